@@ -5,7 +5,7 @@ and column names. It carries no cell value, identifier or row number.
 """
 
 
-def escaped(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Write control characters, line ends and marks of direction as Python's escapes.
 
     A name from a source may hold them. Shown as they are, they could rewrite a terminal or a line
@@ -26,7 +26,7 @@ class AnonymityError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(escaped(message))
+        super().__init__(escape_unprintable(message))
 
 
 class InputError(AnonymityError, ValueError):

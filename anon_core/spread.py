@@ -110,7 +110,7 @@ class Inbox(Protocol):
         """Remove a file, if there is one."""
         ...
 
-    def kept_words(self, file: int) -> int:
+    def count_words(self, file: int) -> int:
         """Return how many words a file holds; 0 if there is none."""
         ...
 

@@ -48,5 +48,5 @@ class Observer:
     def advanced(self, records: int) -> None:
         """Receive, now and then, the number of records that the current step has finished."""
 
-    def stepped(self, state: State) -> None:
+    def on_step(self, state: State) -> None:
         """Receive the state after each step."""

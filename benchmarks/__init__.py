@@ -17,7 +17,7 @@ from anon_core.measures.table.classes import ReleasedCells
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
 
@@ -50,7 +50,7 @@ def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """Return the plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    table = encoded(frame, k_values, plan.data.columns, plan.data.demand).table
+    table = encode_records(frame, k_values, plan.data.columns, plan.data.demand).table
     return plan, table
 
 

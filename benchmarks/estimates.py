@@ -85,7 +85,7 @@ def one(data, rows, about, answer):
 
     from flows.plan.document import read_document
     from flows.plan.plan import ReleasePlan
-    from flows.release import released
+    from flows.release import release_plan
     from tasks.vault.storage import Vault
 
     logging.disable(logging.CRITICAL)
@@ -103,7 +103,7 @@ def one(data, rows, about, answer):
         order = ReleasePlan.of(document)
         start = time.process_time()
         try:
-            released(order)
+            release_plan(order)
         except AnonymityError as refusal:
             answer.send({"refused": str(refusal)})
             return

@@ -18,7 +18,7 @@ from anon_core.engines import local
 from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import crowds
-from anon_core.measures.table.law import law
+from anon_core.measures.table.law import judge_law
 from anon_core.measures.table.utility import utility
 from anon_core.seating.chances import list_seats, seat_chances
 from anon_core.seating.matching import random_matching
@@ -138,7 +138,7 @@ def measure(name, table, draws):
         seat = random_matching(matchable, draw)
         found = crowds(table.codes, table.k, shown, seat, person=person)
         print(f"{name}.matchable.short_of_people: {found.below_k}, {found.matchable_below_k}")
-    stated = law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
+    stated = judge_law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
     print(f"{name}.even.greatest_chance: {(stated.of_person * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
     print(f"{name}.even.broken: {stated.unfit + stated.uneven}")

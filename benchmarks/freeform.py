@@ -46,7 +46,7 @@ class Clock(Observer):
     def __init__(self):
         self.times = [now()]
 
-    def stepped(self, _state):
+    def on_step(self, _state):
         self.times.append(now())
 
 

@@ -17,15 +17,15 @@ import numpy as np
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.seating.chances import FREE, list_seats, seat_chances
-from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE, set_limits
-from anon_core.seating.matching import drawn
+from anon_core.seating.matching import draw_by_chances
 from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
 from kinds.table.demo import demo_plan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
 
@@ -39,7 +39,7 @@ def fair():
     with tempfile.TemporaryDirectory() as folder:
         plan = ReleasePlan.load(demo_plan(Path(folder)))
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    return encoded(frame, k_values, plan.data.columns, plan.data.demand)[0]
+    return encode_records(frame, k_values, plan.data.columns, plan.data.demand)[0]
 
 
 def adult_sample():
@@ -92,10 +92,10 @@ def measure(name, table, draws):
     show(f"{name}.order_known_no_matching", 1 / size, k)
     show(f"{name}.order_secret_no_matching", np.where(mine == theirs, 1 / size, 0), k)
 
-    drawn(seat_chances(list_seats(masked, draw(n))), draw)  # compiles
+    draw_by_chances(seat_chances(list_seats(masked, draw(n))), draw)  # compiles
     seats, _, listing = timed(lambda: list_seats(masked, draw(n)))
     chances, _, levelling = timed(lambda: seat_chances(seats))
-    _, _, drawing = timed(lambda: drawn(chances, draw))
+    _, _, drawing = timed(lambda: draw_by_chances(chances, draw))
     print(f"{name}.pairs_of_classes: {len(seats.rows)}")
     print(f"{name}.processor_seconds: {listing + levelling + drawing:.2f}")
     show(f"{name}.own", chances.of_own_row(), k)
@@ -107,7 +107,7 @@ def measure(name, table, draws):
 
     seen = np.zeros(n)
     for _ in range(draws):
-        seen += drawn(chances, draw) == np.arange(n)
+        seen += draw_by_chances(chances, draw) == np.arange(n)
     print(f"{name}.draws: {draws}")
     print(f"{name}.in_own_row: {(seen / draws).mean():.4f}")
     print(f"{name}.largest_gap: {abs(seen / draws - chances.of_own_row()).max():.4f}")
@@ -141,7 +141,7 @@ def unseated(seats, limits):
     start = np.concatenate([[0], np.cumsum(np.bincount(seats.rows, minlength=len(right)))])
     slot, owner = np.empty_like(seats.rows), np.empty_like(seats.rows)
     turn_around(seats.indptr, seats.rows, start, slot, owner)
-    fill(seats.indptr, seats.rows, limit, held, left, right, start, slot, owner)
+    raise_flow(seats.indptr, seats.rows, limit, held, left, right, start, slot, owner)
     return left.sum() / (SHARE * len(seats.record_class))
 
 

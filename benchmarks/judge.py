@@ -11,10 +11,10 @@ from functools import cache, partial
 
 import numpy as np
 
-from anon_core.measures.table.attacks import insider, partial_linkage, tightest_rows
+from anon_core.measures.table.attacks import attack_as_insider, partial_linkage, tightest_rows
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds, records_per_row
-from anon_core.measures.table.diversity import diversity
+from anon_core.measures.table.diversity import measure_diversity
 from anon_core.measures.table.utility import utility
 from benchmarks import memory, tables, timed
 
@@ -50,15 +50,15 @@ def judge(table, released, draws):
     tightest = cache(partial(tightest_rows, released, classes))
     yield "tightest_row", tightest
     yield "partial_linkage", partial(partial_linkage, released, classes)
-    yield "insider", lambda: insider(classes, components(), tightest())
+    yield "insider", lambda: attack_as_insider(classes, components(), tightest())
     yield "records_per_row", partial(records_per_row, classes)
     yield (
         "diversity_of_12_values",
-        partial(diversity, classes, draws.integers(0, 12, table.records), ordered=False),
+        partial(measure_diversity, classes, draws.integers(0, 12, table.records), ordered=False),
     )
     yield (
         "closeness_of_5000_ranks",
-        partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True),
+        partial(measure_diversity, classes, draws.integers(0, 5000, table.records), ordered=True),
     )
     yield "utility", partial(utility, table.codebook.ordinal, released)
 

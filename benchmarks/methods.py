@@ -15,10 +15,10 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, Optimal
 from anon_core.engines import local
-from anon_core.measures.table.attacks import insider, tightest_rows
+from anon_core.measures.table.attacks import attack_as_insider, tightest_rows
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, identical_rows
-from anon_core.measures.table.law import law
+from anon_core.measures.table.law import judge_law
 from anon_core.measures.table.utility import utility
 from anon_core.tables.loss import loss_table
 from benchmarks import released_cells, timed
@@ -94,13 +94,13 @@ def found(table, k, made, released):
     classes, own = Classes.of(table.codes, released), np.arange(table.records)
     tightest = tightest_rows(released, classes)
     if made.holders is not None:
-        stated = law(table.codes, table.k, released, classes, tightest, made.holders, own)
+        stated = judge_law(table.codes, table.k, released, classes, tightest, made.holders, own)
         return stated.likeliest, "law"
     size = identical_rows(classes, own)
     if size.min() >= k:
         return 1 / size, "size"
     components = components_of(released, classes, own)
-    return insider(classes, components, tightest).likeliest, "belief"
+    return attack_as_insider(classes, components, tightest).likeliest, "belief"
 
 
 def main(sets, names, sizes, levels):

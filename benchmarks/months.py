@@ -28,7 +28,7 @@ from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault
 
@@ -175,7 +175,7 @@ def release(folder, people, recount):
     """Publish the next version and count again; the manifest's section, or None if refused."""
     people.write(folder / "months.csv")
     try:
-        published = Path(released(ReleasePlan.load(folder / "months.toml")))
+        published = Path(release_plan(ReleasePlan.load(folder / "months.toml")))
     except AnonymityError as refusal:
         print(f"refused: {refusal}", flush=True)
         return None

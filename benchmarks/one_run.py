@@ -37,7 +37,7 @@ class Clock(Observer):
     def __init__(self):
         self.ends = [time.perf_counter()]
 
-    def stepped(self, state):
+    def on_step(self, state):
         self.ends.append(time.perf_counter())
         utility = state.steps[-1].figures["utility"]
         print(f"iteration_{len(self.ends) - 1}: {utility:.4f}", flush=True)

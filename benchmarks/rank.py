@@ -21,7 +21,7 @@ from benchmarks import memory
 
 PHASES = {
     "search": (grouping.SpreadGrouping, "nearest"),
-    "closure": (grouping, "adjacency"),
+    "closure": (grouping, "build_adjacency"),
     "cover": (grouping, "spread_cover"),
     "list": (agreement, "first_agreeing"),
     "price": (agreement, "price_features"),
@@ -47,13 +47,13 @@ def timed(owner, name, spent):
 
 def main(small, folder):
     world, spent = MPI.COMM_WORLD, {phase: [] for phase in PHASES}
-    engine.run(small, read_job(small), world)
+    engine.run_rank_job(small, read_job(small), world)
     for phase, (owner, name) in PHASES.items():
         timed(owner, name, spent[phase])
     job, before = read_job(folder), memory("VmRSS")
     world.Barrier()
     start = time.perf_counter()
-    engine.run(folder, job, world)
+    engine.run_rank_job(folder, job, world)
     world.Barrier()
     seconds = time.perf_counter() - start
     held = world.allreduce(memory("VmHWM") - before, MPI.MAX)

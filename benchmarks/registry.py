@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from benchmarks import data_file
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 
 COLUMNS = {  # name: place in the file, lines of the plan
     "age": (0, 'role = "quasi"\nkind = "numeric"'),
@@ -99,7 +99,7 @@ def release(folder, name, section):
         f'[publish]\npath = "releases"\nvault = "vault-{name}"\n',
         encoding="utf-8",
     )
-    published = Path(released(ReleasePlan.load(plan)))
+    published = Path(release_plan(ReleasePlan.load(plan)))
     return json.loads((published / "manifest.json").read_text(encoding="utf-8"))
 
 

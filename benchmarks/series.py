@@ -18,10 +18,10 @@ from scipy.sparse.csgraph import connected_components
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember
 from anon_core.engines import local
-from anon_core.measures.table.fitting import fitting_rows
+from anon_core.measures.table.fitting import find_fitting_rows
 from anon_core.seating.matching import random_matching
 from anon_core.series.fits import Fits
-from anon_core.series.withdrawing import pulled
+from anon_core.series.withdrawing import widen_withdrawal
 from benchmarks import prepare, released_cells, timed
 
 K = 10
@@ -57,7 +57,7 @@ def batch(table, people, method, demand, seed):
     widths = np.array([attribute.levels - 1 for attribute in part.codebook.attributes])
     loss = ((released.sizes() - 1) / widths[:, None]).mean(axis=0)[seat]
     own = replace(released, cell=released.cell[:, seat])  # row i is that of record i
-    return Batch(people, Fits(*fitting_rows(part.codes, own)), loss)
+    return Batch(people, Fits(*find_fitting_rows(part.codes, own)), loss)
 
 
 def bound(fits, going, seconds=120):
@@ -92,7 +92,7 @@ def once(table, method, demand):
     """Print what one random month of one release takes."""
     whole = batch(table, np.arange(table.records), method, demand, 0)
     going = np.random.default_rng(1).random(table.records) < LEAVE + CHANGE
-    goes, seconds, _ = timed(lambda: pulled(whole.fits, demands(whole), going))
+    goes, seconds, _ = timed(lambda: widen_withdrawal(whole.fits, demands(whole), going))
     name = f"{method}:{demand}"
     print(f"{name} going: {going.mean():.3f}")
     print(f"{name} bound: {bound(whole.fits, going):.3f}")
@@ -114,7 +114,7 @@ def months(table, method, demand, number):
         outside = outside[joining:]
         for cell in cells:
             fate = generator.random(len(cell.people))
-            goes = pulled(cell.fits, demands(cell), fate < LEAVE + CHANGE)
+            goes = widen_withdrawal(cell.fits, demands(cell), fate < LEAVE + CHANGE)
             again.append(cell.people[goes & (fate >= LEAVE)])
             if not goes.all():
                 staying.append(cell.part(~goes))

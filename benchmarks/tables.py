@@ -13,7 +13,7 @@ import polars as pl
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
-from anon_core.tables.demands import resolve
+from anon_core.tables.demands import resolve_demands
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 from benchmarks import data_file
 
@@ -323,7 +323,7 @@ def demanded(demand, records):
     """k of each record, never more than there are records."""
     top = min(demand.uniform[1], records) if demand.uniform else None
     demand = replace(demand, uniform=(min(demand.uniform[0], top), top)) if top else demand
-    return resolve(demand, np.ones(records, dtype=np.bool_), None)[0]
+    return resolve_demands(demand, np.ones(records, dtype=np.bool_), None)[0]
 
 
 def one_hot(name, levels):
@@ -337,7 +337,11 @@ def one_hot(name, levels):
 
 def table_of(codebook, codes, k):
     return BinaryTable(
-        codebook, codes, encoding.pack(codebook, codes), k, np.zeros(codes.shape, dtype=np.bool_)
+        codebook,
+        codes,
+        encoding.pack_levels(codebook, codes),
+        k,
+        np.zeros(codes.shape, dtype=np.bool_),
     )
 
 

@@ -27,8 +27,8 @@ from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import LEAST, FarmShuffle
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting
-from anon_core.measures.graph.triangles.mapreduce import MAPPERS, Method, listed
-from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.graph.triangles.mapreduce import MAPPERS, Method, list_triangles_by_shuffle
+from anon_core.measures.graph.triangles.oriented import orient_edges
 from benchmarks import data_file, memory, timed
 from tasks.source.edges import read_edges
 
@@ -77,9 +77,9 @@ def versus(name, graph, python):
     numba.set_num_threads(1)
     print(f"{name}.edges: {len(u)}")
     works = {
-        "count": lambda: counting.count(oriented(u, v, n, numbered=False)),
-        "per_edge": lambda: int(counting.per_edge(oriented(u, v, n)).sum()) // 3,
-        "list": lambda: len(counting.listed(oriented(u, v, n, numbered=False))),
+        "count": lambda: counting.count_triangles(orient_edges(u, v, n, numbered=False)),
+        "per_edge": lambda: int(counting.per_edge(orient_edges(u, v, n)).sum()) // 3,
+        "list": lambda: len(counting.list_triangles(orient_edges(u, v, n, numbered=False))),
     }
     for work in works.values():
         work()  # compiles
@@ -96,8 +96,8 @@ def versus(name, graph, python):
 
 def shuffle(name, graph, reducers, share):
     """Print what each method sends; reducers hold a share of the graph's 8 bytes an edge."""
-    whole = oriented(*graph)
-    expected, m, n = counting.count(whole), whole.edges, whole.vertices
+    whole = orient_edges(*graph)
+    expected, m, n = counting.count_triangles(whole), whole.edges, whole.vertices
     held = max(LEAST, int(8 * m * share))
     words = held // 2 // 4
     print(f"{name}.edges: {m}")
@@ -118,7 +118,9 @@ def shuffle(name, graph, reducers, share):
 def one(prefix, whole, reducers, held, method, expected):
     with tempfile.TemporaryDirectory() as folder:
         way = FarmShuffle(LocalFarm(), Path(folder), reducers, held)
-        (rows, traffic), wall, _ = timed(lambda: listed(whole, way, method, MAPPERS))
+        (rows, traffic), wall, _ = timed(
+            lambda: list_triangles_by_shuffle(whole, way, method, MAPPERS)
+        )
     assert len(rows) == expected
     sent = traffic.sent.sum(axis=0)
     print(f"{prefix}.messages: {traffic.pairs.sum()}")
@@ -134,7 +136,9 @@ def large(edges):
     u, v, n = drawn(edges)
     print(f"large.edges: {len(u)}")
     print(f"large.memory_before: {memory('VmRSS'):.0f}")
-    number, wall, processor = timed(lambda: counting.count(oriented(u, v, n, numbered=False)))
+    number, wall, processor = timed(
+        lambda: counting.count_triangles(orient_edges(u, v, n, numbered=False))
+    )
     print(f"large.triangles: {number}")
     print(f"large.wall_seconds: {wall:.4g}")
     print(f"large.processor_seconds: {processor:.4g}")

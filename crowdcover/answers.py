@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from crowdcover.cells import Floats
 from crowdcover.columns import Column, bounds_of
-from crowdcover.conditions import Condition, met
+from crowdcover.conditions import Condition, match_levels
 from crowdcover.errors import ReleaseError
 from crowdcover.named import label_name
 from crowdcover.weights import Weights
@@ -87,7 +87,7 @@ class Group(NamedTuple):
 
 def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
     """How far each row meets a condition on one column."""
-    levels = met(column.levels, column.values.to_list(), condition)
+    levels = match_levels(column.levels, column.values.to_list(), condition)
     certain = column.cells.total(levels.certain) > column.cells.sizes - 0.5
     possible = column.cells.total(levels.possible) > 0.5
 
@@ -115,7 +115,7 @@ def frequencies_of(
 ) -> pl.DataFrame:
     """How often each level occurs, within each level of another column."""
     if by is None:
-        return _within(column, weights, Group(*[np.ones(len(column.which))] * 4))
+        return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
     groups, of_groups = by
     parts = []
     name = label_name(groups.name, (label_name(column.name, ANSWERS), *ANSWERS))
@@ -126,13 +126,13 @@ def frequencies_of(
         chances = (of_groups.mean(here), of_groups.beside.mean(here))
         cells = (allows == groups.cells.sizes, allows > 0, *chances)
         group = Group(*(each[groups.which].astype(np.float64) for each in cells))
-        part = _within(column, weights, group)
+        part = _tabulate_frequencies(column, weights, group)
         texts = pl.Series(name, [label] * part.height, dtype=pl.String)
         parts.append(part.insert_column(0, texts))
     return pl.concat(parts)
 
 
-def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
+def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     """Frequencies of the levels of a column within a group of rows."""
     sizes = column.cells.sizes
 
@@ -148,8 +148,8 @@ def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     return pl.DataFrame(
         {
             label_name(column.name, ANSWERS): column.levels.texts,
-            "certain": _rows(column.cells.back(np.where(sizes == 1, certain, 0.0))),
-            "possible": _rows(column.cells.back(possible)),
+            "certain": _round_counts(column.cells.back(np.where(sizes == 1, certain, 0.0))),
+            "possible": _round_counts(column.cells.back(possible)),
             "expected": expected,
             "error": np.sqrt(drawn + apart**2),
             "share": expected / total if total else expected,
@@ -157,19 +157,19 @@ def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     )
 
 
-def _rows(counts: Floats) -> NDArray[np.int64]:
+def _round_counts(counts: Floats) -> NDArray[np.int64]:
     """Whole counts, of sums that may be off by rounding."""
     return np.rint(counts).astype(np.int64)
 
 
 def mean_of(column: Column, weights: Weights) -> Mean:
     """The mean over the rows that have a value."""
-    expected, drawn = _mean(column, weights)
-    error = hypot(drawn, expected - _mean(column, weights.beside)[0])
-    return Mean(expected, error, drawn, *_extremes(column))
+    expected, drawn = _compute_mean(column, weights)
+    error = hypot(drawn, expected - _compute_mean(column, weights.beside)[0])
+    return Mean(expected, error, drawn, *_find_mean_bounds(column))
 
 
-def _mean(column: Column, weights: Weights) -> tuple[float, float]:
+def _compute_mean(column: Column, weights: Weights) -> tuple[float, float]:
     """The expected mean, and its standard deviation over completed tables."""
     levels, times = column.levels, column.times
     given = (~levels.missing).astype(np.float64)
@@ -189,13 +189,13 @@ def _mean(column: Column, weights: Weights) -> tuple[float, float]:
     return mean, sqrt(float((times * spread).sum())) / rows
 
 
-def _extremes(column: Column) -> tuple[float, float]:
+def _find_mean_bounds(column: Column) -> tuple[float, float]:
     """The least and the greatest mean of all tables that these rows allow."""
     lo, hi, sure = bounds_of(column)
-    return _least(lo, sure, column.times), -_least(-hi, sure, column.times)
+    return _find_least_mean(lo, sure, column.times), -_find_least_mean(-hi, sure, column.times)
 
 
-def _least(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
+def _find_least_mean(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
     """The least mean: rows that may lack a value have one only where this lowers the mean."""
     number, total = float(times[sure].sum()), float((times * ends)[sure].sum())
     free = np.flatnonzero(~sure & ~np.isnan(ends) & (times > 0))

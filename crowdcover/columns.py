@@ -70,17 +70,17 @@ def bounds_of(
     )
 
 
-def masked_values(levels: Levels) -> pl.Series:
+def list_level_values(levels: Levels) -> pl.Series:
     """The value of each level of a masked column: text, a date or a number."""
-    if not levels.counted:
+    if not levels.is_counted:
         texts = [
             None if gone else text for gone, text in zip(levels.missing, levels.labels, strict=True)
         ]
         return pl.Series(levels.name, texts, dtype=pl.String)
-    return numbers(levels, levels.middles())
+    return build_number_series(levels, levels.middles())
 
 
-def numbers(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
+def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     """Numbers of a column in its own type: dates, whole numbers or floats; nan becomes null.
 
     The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
@@ -94,7 +94,7 @@ def numbers(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     return series.alias(levels.name)
 
 
-def carried(series: pl.Series, role: str) -> Column:
+def build_exact_column(series: pl.Series, role: str) -> Column:
     """A column that is as it was: each different value is a level."""
     name, series = series.name, series.alias("")
     values = series.unique().sort(nulls_last=False)
@@ -114,7 +114,7 @@ def carried(series: pl.Series, role: str) -> Column:
         name,
         kind,
         kind != "categorical",
-        tuple(_text(value) for value in values.to_list()),
+        tuple(_format_value(value) for value in values.to_list()),
         lo,
         lo,
         np.zeros(count, dtype=np.bool_),
@@ -128,6 +128,6 @@ def carried(series: pl.Series, role: str) -> Column:
     )
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """The text of a value that is no cell."""
     return "(missing)" if value is None else str(value)

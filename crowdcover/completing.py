@@ -9,14 +9,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.cells import Places
-from crowdcover.columns import Column, numbers
+from crowdcover.columns import Column, build_number_series
 from crowdcover.errors import ReleaseError, RulesWarning
 from crowdcover.weights import Weights
 
 DRAWS = 100  # of a row, until it breaks no rule
 
 
-def completed(
+def draw_completed_table(
     rows: pl.DataFrame,
     weights: Mapping[str, Weights],
     seed: int,
@@ -46,17 +46,17 @@ def completed(
     RulesWarning
         Rows that break the rules in each of `DRAWS` draws keep the last of them.
     """
-    table = _drawn(rows, weights, seed, number)
+    table = _draw_rows(rows, weights, seed, number)
     if rules is None:
         return table
-    broken = np.flatnonzero(_impossible(table, rules))
+    broken = np.flatnonzero(_find_impossible_rows(table, rules))
     drawn, place, last = [table], np.arange(rows.height), table[broken]
     for again in range(1, DRAWS):
         if not len(broken):
             break
         part = {name: _of_rows(each, broken) for name, each in weights.items()}
-        last = _drawn(rows[broken], part, seed, number, again)
-        still = _impossible(last, rules)
+        last = _draw_rows(rows[broken], part, seed, number, again)
+        still = _find_impossible_rows(last, rules)
         place[broken[~still]] = sum(map(len, drawn)) + np.arange(len(last) - still.sum())
         drawn.append(last.filter(~still))
         broken, last = broken[still], last.filter(still)
@@ -73,14 +73,14 @@ def completed(
     return table
 
 
-def _drawn(
+def _draw_rows(
     rows: pl.DataFrame, weights: Mapping[str, Weights], seed: int, number: int, *again: int
 ) -> pl.DataFrame:
     """The rows with a value in each masked cell."""
     drawn = []
     for place, each in enumerate(weights.values()):
         generator = np.random.default_rng([seed, number, place, *again])
-        drawn.append(valued(each.column, each.draw(generator), generator))
+        drawn.append(draw_level_values(each.column, each.draw(generator), generator))
     return rows.with_columns(drawn)
 
 
@@ -89,7 +89,7 @@ def _of_rows(weights: Weights, rows: Places) -> Weights:
     return replace(weights, column=replace(weights.column, which=weights.column.which[rows]))
 
 
-def _impossible(table: pl.DataFrame, rules: pl.Expr) -> NDArray[np.bool_]:
+def _find_impossible_rows(table: pl.DataFrame, rules: pl.Expr) -> NDArray[np.bool_]:
     """Which rows break the rules, bool (rows,); null is no answer, and breaks none."""
     what = "true for each row that is impossible, such as (pl.col('age') < 15) & pl.col('married')"
     if not isinstance(rules, pl.Expr):
@@ -106,17 +106,19 @@ def _impossible(table: pl.DataFrame, rules: pl.Expr) -> NDArray[np.bool_]:
     return answer.to_series().fill_null(value=False).to_numpy()
 
 
-def valued(column: Column, level: Places, generator: np.random.Generator) -> pl.Series:
+def draw_level_values(column: Column, level: Places, generator: np.random.Generator) -> pl.Series:
     """A value of each drawn level; within a group of numbers each is equally likely."""
     levels = column.levels
     lo, hi = levels.spans()
-    if not levels.counted or not ((hi > lo) & np.isnan(levels.shown)).any():
+    if not levels.is_counted or not ((hi > lo) & np.isnan(levels.shown)).any():
         return column.values.alias("").gather(level).alias(column.name)
     at = generator.random(len(level))
-    return numbers(levels, _within(levels.shown[level], lo[level], hi[level], at, levels.whole))
+    return build_number_series(
+        levels, _interpolate_levels(levels.shown[level], lo[level], hi[level], at, levels.whole)
+    )
 
 
-def _within(
+def _interpolate_levels(
     shown: NDArray[np.float64],
     lo: NDArray[np.float64],
     hi: NDArray[np.float64],

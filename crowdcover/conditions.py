@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.levels import Levels, number
-from crowdcover.meant import alike, meaning_of, plain, several
+from crowdcover.levels import Levels, convert_to_number
+from crowdcover.meant import (
+    find_meaning,
+    find_same_values,
+    list_condition_values,
+    unwrap_numpy_value,
+)
 
 Number = int | float | dt.date | str  # a text is an ISO date
 
@@ -78,7 +83,7 @@ class Met(NamedTuple):
     share: NDArray[np.float64]
 
 
-def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
+def match_levels(levels: Levels, values: list[Any], condition: Condition) -> Met:
     """How far each level meets a condition.
 
     Raises
@@ -87,13 +92,13 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
         It names a value that no level may be, or asks for numbers where there are none.
     """
     if isinstance(condition, Between):
-        if not levels.counted:
+        if not levels.is_counted:
             raise ReleaseError(
                 f"column {levels.name!r} holds categories; name those that count, "
                 f"such as {{{levels.name!r}: {{...}}}}: release.levels({levels.name!r}) lists them"
             )
-        return _between(levels, condition)
-    parts = [_is(levels, values, each) for each in several(condition)]
+        return _match_interval(levels, condition)
+    parts = [_match_value(levels, values, each) for each in list_condition_values(condition)]
     strange = sum(not part.possible.any() for part in parts)
     if strange or not parts:
         raise ReleaseError(
@@ -103,35 +108,35 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
         )
     certain, possible, share = (np.max(each, axis=0) for each in zip(*parts, strict=True))
     summed = np.sum([part.share for part in parts], axis=0)
-    return Met(certain, possible, np.where(levels.counted, np.clip(summed, 0, 1), share))
+    return Met(certain, possible, np.where(levels.is_counted, np.clip(summed, 0, 1), share))
 
 
-def _is(levels: Levels, values: list[Any], value: Any) -> Met:
+def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
     """How far each level is one value: the text of a level, or what values of the column mean."""
-    value = plain(value)
+    value = unwrap_numpy_value(value)
     if value is None:
         here = levels.missing
     elif isinstance(value, str) and value in levels.texts:
         here = np.arange(len(levels)) == levels.texts.index(value)
         value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]
-    elif levels.counted:
-        kind, meant = meaning_of(value) or ("", value)
+    elif levels.is_counted:
+        kind, meant = find_meaning(value) or ("", value)
         end = float(meant) if kind == "number" else value
-        return _between(levels, Between(end, end))
+        return _match_interval(levels, Between(end, end))
     else:
-        here = alike(values, value)
+        here = find_same_values(values, value)
     certain = here.astype(np.float64)
     possible = certain.copy()
     for level, named in levels.others.items():
-        if meaning_of(value) is not None and not alike(list(named), value).any():
+        if find_meaning(value) is not None and not find_same_values(list(named), value).any():
             possible[level] = 1.0
     return Met(certain, possible, certain)
 
 
-def _between(levels: Levels, asked: Between) -> Met:
+def _match_interval(levels: Levels, asked: Between) -> Met:
     """How far each level lies between two ends."""
-    low = -np.inf if asked.lo is None else _number(levels, asked.lo)
-    high = np.inf if asked.hi is None else _number(levels, asked.hi)
+    low = -np.inf if asked.lo is None else _read_number(levels, asked.lo)
+    high = np.inf if asked.hi is None else _read_number(levels, asked.hi)
     lo, hi = levels.lo, levels.hi
     given = ~levels.missing & ~np.isnan(lo)
     with np.errstate(invalid="ignore"):
@@ -143,11 +148,15 @@ def _between(levels: Levels, asked: Between) -> Met:
     to_high |= np.isposinf(high)
     certain = given & from_low & to_high
     possible = given & meets_low & meets_high & (low <= high)
-    share = np.where(certain, 1.0, np.where(possible, _overlap(levels, asked, low, high), 0.0))
+    share = np.where(
+        certain, 1.0, np.where(possible, _compute_overlap(levels, asked, low, high), 0.0)
+    )
     return Met(certain.astype(np.float64), possible.astype(np.float64), share)
 
 
-def _overlap(levels: Levels, asked: Between, low: float, high: float) -> NDArray[np.float64]:
+def _compute_overlap(
+    levels: Levels, asked: Between, low: float, high: float
+) -> NDArray[np.float64]:
     """The part of each level between two numbers; whole numbers are counted, others measured."""
     lo, hi = levels.spans()
     one = 0.0
@@ -165,11 +174,11 @@ def _overlap(levels: Levels, asked: Between, low: float, high: float) -> NDArray
     return np.where(np.isnan(width), 0.5, np.clip(part, 0.0, 1.0))
 
 
-def _number(levels: Levels, value: Any) -> float:
+def _read_number(levels: Levels, value: Any) -> float:
     """A number, or the days of a date, however it is written."""
-    kind, meant = meaning_of(value) or ("", value)
+    kind, meant = find_meaning(value) or ("", value)
     if levels.kind == "date" and kind == "moment" and meant.time() == dt.time():
-        return number(meant.date(), "date")
+        return convert_to_number(meant.date(), "date")
     if levels.kind != "date" and kind == "number" and not isinstance(value, str):
         return float(meant)
     wanted = (

@@ -12,7 +12,7 @@ ROWS, RECORDS = 2000, 5000  # looked at, at most
 HALF_EVEN = 0.25  # far above what releases of rare values have, 0.02 at most; see docs/reader.md
 
 
-def masked_alike(columns: Sequence[Column]) -> bool:
+def has_masked_common_values(columns: Sequence[Column]) -> bool:
     """Whether values were masked that are not rare.
 
     A value is mostly masked since too few rows are like its own. Then no exact row shows it beside
@@ -20,10 +20,10 @@ def masked_alike(columns: Sequence[Column]) -> bool:
     masked, too: each member of a set stands in an exact row that fits. This looks at how many
     cells are so.
     """
-    return shown_elsewhere(columns) > HALF_EVEN
+    return compute_fitting_share(columns) > HALF_EVEN
 
 
-def shown_elsewhere(columns: Sequence[Column]) -> float:
+def compute_fitting_share(columns: Sequence[Column]) -> float:
     """Share of masked sets whose every member stands in an exact row that fits the masked row.
 
     Parameters
@@ -42,11 +42,11 @@ def shown_elsewhere(columns: Sequence[Column]) -> float:
     open_ = np.stack([(each.cells.sizes > 1)[each.which] for each in columns])
     whole, masked = np.flatnonzero(~open_.any(axis=0)), np.flatnonzero(open_.any(axis=0))
     masked = masked[:: max(1, len(masked) // ROWS)][:ROWS]
-    records = np.stack([_only(each, whole) for each in columns])
+    records = np.stack([_find_exact_levels(each, whole) for each in columns])
     records = np.unique(records, axis=1)[:, :RECORDS]
     fits = np.ones((len(masked), records.shape[1]), dtype=np.bool_)
     for each, levels in zip(columns, records, strict=True):
-        fits &= _allowed(each, masked)[:, levels]
+        fits &= _build_level_masks(each, masked)[:, levels]
     every, cells = 0, 0
     for each, levels, here in zip(columns, records, open_, strict=True):
         rows = np.flatnonzero(here[masked])
@@ -54,12 +54,12 @@ def shown_elsewhere(columns: Sequence[Column]) -> float:
             shown = np.zeros((len(rows), len(each.levels)), dtype=np.bool_)
             for level in np.unique(levels).tolist():
                 shown[:, level] = fits[np.ix_(rows, levels == level)].any(axis=1)
-            every += int((shown | ~_allowed(each, masked[rows])).all(axis=1).sum())
+            every += int((shown | ~_build_level_masks(each, masked[rows])).all(axis=1).sum())
             cells += len(rows)
     return every / cells if cells else 0.0
 
 
-def _only(column: Column, rows: Places) -> Places:
+def _find_exact_levels(column: Column, rows: Places) -> Places:
     """The level of rows whose cell is exact."""
     cells = np.unique(column.which[rows])
     level = np.zeros(len(column.cells.sizes), dtype=np.int64)
@@ -67,7 +67,7 @@ def _only(column: Column, rows: Places) -> Places:
     return level[column.which[rows]]
 
 
-def _allowed(column: Column, rows: Places) -> NDArray[np.bool_]:
+def _build_level_masks(column: Column, rows: Places) -> NDArray[np.bool_]:
     """The levels that the cells of these rows allow, bool (rows, levels)."""
     cells, place = np.unique(column.which[rows], return_inverse=True)
     masks = np.zeros((len(cells), len(column.levels)), dtype=np.bool_)

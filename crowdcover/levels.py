@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcover.named import distinct
+from crowdcover.named import number_repeated_names
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Levels:
         return len(self.labels)
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether its values are numbers or dates."""
         return self.kind in NUMBERS
 
@@ -78,7 +78,7 @@ class Levels:
         """
         own = [gone or level in self.others for level, gone in enumerate(self.missing.tolist())]
         special = {label for label, mine in zip(self.labels, own, strict=True) if mine}
-        return distinct(
+        return number_repeated_names(
             "\\" + label if label in special and not mine else label
             for label, mine in zip(self.labels, own, strict=True)
         )
@@ -94,7 +94,7 @@ class Levels:
         ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
         if not len(ends):  # one group of all numbers says nothing about them
             return np.full(len(self), np.nan), np.full(len(self), np.nan)
-        if self.counted:
+        if self.is_counted:
             first, last = (ends[1] - ends[0], ends[-1] - ends[-2]) if len(ends) > 1 else (0.0, 0.0)
             lo = np.where(np.isneginf(lo), np.where(np.isposinf(hi), ends[0], hi) - first, lo)
             hi = np.where(np.isposinf(hi), np.where(np.isneginf(self.lo), ends[-1], lo) + last, hi)
@@ -129,7 +129,7 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
     lo, hi = np.full(count, np.nan), np.full(count, np.nan)
     shown, above = np.full(count, np.nan), np.zeros(count, dtype=np.bool_)
     if kind in NUMBERS and count > shift:
-        lo[shift:], hi[shift:], above[shift:] = _bounds(entry, kind)
+        lo[shift:], hi[shift:], above[shift:] = _read_bounds(entry, kind)
         if "medians" in entry:
             shown[shift:] = entry["medians"]
         shown = np.where(lo == hi, lo, shown)
@@ -137,34 +137,34 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
     named = frozenset(labels[shift : count - 1])
     others = {count - 1: named} if entry.get("has_other") else {}
     ordinal = entry["encoding"] == "ordinal" or kind == "binary"
-    whole = kind == "date" or (_whole(lo, hi) if type_ is None else type_ == "integer")
+    whole = kind == "date" or (_has_integer_bounds(lo, hi) if type_ is None else type_ == "integer")
     return Levels(
         str(entry["name"]), kind, ordinal, labels, lo, hi, above, shown, missing, whole, others
     )
 
 
-def _bounds(entry: Mapping[str, Any], kind: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _read_bounds(entry: Mapping[str, Any], kind: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Ends of each level of numbers, and whether the lower one is outside."""
     if "bounds" in entry:
-        lo, hi = _sides(entry["bounds"], kind)
+        lo, hi = _read_sides(entry["bounds"], kind)
         return lo, hi, np.isfinite(lo) & (lo < hi) & (entry["lower"] == "excluded")
     if "values" in entry:
-        lo, hi = _sides(entry["values"], kind)
+        lo, hi = _read_sides(entry["values"], kind)
         return lo, hi, np.zeros(len(lo), dtype=np.bool_)
     edges = np.array(entry["inner_edges"], dtype=np.float64)
     least, most = entry.get("range", (-np.inf, np.inf))
     return np.r_[least, edges], np.r_[edges, most], np.arange(len(edges) + 1) > 0
 
 
-def _sides(values: Sequence[Any], kind: str) -> tuple[Floats, Floats]:
+def _read_sides(values: Sequence[Any], kind: str) -> tuple[Floats, Floats]:
     """Both ends of each value; `null` is an open side."""
     pairs = [each if isinstance(each, list) else [each, each] for each in values]
-    lows = [-np.inf if low is None else number(low, kind) for low, _ in pairs]
-    highs = [np.inf if high is None else number(high, kind) for _, high in pairs]
+    lows = [-np.inf if low is None else convert_to_number(low, kind) for low, _ in pairs]
+    highs = [np.inf if high is None else convert_to_number(high, kind) for _, high in pairs]
     return np.array(lows, dtype=np.float64), np.array(highs, dtype=np.float64)
 
 
-def number(value: Any, kind: str) -> float:
+def convert_to_number(value: Any, kind: str) -> float:
     """A number; the days since 1970-01-01 of a date or of its ISO text."""
     if kind == "date" and not isinstance(value, int | float):
         day = value if isinstance(value, dt.date) else dt.date.fromisoformat(value)
@@ -172,14 +172,14 @@ def number(value: Any, kind: str) -> float:
     return float(value)
 
 
-def _whole(lo: Floats, hi: Floats) -> bool:
+def _has_integer_bounds(lo: Floats, hi: Floats) -> bool:
     """Whether every stated bound is a whole number, as of years and counts."""
     sides = np.concatenate([lo, hi])
     sides = sides[np.isfinite(sides)]
     return bool((sides == np.floor(sides)).all())
 
 
-def united(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64]]]:
+def unite_levels(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64]]]:
     """The levels of all batches of a series, and the place of each batch's levels among them.
 
     Numbers stand in their order. A group of one batch and a group of another that overlap are two
@@ -189,13 +189,13 @@ def united(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64]]]:
     if len(parts) == 1:
         return first, [np.arange(len(first))]
     place: dict[Any, tuple[int, int]] = {}
-    keys = [[_identity(part, level) for level in range(len(part))] for part in parts]
+    keys = [[_build_level_key(part, level) for level in range(len(part))] for part in parts]
     for at, names in enumerate(keys):
         for level, name in enumerate(names):
             place.setdefault(name, (at, level))
     sources = list(place.values())
-    if first.counted:
-        sources.sort(key=lambda each: _rank(parts[each[0]], each[1]))
+    if first.is_counted:
+        sources.sort(key=lambda each: _compute_level_rank(parts[each[0]], each[1]))
     else:
         sources.sort(key=lambda each: not parts[each[0]].missing[each[1]])
     at_last = {keys[at][level]: new for new, (at, level) in enumerate(sources)}
@@ -223,17 +223,17 @@ def united(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64]]]:
     return levels, [np.array([at_last[name] for name in names], dtype=np.int64) for names in keys]
 
 
-def _identity(levels: Levels, level: int) -> Any:
+def _build_level_key(levels: Levels, level: int) -> Any:
     """What makes a level of one batch the same as one of another."""
     if levels.missing[level]:
         return None
-    if levels.counted:
+    if levels.is_counted:
         sides = [each[level].item() for each in (levels.lo, levels.hi, levels.shown)]
         return (*(repr(side) for side in sides), bool(levels.above[level]))
     return (levels.labels[level], levels.others.get(level))
 
 
-def _rank(levels: Levels, level: int) -> tuple[float, ...]:
+def _compute_level_rank(levels: Levels, level: int) -> tuple[float, ...]:
     """The place of a level of numbers; a missing value comes first."""
     if levels.missing[level]:
         return (0.0, 0.0, 0.0)

@@ -18,19 +18,19 @@ TRUTHS |= {text.upper(): truth for text, truth in TRUTHS.items()}
 Meaning = tuple[str, Any] | None
 
 
-def plain(value: Any) -> Any:
+def unwrap_numpy_value(value: Any) -> Any:
     """A value of numpy as the value of Python that it is; floats stay as short as they are."""
     if isinstance(value, np.generic | np.ndarray) and not isinstance(value, np.floating):
         return value.item()
     return value
 
 
-def meaning_of(value: Any) -> Meaning:
+def find_meaning(value: Any) -> Meaning:
     """The number, moment, truth value or text that a value is; None for others, such as None.
 
     A float is the shortest text that is read as this float: 0.1 is "0.1".
     """
-    value = plain(value)
+    value = unwrap_numpy_value(value)
     if isinstance(value, bool):
         return "truth", value
     if isinstance(value, str):
@@ -63,7 +63,7 @@ def _of_text(text: str) -> Meaning:
     return "text", text
 
 
-def alike(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
+def find_same_values(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
     """Which of the values are the one that is asked for, bool (values,).
 
     A text is a value of this very text, if there is one. Else what is asked for is all values of
@@ -71,16 +71,16 @@ def alike(values: Sequence[Any], value: Any) -> NDArray[np.bool_]:
     """
     if isinstance(value, str) and (same := np.array([each == value for each in values])).any():
         return same
-    wanted = meaning_of(value)
+    wanted = find_meaning(value)
     if wanted is None:
         return np.zeros(len(values), dtype=np.bool_)
-    meanings = [meaning_of(each) for each in values]
+    meanings = [find_meaning(each) for each in values]
     if wanted[0] == "truth" and not any(each and each[0] == "truth" for each in meanings):
         wanted = "number", Fraction(wanted[1])  # of a column of 0 and 1
     return np.array([each == wanted for each in meanings], dtype=np.bool_)
 
 
-def several(condition: Any) -> list[Any]:
+def list_condition_values(condition: Any) -> list[Any]:
     """The values that a condition names: those of a collection, or the one that it is."""
     single = isinstance(condition, str | bytes) or not isinstance(condition, Iterable)
     if single or (isinstance(condition, np.ndarray) and not condition.ndim):

@@ -15,7 +15,7 @@ def label_name(column: str, taken: Iterable[str]) -> str:
     return column
 
 
-def distinct(names: Iterable[str]) -> list[str]:
+def number_repeated_names(names: Iterable[str]) -> list[str]:
     """Names that all differ: a repeated one becomes `name (2)`, `name (3)`, ..."""
     wanted = list(names)
     free, found = set(wanted), dict[str, None]()

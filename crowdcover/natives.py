@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.levels import OTHER, Levels, number
+from crowdcover.levels import OTHER, Levels, convert_to_number
 
 Bound = float | None
 
@@ -24,16 +24,16 @@ def masks_of(levels: Levels, cells: Sequence[Any]) -> NDArray[np.bool_]:
         A cell is none of this column.
     """
     gone = np.flatnonzero(levels.missing)
-    ends = _ends(levels)
-    level_of = {name: level for level, name in enumerate(_names(levels, ends))}
+    ends = _list_level_ends(levels)
+    level_of = {name: level for level, name in enumerate(_list_level_members(levels, ends))}
     masks = np.zeros((len(cells), len(levels)), dtype=np.bool_)
     for row, cell in enumerate(cells):
         if cell is None:
             masks[row] = True
         elif isinstance(cell, Mapping):
-            masks[row] = _interval(levels, ends, cell, gone)
+            masks[row] = _find_interval_levels(levels, ends, cell, gone)
         else:
-            found = [level_of.get(_name(levels, each), -1) for each in cell]
+            found = [level_of.get(_read_member(levels, each), -1) for each in cell]
             if found and min(found) >= 0:
                 masks[row, found] = True
     unread = int((~masks.any(axis=1)).sum())
@@ -45,7 +45,7 @@ def masks_of(levels: Levels, cells: Sequence[Any]) -> NDArray[np.bool_]:
     return masks
 
 
-def _ends(levels: Levels) -> tuple[list[Bound], list[Bound]]:
+def _list_level_ends(levels: Levels) -> tuple[list[Bound], list[Bound]]:
     """The ends of each level as data.parquet shows them; None is open, or no number."""
     return (
         [float(each) if np.isfinite(each) else None for each in levels.lo],
@@ -53,9 +53,9 @@ def _ends(levels: Levels) -> tuple[list[Bound], list[Bound]]:
     )
 
 
-def _names(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -> list[Any]:
+def _list_level_members(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -> list[Any]:
     """Each level as a member of a list."""
-    if levels.counted:
+    if levels.is_counted:
         pairs = zip(*ends, levels.missing, strict=True)
         return [None if gone else (lo, hi) for lo, hi, gone in pairs]
     return [
@@ -68,18 +68,18 @@ def _names(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -> list[Any]:
     ]
 
 
-def _name(levels: Levels, member: Any) -> Any:
-    """A member of a list as `_names` has it; a pair of bounds for an interval."""
+def _read_member(levels: Levels, member: Any) -> Any:
+    """A member of a list as `_list_level_members` has it; a pair of bounds for an interval."""
     if isinstance(member, Mapping):
-        return _bound(levels, member["lo"]), _bound(levels, member["hi"])
+        return _read_bound(levels, member["lo"]), _read_bound(levels, member["hi"])
     return member
 
 
-def _bound(levels: Levels, value: Any) -> Bound:
-    return None if value is None else number(value, levels.kind)
+def _read_bound(levels: Levels, value: Any) -> Bound:
+    return None if value is None else convert_to_number(value, levels.kind)
 
 
-def _interval(
+def _find_interval_levels(
     levels: Levels,
     ends: tuple[list[Bound], list[Bound]],
     cell: Mapping[str, Any],
@@ -93,7 +93,7 @@ def _interval(
         return mask
     begins, stops = ends
     shift = len(gone)
-    lo, hi = _bound(levels, cell["lo"]), _bound(levels, cell["hi"])
+    lo, hi = _read_bound(levels, cell["lo"]), _read_bound(levels, cell["hi"])
     if lo in begins[shift:] and hi in stops[shift:]:
         first = shift + begins[shift:].index(lo)
         last = len(levels) - 1 - stops[::-1].index(hi)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from crowdcover import natives, texts
 from crowdcover.cells import Cells, Intervals, Sets
-from crowdcover.columns import Column, carried, masked_values
+from crowdcover.columns import Column, build_exact_column, list_level_values
 from crowdcover.errors import ReleaseError
-from crowdcover.levels import Levels, of_attribute, united
+from crowdcover.levels import Levels, of_attribute, unite_levels
 
 MANIFEST, CODEBOOK = "manifest.json", "codebook.json"
 DATA = ("data.parquet", "data.csv.gz")
@@ -45,23 +45,27 @@ def files_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame
             f"{folder} is no release folder: it has no {MANIFEST}; give the folder that holds "
             f"{DATA[0]} and {MANIFEST}, such as releases/adult/v1"
         )
-    manifest = _document((folder / MANIFEST).read_bytes(), MANIFEST)
+    manifest = _parse_document((folder / MANIFEST).read_bytes(), MANIFEST)
     for name, kind in OTHER_KINDS.items():
         if name in manifest.get("files", {}):
             raise ReleaseError(
                 f"{folder} is a release of {kind}, and this reads tables; its rows are in "
                 f"{name}, which polars reads"
             )
-    codebook = _document(_published(folder, CODEBOOK, manifest), CODEBOOK)
+    codebook = _parse_document(_read_published_file(folder, CODEBOOK, manifest), CODEBOOK)
     data = next((each for each in DATA if (folder / each).is_file()), None)
     if data is None:
         raise ReleaseError(
             f"{folder} has neither {DATA[0]} nor {DATA[1]}; copy the whole release folder"
         )
-    return manifest, codebook, _rows(_published(folder, data, manifest), data, codebook)
+    return (
+        manifest,
+        codebook,
+        _read_rows(_read_published_file(folder, data, manifest), data, codebook),
+    )
 
 
-def _document(content: bytes, name: str) -> dict[str, Any]:
+def _parse_document(content: bytes, name: str) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except ValueError:
@@ -71,7 +75,7 @@ def _document(content: bytes, name: str) -> dict[str, Any]:
     return document
 
 
-def _published(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+def _read_published_file(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     """The bytes of a file, if they are those that the manifest states."""
     stated = manifest.get("files", {}).get(name)
     if stated is None or not (folder / name).is_file():
@@ -88,7 +92,7 @@ def _published(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFrame:
+def _read_rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFrame:
     """The rows of a data file; cells of quasi-identifiers stay text in CSV."""
     try:
         if name.endswith(".parquet"):
@@ -98,7 +102,9 @@ def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFram
             for each in codebook.get("columns", ())
             if each["type"] in TYPES
         }
-        types |= {entry["name"]: pl.String for entry in _attributes(codebook)} | {KEY: pl.String}
+        types |= {entry["name"]: pl.String for entry in _list_attributes(codebook)} | {
+            KEY: pl.String
+        }
         text = gzip.decompress(content)
         # polars leaves the quotes in names doubled.
         names = next(csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="")))
@@ -111,7 +117,7 @@ def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFram
         raise ReleaseError(f"{name} cannot be read; copy the release folder again") from None
 
 
-def _attributes(codebook: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_attributes(codebook: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The entries of the newest codebook, one for each quasi-identifier."""
     try:
         books = codebook.get("batches")
@@ -137,23 +143,23 @@ def columns_of(
     ReleaseError
         The codebook is none of these rows.
     """
-    masked = [str(entry["name"]) for entry in _attributes(codebook)]
+    masked = [str(entry["name"]) for entry in _list_attributes(codebook)]
     if not set(masked) <= set(rows.columns):
         raise ReleaseError(f"the data lack a column that {CODEBOOK} names; copy the folder again")
-    roles, types = _stated(manifest, codebook)
+    roles, types = _list_roles_and_types(manifest, codebook)
     books = codebook.get("batches")
     batches = {"": codebook} if books is None else dict(books)
     since = np.full(rows.height, "") if books is None else rows[SINCE].cast(pl.String).to_numpy()
     found = {}
     for series in rows:  # rows["^a$"] would be the columns that match a pattern
         if (name := series.name) in masked:
-            found[name] = _masked(series, types.get(name), batches, since)
+            found[name] = _build_masked_column(series, types.get(name), batches, since)
         elif name != KEY:
-            found[name] = carried(series, roles.get(name, "keep"))
+            found[name] = build_exact_column(series, roles.get(name, "keep"))
     return found
 
 
-def _stated(
+def _list_roles_and_types(
     manifest: Mapping[str, Any], codebook: Mapping[str, Any]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Role and type of each column; older releases state no types."""
@@ -168,7 +174,7 @@ def _stated(
         raise _no_codebook() from None
 
 
-def _masked(
+def _build_masked_column(
     series: pl.Series, type_: str | None, batches: Mapping[str, Any], since: NDArray[Any]
 ) -> Column:
     """A quasi-identifier: the cells of each batch by the codebook of that batch."""
@@ -182,22 +188,22 @@ def _masked(
         raise _no_codebook() from None
     if set(since.tolist()) - set(parts):
         raise _no_codebook()
-    levels, places = united(list(parts.values()))
+    levels, places = unite_levels(list(parts.values()))
     which = np.zeros(len(series), dtype=np.int64)
     masks: list[NDArray[np.bool_]] = []
     for (batch, part), place in zip(parts.items(), places, strict=True):
         rows = np.flatnonzero(since == batch)
-        cell, found = _cells(part, series[rows])
+        cell, found = _index_cells(part, series[rows])
         wide = np.zeros((len(found), len(levels)), dtype=np.bool_)
         wide[:, place] = found
         which[rows] = sum(map(len, masks)) + cell
         masks.append(wide)
     whole = np.concatenate(masks)
-    cells: Cells = Intervals.of(whole) if _connected(levels, whole) else Sets.of(whole)
-    return Column(levels, cells, which, "quasi", masked_values(levels))
+    cells: Cells = Intervals.of(whole) if _has_only_intervals(levels, whole) else Sets.of(whole)
+    return Column(levels, cells, which, "quasi", list_level_values(levels))
 
 
-def _connected(levels: Levels, masks: NDArray[np.bool_]) -> bool:
+def _has_only_intervals(levels: Levels, masks: NDArray[np.bool_]) -> bool:
     """Whether every mask is an interval of levels."""
     if not levels.ordinal:
         return False
@@ -205,15 +211,15 @@ def _connected(levels: Levels, masks: NDArray[np.bool_]) -> bool:
     return bool(((steps == 1).sum(axis=1) == 1).all())
 
 
-def _cells(levels: Levels, series: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _index_cells(levels: Levels, series: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The cell of each row among the different ones, and what each of these allows."""
-    unique, which = distinct(series)
+    unique, which = index_distinct_values(series)
     if series.dtype == pl.String:
         return which, texts.masks_of(levels, unique)
     return which, natives.masks_of(levels, unique)
 
 
-def distinct(series: pl.Series) -> tuple[Sequence[Any], NDArray[np.int64]]:
+def index_distinct_values(series: pl.Series) -> tuple[Sequence[Any], NDArray[np.int64]]:
     """The different values in the order of their first rows, and the place of each row's."""
     frame = series.to_frame("cell").with_row_index("row")
     first = frame.group_by("cell").agg(pl.col("row").min()).sort("row")

@@ -23,8 +23,8 @@ from crowdcover.answers import (
 from crowdcover.columns import Column
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
-from crowdcover.evidence import masked_alike
-from crowdcover.named import distinct
+from crowdcover.evidence import has_masked_common_values
+from crowdcover.named import number_repeated_names
 from crowdcover.reading import columns_of, files_of
 from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
 from crowdcover.weights import Estimator, Weights, weights_of
@@ -118,7 +118,7 @@ class Release:
         polars.DataFrame
             As `frame`, masked columns of type List(String).
         """
-        return self.rows.with_columns(sets_of(column) for column in self._masked())
+        return self.rows.with_columns(sets_of(column) for column in self._list_masked_columns())
 
     def bounds(self) -> pl.DataFrame:
         """Least and greatest number or date of each cell, in two columns for each column.
@@ -196,7 +196,7 @@ class Release:
             since 1970-01-01.
         """
         column = self.column(col)
-        if not column.levels.counted:
+        if not column.levels.is_counted:
             raise ReleaseError(
                 f"column {col!r} holds categories, which have no mean; use frequencies({col!r})"
             )
@@ -230,9 +230,9 @@ class Release:
             float64, a column `<col>=<level>` for each level. The numbers of each column of the
             release sum to 1 in every row. `.to_numpy()` is (rows, levels).
         """
-        names = dict.fromkeys(cols or [each.name for each in self._masked()])
+        names = dict.fromkeys(cols or [each.name for each in self._list_masked_columns()])
         parts = [part for col in names for part in members_of(self.column(col))]
-        unlike = distinct(part.name for part in parts)
+        unlike = number_repeated_names(part.name for part in parts)
         return pl.DataFrame([part.alias(name) for part, name in zip(parts, unlike, strict=True)])
 
     def complete(
@@ -275,9 +275,9 @@ class Release:
         """The same, one table after the other."""
         if m < 1 or seed < 0:
             raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
-        weights = {each.name: self.weights(each.name) for each in self._masked()}
+        weights = {each.name: self.weights(each.name) for each in self._list_masked_columns()}
         for number in range(m):
-            yield completing.completed(self.rows, weights, seed, number, rules)
+            yield completing.draw_completed_table(self.rows, weights, seed, number, rules)
 
     def column(self, col: str) -> Column:
         """A column, read.
@@ -309,7 +309,7 @@ class Release:
 
     @cached_property
     def _even(self) -> bool:
-        return self.estimator == "crowd" and masked_alike(self._masked())
+        return self.estimator == "crowd" and has_masked_common_values(self._list_masked_columns())
 
     @property
     def _k(self) -> float:
@@ -322,5 +322,5 @@ class Release:
         least, most = privacy.get("k_min", "?"), privacy.get("k_max", "?")
         return str(least) if least == most else f"{least} to {most}"
 
-    def _masked(self) -> list[Column]:
+    def _list_masked_columns(self) -> list[Column]:
         return [each for each in self.columns.values() if each.role == "quasi"]

@@ -12,10 +12,11 @@ from crowdcover.columns import Column, bounds_of
 def levels_of(column: Column) -> pl.DataFrame:
     """The levels of a column, a row for each."""
     frame = pl.DataFrame({"level": column.levels.texts, "value": column.values})
-    if not column.levels.counted:
+    if not column.levels.is_counted:
         return frame
     return frame.with_columns(
-        _bound(column, column.levels.lo, "lo"), _bound(column, column.levels.hi, "hi")
+        _build_bound_series(column, column.levels.lo, "lo"),
+        _build_bound_series(column, column.levels.hi, "hi"),
     )
 
 
@@ -31,10 +32,10 @@ def bounds_frame(columns: Iterable[Column]) -> list[pl.Series]:
     """`<col>.lo` and `<col>.hi` of each column of numbers or dates."""
     ends: list[pl.Series] = []
     for column in columns:
-        if column.levels.counted:
+        if column.levels.is_counted:
             lo, hi, _ = bounds_of(column)
-            ends.append(_bound(column, lo[column.which], f"{column.name}.lo"))
-            ends.append(_bound(column, hi[column.which], f"{column.name}.hi"))
+            ends.append(_build_bound_series(column, lo[column.which], f"{column.name}.lo"))
+            ends.append(_build_bound_series(column, hi[column.which], f"{column.name}.hi"))
     return ends
 
 
@@ -47,7 +48,7 @@ def members_of(column: Column) -> list[pl.Series]:
     ]
 
 
-def _bound(column: Column, of: Floats, name: str) -> pl.Series:
+def _build_bound_series(column: Column, of: Floats, name: str) -> pl.Series:
     """Bounds in the column's type, null where open; noon of a day counts as the day."""
     series = pl.Series(name, np.where(np.isfinite(of), of, np.nan)).fill_nan(None)
     if column.levels.kind == "date":

@@ -13,9 +13,9 @@ ALL, EMPTY, DOTS = "*", "\\_", ".."
 PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes the next sign along
 
 
-def written(levels: Levels) -> list[str]:
+def format_level_texts(levels: Levels) -> list[str]:
     """The text of each level as it stands in a cell, with its backslashes."""
-    if levels.counted:
+    if levels.is_counted:
         return list(levels.labels)
     texts = []
     for level, label in enumerate(levels.labels):
@@ -24,11 +24,11 @@ def written(levels: Levels) -> list[str]:
         elif levels.others and label == OTHER:
             texts.append("\\" + label)
         else:
-            texts.append(escaped(label))
+            texts.append(escape_category(label))
     return texts
 
 
-def escaped(value: str) -> str:
+def escape_category(value: str) -> str:
     """A category as a cell writes it."""
     if value == "":
         return EMPTY
@@ -49,9 +49,9 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     ReleaseError
         A text is no cell of this column.
     """
-    names = written(levels)
+    names = format_level_texts(levels)
     level_of = {name: level for level, name in enumerate(names)}
-    sides = [name.split(DOTS) if levels.counted else [name] for name in names]
+    sides = [name.split(DOTS) if levels.is_counted else [name] for name in names]
     begins = {side[0]: level for level, side in enumerate(sides)}
     stops = {side[-1]: level for level, side in enumerate(sides)}
     masks = np.zeros((len(texts), len(levels)), dtype=np.bool_)
@@ -63,7 +63,11 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
         elif text in level_of:
             found = [level_of[text]]
         elif text is not None:
-            found = _interval(text, begins, stops) if levels.ordinal else _set(text, level_of)
+            found = (
+                _parse_interval(text, begins, stops)
+                if levels.ordinal
+                else _parse_set(text, level_of)
+            )
         if found is None:
             unread += 1
         else:
@@ -76,7 +80,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     return masks
 
 
-def _interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) -> slice | None:
+def _parse_interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) -> slice | None:
     """The levels from one end to the other; an end may hold dots itself."""
     at = text.find(DOTS)
     while at >= 0:
@@ -87,13 +91,13 @@ def _interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) ->
     return None
 
 
-def _set(text: str, level_of: Mapping[str, int]) -> list[int] | None:
+def _parse_set(text: str, level_of: Mapping[str, int]) -> list[int] | None:
     """The levels between bars without a backslash before them."""
-    found = [level_of.get(part, -1) for part in _parts(text)]
+    found = [level_of.get(part, -1) for part in _parse_parts(text)]
     return None if -1 in found else found
 
 
-def _parts(text: str) -> list[str]:
+def _parse_parts(text: str) -> list[str]:
     """What stands between bars without a backslash before them; one part is empty in no cell."""
     if "\\" not in text:
         return text.split("|")

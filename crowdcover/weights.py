@@ -128,15 +128,15 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     if column.role != "quasi":
         return even
     if estimator == "em":
-        return replace(even, level=stepped(even, ROUNDS), other=even)
+        return replace(even, level=run_em_steps(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
     anchored = np.minimum(1.0, HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
-    level = stepped(replace(even, anchored=anchored), 1) ** EVENED
+    level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED
     crowd = Weights(column, level, anchored, even)
     return crowd if estimator == "crowd" else replace(even, other=crowd)
 
 
-def stepped(start: Weights, rounds: int) -> Floats:
+def run_em_steps(start: Weights, rounds: int) -> Floats:
     """The shares of the levels after steps of expectation maximization.
 
     Each step adds up the weights, and spreads the free part of every cell in proportion to these

@@ -24,11 +24,11 @@ from anon_core.errors import GuaranteeError
 from flows.parameters import IN_A_LINE
 from kinds import words_of
 from reports import markdown
-from tasks.orchestration.gates import gate, refusals_shown
-from tasks.orchestration.stage import log
+from tasks.orchestration.gates import pass_gate, refusals_shown
+from tasks.orchestration.stage import log_line
 from tasks.stages.ask import ask
 from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce
+from tasks.stages.manifest import Destination, announce_release
 from tasks.vault import identity
 from tasks.vault.approval import (
     LONGEST_NAME,
@@ -40,11 +40,11 @@ from tasks.vault.approval import (
     Request,
     Suspended,
     WaitingError,
-    now,
-    stating,
+    build_approval_section,
+    current_time,
 )
-from tasks.vault.copies import acceptable, close_copy, place, take_up
-from tasks.vault.counting import objection
+from tasks.vault.copies import accept_signed_decision, close_copy, locate_copy, take_up
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import how_to_read
 from tasks.vault.statement import Rules, Terms, to_file
 from tasks.vault.storage import Run
@@ -71,7 +71,7 @@ class SignedForm(RunInput):
     ]
 
 
-def approved(
+def require_approval(
     run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], terms: Terms
 ) -> dict[str, Any]:
     """Return the approval of a checked release, as its manifest states it.
@@ -79,9 +79,9 @@ def approved(
     Raises WaitingError while nobody has decided, GuaranteeError after a rejection, a timeout, or an
     approval that does not count under the terms of the plan.
     """
-    request = ask(run, checked, to, claims, terms, _asked_by())
-    flow_run = _suspendable()
-    with gate(run, "approved") as measured:
+    request = ask(run, checked, to, claims, terms, _identify_requester())
+    flow_run = _find_suspendable_run()
+    with pass_gate(run, "approved") as measured:
         reasons = (
             [] if terms.reports is None else take_up(terms.reports, run, Rules.of(terms.rules))
         )
@@ -94,30 +94,30 @@ def approved(
             if terms.reports is not None:
                 close_copy(terms.reports, run, Approval.of(run).requests[-1])
         if decision is None:
-            announce(
+            announce_release(
                 request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
-                _suspend(run, flow_run)
+                _suspend_for_form(run, flow_run)
             what = _what_to_do(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
-    log(f"run {run.path.name} was {decision.sentence}")
-    return stating(decision)
+    log_line(f"run {run.path.name} was {decision.sentence}")
+    return build_approval_section(decision)
 
 
 def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
     """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
     request = Approval.of(run).requests[-1]
     rules = Rules.of(terms.rules)
-    if reason := objection(request.question, decision, request.asked_by, rules):
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise GuaranteeError(
             f"publication refused: the approval of run {run.path.name} does not count: {reason}; "
             "nothing was published. Use crowdcover reopen to ask again"
         )
 
 
-def _asked_by() -> dict[str, str]:
+def _identify_requester() -> dict[str, str]:
     """Who runs this release: the account of this process, and the user whom Prefect names, if any.
 
     Prefect's open server has no users, and names none.
@@ -137,7 +137,7 @@ def refuse_rejected(run: Run) -> None:
         Approval.of(run).refuse_rejected()
 
 
-def _suspendable() -> FlowRun | None:
+def _find_suspendable_run() -> FlowRun | None:
     """The current flow run if it can be suspended: it has a deployment and no parent flow run."""
     context = FlowRunContext.get()
     flow_run = None if context is None else context.flow_run
@@ -166,7 +166,7 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
     )
     if answer is None:
         return
-    decision = _answered(answer, request)
+    decision = _read_answer(answer, request)
     if decision is None:
         return
     if request.decision is None:
@@ -179,12 +179,12 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
         )
 
 
-def _answered(answer: dict[str, Any], request: Request) -> Decision | None:
+def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
     """The decision of an answered form; None if it does not count, which the log says."""
     rules = Rules.of(request.rules)
     try:
         if "signed" in answer:
-            return acceptable(str(answer["signed"]), request, rules)
+            return accept_signed_decision(str(answer["signed"]), request, rules)
         form = Form(**answer)
         decision = Decision.of(
             approved=form.decision == "approve",
@@ -192,16 +192,16 @@ def _answered(answer: dict[str, Any], request: Request) -> Decision | None:
             note=form.note,
             authenticated=identity.NOBODY,
         )
-        reason = objection(request.question, decision, request.asked_by, rules)
+        reason = find_decision_objection(request.question, decision, request.asked_by, rules)
     except DecisionError as refusal:
         reason, decision = str(refusal), None
     if reason:
-        log(f"the answer in Prefect does not count: {reason}")
+        log_line(f"the answer in Prefect does not count: {reason}")
         return None
     return decision
 
 
-def _suspend(run: Run, flow_run: FlowRun) -> None:
+def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
     """Suspend the flow run and end this process.
 
     The person who resumes it in Prefect fills in the form; the flow then starts again.
@@ -211,19 +211,19 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
     if (
         request.suspended is not None
         and request.suspended.flow_run != str(flow_run.id)
-        and _waits(request.suspended)
+        and _is_paused(request.suspended)
     ):
         return  # another flow run already shows the form for this request
     key = uuid4().hex
     approval.amend(suspended=Suspended(str(flow_run.id), key))
-    log(
+    log_line(
         f"waits for approval until {request.until}; "
         f"the report is in the vault: {run.path.name}/{PAGE}"
     )
     manifest = request.question.manifest
-    short = markdown.release(manifest, words_of(manifest))
+    short = markdown.render_release(manifest, words_of(manifest))
     description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
-    left = datetime.fromisoformat(request.until) - now()
+    left = datetime.fromisoformat(request.until) - current_time()
     form = SignedForm if Rules.of(request.rules).approvers else Form
     suspend_flow_run(
         form.with_initial_data(description=description),
@@ -240,13 +240,13 @@ def _close_form(request: Request) -> None:
     if suspended.flow_run == str(context.flow_run.id):
         return
     with suppress(Exception):  # it ends by itself when the time to decide is over
-        if _waits(suspended):
+        if _is_paused(suspended):
             done: State[Any] = Completed(name="Decided", message=decision.sentence)
             with get_client(sync_client=True) as client:
                 client.set_flow_run_state(UUID(suspended.flow_run), done, force=True)
 
 
-def _waits(suspended: Suspended) -> bool:
+def _is_paused(suspended: Suspended) -> bool:
     """Whether this flow run is still paused in Prefect."""
     with get_client(sync_client=True) as client:
         try:
@@ -260,7 +260,7 @@ def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> st
     vault, officer = to.ledger.vault.path, ""
     who = "--key KEY" if terms.approvers else "--by NAME"
     if terms.reports is not None and terms.approvers:
-        copy = place(terms.reports, run, request.question)
+        copy = locate_copy(terms.reports, run, request.question)
         officer = (
             f". Without access to the vault: crowdcover sign {copy} --decision approve --key KEY"
         )
@@ -272,7 +272,7 @@ def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> st
     )
 
 
-def resume(request: Request) -> str:
+def resume_suspended_run(request: Request) -> str:
     """Resume the suspended flow run of a request with the decision from the vault.
 
     Returns a sentence about the outcome; never raises.

@@ -19,7 +19,7 @@ from anon_core.errors import AnonymityError
 from flows.commands import COMMANDS
 from kinds.nearest import did_you_mean
 from tasks.vault.build import CODE_VERSION, PACKAGES
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -42,7 +42,7 @@ JSON_LOGS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
-    options = parser().parse_args(arguments)
+    options = build_parser().parse_args(arguments)
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
     if as_json():
@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = options.run(options)
         sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
     except AnonymityError as refusal:
-        _say(str(refusal))
+        _print_refusal(str(refusal))
         from flows.outcome import exit_code
 
         code = exit_code(refusal)
     except KeyboardInterrupt:
-        _say("stopped; run the same command again to go on")
+        _print_refusal("stopped; run the same command again to go on")
         code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        _say(_unforeseen(error))
+        _print_refusal(_describe_unforeseen_error(error))
         code = 1
     sys.exit(code)
 
@@ -77,17 +77,19 @@ def as_json() -> bool:
     return os.environ.get("CROWDCOVER_LOGS") == "json"
 
 
-def _say(refusal: str) -> None:
+def _print_refusal(refusal: str) -> None:
     """Print a refusal on standard error."""
     line = {"severity": "ERROR", "name": "crowdcover", "message": refusal}
     print(json.dumps(line) if as_json() else f"crowdcover: {refusal}", file=sys.stderr)
 
 
-def _unforeseen(error: BaseException) -> str:
+def _describe_unforeseen_error(error: BaseException) -> str:
     """Where an error was raised, without its message: that may quote cells."""
     if is_full(error):
         named = getattr(error, "filename", None)
-        return full("the command", [Path(named).parent if isinstance(named, str) else Path.cwd()])
+        return describe_full_disk(
+            "the command", [Path(named).parent if isinstance(named, str) else Path.cwd()]
+        )
     where = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in where if Path(frame.filename).is_relative_to(ROOT)] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
@@ -99,7 +101,7 @@ def _unforeseen(error: BaseException) -> str:
 def _not_imported(module: str) -> str:
     """What is wrong with a package that lacks or is hidden; empty for a module that is there."""
     package = module.partition(".")[0]
-    own, folders = package in PACKAGES, _folders(package)
+    own, folders = package in PACKAGES, _list_package_folders(package)
     if not folders:
         what = f"crowdcover consists of {', '.join(PACKAGES)}" if own else "crowdcover needs it"
         return (
@@ -119,7 +121,7 @@ def _not_imported(module: str) -> str:
     )
 
 
-def _folders(package: str) -> list[Path]:
+def _list_package_folders(package: str) -> list[Path]:
     """The folders that hold a package of this name, the one that is imported first."""
     spec = None
     with suppress(ImportError, ValueError):  # of what was loaded in another way
@@ -139,21 +141,23 @@ class Parser(argparse.ArgumentParser):
         typed = re.search(r"invalid choice: '([^']*)'", message)
         if typed is None:
             typed = re.search(r"unrecognized arguments: (--[\w-]+)", message)
-            known = sorted(_options(self)) if typed else []
+            known = sorted(_list_long_options(self)) if typed else []
         super().error(message + (did_you_mean(typed[1], known) if typed else ""))
 
 
-def _options(of: argparse.ArgumentParser) -> set[str]:
+def _list_long_options(of: argparse.ArgumentParser) -> set[str]:
     """The long options of a parser and of the commands below it."""
     found = set()
     for action in of._actions:  # argparse has no other way to ask
         found |= {each for each in action.option_strings if each.startswith("--")}
         if isinstance(action, argparse._SubParsersAction):
-            found |= {option for each in action.choices.values() for option in _options(each)}
+            found |= {
+                option for each in action.choices.values() for option in _list_long_options(each)
+            }
     return found
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     whole = Parser(
         prog="crowdcover",

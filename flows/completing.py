@@ -18,18 +18,18 @@ from tasks.places.place import Place, local_copy
 DRAW = "draw"  # the column that numbers the draws
 
 
-def complete(options: argparse.Namespace) -> Path:
+def write_completed_tables(options: argparse.Namespace) -> Path:
     """Draw tables and write them; the file appears when it is whole.
 
     Refused: a folder that is no release, a file that stands or has another ending, a release with
     a column of the name of the column that numbers the draws.
     """
     output: Path = options.output
-    write = _writer(output)
+    write = _find_writer(output)
     if output.exists():
         raise PlanError(f"{output} exists; give --output a new name or remove it")
     try:
-        release = _read(options.release)
+        release = _read_release(options.release)
         tables = release.complete(options.draws, options.seed)
     except crowdcover.ReleaseError as refusal:
         raise InputError(str(refusal)) from None
@@ -57,13 +57,13 @@ def complete(options: argparse.Namespace) -> Path:
     return output
 
 
-def _read(place: Place) -> crowdcover.Release:
+def _read_release(place: Place) -> crowdcover.Release:
     require_release(place)
     with local_copy(place) as folder:
         return crowdcover.read(folder)
 
 
-def _writer(output: Path) -> Callable[[pl.DataFrame, Path], Any]:
+def _find_writer(output: Path) -> Callable[[pl.DataFrame, Path], Any]:
     """How a file of this name is written."""
     name = output.name.lower()
     if name.endswith(".parquet"):

@@ -19,11 +19,11 @@ from tasks.vault.approval import (
     Request,
     one_line,
 )
-from tasks.vault.copies import acceptable, close_copy, signed_in
-from tasks.vault.counting import objection
+from tasks.vault.copies import accept_signed_decision, close_copy, find_signed_decision
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import how_to_read
 from tasks.vault.signing import public_of, read_key
-from tasks.vault.statement import LONGEST_SIGNED, Rules, signed
+from tasks.vault.statement import LONGEST_SIGNED, Rules, attach_signature
 from tasks.vault.storage import FolderError, Run, Vault
 
 if TYPE_CHECKING:
@@ -32,53 +32,53 @@ if TYPE_CHECKING:
 IN_COPY = "."  # of --take without a file: what lies in the officer's copy
 
 
-def approve(options: argparse.Namespace) -> int:
+def approve_release(options: argparse.Namespace) -> int:
     """Approve the waiting release: the next run publishes it."""
-    return _decide(options, approved=True)
+    return _record_decision(options, approved=True)
 
 
-def reject(options: argparse.Namespace) -> int:
+def reject_release(options: argparse.Namespace) -> int:
     """Reject the waiting release: nothing is published."""
-    return _decide(options, approved=False)
+    return _record_decision(options, approved=False)
 
 
-def reopen(options: argparse.Namespace) -> int:
+def reopen_approval(options: argparse.Namespace) -> int:
     """Ask again after a decision or a timeout."""
-    run = _run(options)
-    with run.locked():
+    run = _find_run(options)
+    with run.hold_lock():
         request = Approval.of(run).reopen()
     print(f"run {run.path.name} waits for approval until {request.until}")
     return 0
 
 
-def _decide(options: argparse.Namespace, *, approved: bool) -> int:
+def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
     taken = getattr(options, "take", None)
     if taken is None and options.by is None and options.key is None:
         raise PlanError("give --by NAME, or --key FILE where the plan registers approvers")
     if options.by is not None:
         one_line("the name", options.by, 1, LONGEST_NAME)
     one_line("the note", options.note, 0, LONGEST_NOTE)
-    order, run = _found(options)
-    with run.locked():
+    order, run = _find_plan_and_run(options)
+    with run.hold_lock():
         approval = Approval.of(run)
         request = approval.require_open(in_time=taken is not None)
         rules = Rules.of(request.rules if order is None else order.publish.terms_rules)
         if not options.quiet:
-            _show(run, request)
+            _show_summary(run, request)
         if taken is not None:
-            decision = _taken(taken, order, run, request, rules)
+            decision = _take_signed_decision(taken, order, run, request, rules)
         else:
-            decision = _own(options, request, rules, approved=approved)
-        if reason := objection(request.question, decision, request.asked_by, rules):
+            decision = _build_decision(options, request, rules, approved=approved)
+        if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
             raise DecisionError(f"nothing was decided: {reason}")
         request = approval.decide(decision, in_time=taken is not None)
         if order is not None and order.publish.reports is not None:
             close_copy(Path(order.publish.reports), run, request)
     if request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
-        from flows.approving import resume
+        from flows.approving import resume_suspended_run
 
-        next_step = resume(request)
+        next_step = resume_suspended_run(request)
     elif decision.approved:
         next_step = "run the release again to publish it"
     else:
@@ -87,7 +87,7 @@ def _decide(options: argparse.Namespace, *, approved: bool) -> int:
     return 0
 
 
-def _own(
+def _build_decision(
     options: argparse.Namespace, request: Request, rules: Rules, *, approved: bool
 ) -> Decision:
     """The decision of who runs this command: signed, or as the account of this process."""
@@ -107,19 +107,21 @@ def _own(
             "publish.approvers of the plan registers nobody, so a signature could not be verified; "
             "leave --key out and give --by NAME"
         )
-    return signed_by(read_key(options.key), request, rules, (approved, options.by, options.note))
+    return sign_decision(
+        read_key(options.key), request, rules, (approved, options.by, options.note)
+    )
 
 
-def signed_by(
+def sign_decision(
     key: "Ed25519PrivateKey", request: Request, rules: Rules, told: tuple[bool, str | None, str]
 ) -> Decision:
     """A signed decision: whether it approves, the name or None for the registered one, the note."""
     approved, by, note = told
-    name = by or rules.registered(public_of(key)) or "unknown"
-    return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
+    name = by or rules.find_signer(public_of(key)) or "unknown"
+    return attach_signature(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 
 
-def _taken(
+def _take_signed_decision(
     taken: Path, order: ReleasePlan | None, run: Run, request: Request, rules: Rules
 ) -> Decision:
     """A decision that somebody signed elsewhere: in this file, or in the officer's copy."""
@@ -129,16 +131,16 @@ def _taken(
                 text = handle.read(LONGEST_SIGNED + 1).decode("utf-8", "replace")
         except OSError as error:
             raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
-        return acceptable(text, request, rules)
+        return accept_signed_decision(text, request, rules)
     if order is None or order.publish.reports is None:
         raise PlanError("--take without FILE needs --plan PLAN.toml with publish.reports")
-    found, reasons = signed_in(Path(order.publish.reports), run, request, rules)
+    found, reasons = find_signed_decision(Path(order.publish.reports), run, request, rules)
     if found is None:
         raise DecisionError("; ".join(reasons) or "nobody has signed a decision in the copy")
     return found
 
 
-def _show(run: Run, request: Request) -> None:
+def _show_summary(run: Run, request: Request) -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
     from rich.console import Console
 
@@ -146,16 +148,16 @@ def _show(run: Run, request: Request) -> None:
     from reports import summary
 
     manifest = request.question.manifest
-    summary.terminal(manifest, Console(), words_of(manifest))
+    summary.print_release(manifest, Console(), words_of(manifest))
     print("to be published in", request.question.folder)
     print("read", how_to_read(run.path / PAGE))
 
 
-def _run(options: argparse.Namespace) -> Run:
-    return _found(options)[1]
+def _find_run(options: argparse.Namespace) -> Run:
+    return _find_plan_and_run(options)[1]
 
 
-def _found(options: argparse.Namespace) -> tuple[ReleasePlan | None, Run]:
+def _find_plan_and_run(options: argparse.Namespace) -> tuple[ReleasePlan | None, Run]:
     """The plan, where one is given, and the run."""
     if (options.vault is None) == (options.plan is None):
         raise PlanError("give either --vault FOLDER or --plan PLAN.toml")

@@ -112,7 +112,7 @@ MODELS = {
 }  # fmt: skip
 
 
-def estimated(
+def estimate_release(
     settings: Mapping[str, Any], sizes: Mapping[str, float], threads: int
 ) -> dict[str, Any] | None:
     """Seconds and bytes of a release by this method; None where no run was measured.
@@ -122,7 +122,7 @@ def estimated(
     machine that does nothing else. Beyond the records that were measured its end is quadratic:
     126,084 payments took 253 s in their stages, seven times the estimate.
     """
-    models = MODELS.get(_label(settings))
+    models = MODELS.get(_format_method_label(settings))
     if models is None:
         return None
     seconds, held = (model.of(sizes) for model in models)
@@ -144,7 +144,7 @@ def estimated(
     }
 
 
-def _label(settings: Mapping[str, Any]) -> str:
+def _format_method_label(settings: Mapping[str, Any]) -> str:
     """A method as the benchmark names it: even seats are another course of work."""
     seats = settings.get("seats")
     return str(settings["name"]) + ("" if seats is None else f", {seats} seats")

@@ -10,22 +10,22 @@ if TYPE_CHECKING:
     from flows.plan.plan import ReleasePlan
 
 
-def ready(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
+def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
     from flows.partitions import require_named
     from flows.plan.plan import ReleasePlan
-    from tasks.source.sources import header
+    from tasks.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_engine()
     plan.publish.check_key()
     require_named(plan)
-    if (names := header(plan.data.source)) is not None:
+    if (names := read_source_header(plan.data.source)) is not None:
         plan.data.check_header(names)
     return plan
 
 
-def freeze(plan: "ReleasePlan") -> Path:
+def freeze_plan(plan: "ReleasePlan") -> Path:
     """Write the plan as it was understood into its vault; its file."""
     from tasks.vault.storage import Vault
 
@@ -34,9 +34,9 @@ def freeze(plan: "ReleasePlan") -> Path:
 
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
     """Release a plan in a flow run of this process; the release folder."""
-    plan = ready(path, overrides)
-    frozen = freeze(plan)
-    with plan.kind.compiling(quiet=quiet):
+    plan = load_ready_plan(path, overrides)
+    frozen = freeze_plan(plan)
+    with plan.kind.compile_kernels(quiet=quiet):
         from flows.release import release
         from flows.serving import on_prefect
 

@@ -11,7 +11,7 @@ import numba
 
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, expected
-from anon_core.measures.graph.triangles.oriented import Oriented, oriented
+from anon_core.measures.graph.triangles.oriented import Oriented, orient_edges
 from tasks.source.edges import EdgeList, read_edges
 
 Advanced = Callable[[float], None]
@@ -32,7 +32,7 @@ WORDS = {
 }
 
 
-def measured(options: argparse.Namespace) -> dict[str, Any]:
+def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
     """Read the graph and count; shows progress on a terminal unless quiet.
 
     Refused: a file that holds no such graph, and more threads than the machine has.
@@ -41,23 +41,25 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     if options.threads > most:
         raise LimitError(f"--threads must be 1..{most} on this machine")
     numba.set_num_threads(options.threads or most)
-    with _bar(quiet=options.quiet) as (said, advanced):
+    with _show_progress(quiet=options.quiet) as (said, advanced):
         said("read")
         edges = read_edges(options.graph, uncertain=options.uncertain, header=options.header)
         said("orient")
-        graph = oriented(edges.u, edges.v, edges.vertices)
+        graph = orient_edges(edges.u, edges.v, edges.vertices)
         said("count")
-        return _certain(edges, graph, advanced) | _uncertain(edges, graph, said, advanced)
+        return _measure_certain_graph(edges, graph, advanced) | _measure_uncertain_graph(
+            edges, graph, said, advanced
+        )
 
 
-def sentences(numbers: Mapping[str, Any]) -> list[str]:
+def format_measures(numbers: Mapping[str, Any]) -> list[str]:
     """Return the numbers for people, a line each."""
-    shown = {name: _shown(value) for name, value in numbers.items()}
+    shown = {name: _format_number(value) for name, value in numbers.items()}
     width = max(map(len, shown.values()))
     return [f"{value:>{width}}  {WORDS[name]}" for name, value in shown.items()]
 
 
-def _certain(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, Any]:
+def _measure_certain_graph(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, Any]:
     """Count as if each edge existed."""
     of_edge = counting.per_edge(graph, advanced)
     of_vertex = counting.per_vertex(graph, of_edge)
@@ -71,29 +73,29 @@ def _certain(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, 
         "edges_in_triangles": int((of_edge > 0).sum()),
         "most_triangles_of_an_edge": int(of_edge.max(initial=0)),
         "vertices_in_triangles": int((of_vertex > 0).sum()),
-        "transitivity": counting.transitivity(graph, triangles),
-        "clustering": counting.clustering(graph, of_vertex),
+        "transitivity": counting.compute_transitivity(graph, triangles),
+        "clustering": counting.compute_mean_clustering(graph, of_vertex),
     }
 
 
-def _uncertain(
+def _measure_uncertain_graph(
     edges: EdgeList, graph: Oriented, said: Callable[[str], None], advanced: Advanced
 ) -> dict[str, Any]:
     if edges.p is None:
         return {}
     said("expect")
     return {
-        "expected_triangles": float(expected.expectation(graph, edges.p)),
-        "deviation": math.sqrt(expected.variance(graph, edges.p, advanced)),
+        "expected_triangles": float(expected.compute_expected_triangles(graph, edges.p)),
+        "deviation": math.sqrt(expected.compute_triangle_variance(graph, edges.p, advanced)),
     }
 
 
-def _shown(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,d}" if isinstance(value, int) else f"{value:,.6f}"
 
 
 @contextmanager
-def _bar(*, quiet: bool) -> Iterator[tuple[Callable[[str], None], Advanced]]:
+def _show_progress(*, quiet: bool) -> Iterator[tuple[Callable[[str], None], Advanced]]:
     """Yield what names the present step, and what moves its bar; shown on a terminal only."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

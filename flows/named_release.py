@@ -22,11 +22,11 @@ STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "u
 
 def require_release(folder: Place, *files: str) -> None:
     """Refuse a place that has neither a manifest nor one of these files; it may be damaged."""
-    if (refusal := _missing(folder, (MANIFEST, *files))) is not None:
+    if (refusal := _describe_absence(folder, (MANIFEST, *files))) is not None:
         raise PlanError(refusal)
 
 
-def _missing(folder: Place, files: Sequence[str]) -> str | None:
+def _describe_absence(folder: Place, files: Sequence[str]) -> str | None:
     """What is wrong with a place that holds none of these files."""
     try:
         if any((folder / name).is_file() for name in files):
@@ -55,7 +55,7 @@ def refuse_another_kind(folder: Path, kind: Kind) -> None:
 
     Beside files of the plan's kind, a manifest that names another one was changed: no refusal.
     """
-    manifest = _document(folder / MANIFEST) or {}
+    manifest = _parse_manifest(folder / MANIFEST) or {}
     source = manifest.get("source")
     told = source.get("kind", kind.name) if isinstance(source, dict) else kind.name
     files = kind.files.values()
@@ -70,7 +70,7 @@ def refuse_another_kind(folder: Path, kind: Kind) -> None:
 def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, Any]:
     """The manifest of a release folder; refused unless it states these keys."""
     require_release(folder)
-    manifest = _document(folder / MANIFEST)
+    manifest = _parse_manifest(folder / MANIFEST)
     if manifest is None or not set(stated) <= manifest.keys():
         raise InputError(
             f"{folder / MANIFEST} is no manifest of a release, or it is damaged; {GIVE}, unchanged"
@@ -78,7 +78,7 @@ def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, 
     return manifest
 
 
-def _document(file: Place) -> dict[str, Any] | None:
+def _parse_manifest(file: Place) -> dict[str, Any] | None:
     """What a manifest states; None where it does not read as one."""
     try:
         return read_document(file)

@@ -15,11 +15,11 @@ from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
-from flows.partitions import at
+from flows.partitions import format_partition_settings
 from flows.plan.plan import ReleasePlan
 from kinds.accepting import LONGEST_NOTE
 from kinds.section import PlanError
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
@@ -58,10 +58,12 @@ def refuse_another(plan: str) -> None:
         )
 
 
-def asked(plan: str, accept: Mapping[str, Accept] | None, partition: str | None) -> ReleasePlan:
+def load_run_plan(
+    plan: str, accept: Mapping[str, Accept] | None, partition: str | None
+) -> ReleasePlan:
     """The plan with what the operator of a run may choose."""
     refuse_another(plan)
-    changes = [] if partition is None else at(partition)
+    changes = [] if partition is None else format_partition_settings(partition)
     if accept:
         if ReleasePlan.load(Path(plan)).limits.drift_limits is None:
             raise PlanError("accept: checks.drift is off, so there is nothing to accept")
@@ -72,7 +74,7 @@ def asked(plan: str, accept: Mapping[str, Accept] | None, partition: str | None)
         changes.append(f"checks.drift.accepted={{{stated}}}")
     order = ReleasePlan.load(Path(plan), changes)
     for name, each in (accept or {}).items():
-        log(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
+        log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
     return order
 
 

@@ -10,26 +10,26 @@ from pathlib import Path
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from flows.standing import begun
+from flows.standing import apply_series_form
 from kinds.section import PlanError, toml_text
 from tasks.places.place import Place
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
 from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Run, Vault, readable, written_by_name
+from tasks.vault.storage import Run, Vault, find_readable_path, open_replacement_path
 
 PARTS = "parts"  # of a series in the vault
 
 
-def read(order: ReleasePlan) -> Reading:
+def read_plan_source(order: ReleasePlan) -> Reading:
     """The source, or the rows of the partition that the plan names."""
     partition = order.partition
     if partition is None:
-        return _whole(order)
+        return _open_source(order)
     require_named(order)
     if partition.part is not None:
-        return Picked.kept(order.data.source, readable(partition.part))
-    versions, whole = order.kind.versions, _whole(order)
+        return Picked.kept(order.data.source, find_readable_path(partition.part))
+    versions, whole = order.kind.versions, _open_source(order)
     assert versions is not None
     for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
         whole.end()
@@ -61,13 +61,13 @@ def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
     return ends
 
 
-def at(label: str, part: Path | None = None) -> list[str]:
+def format_partition_settings(label: str, part: Path | None = None) -> list[str]:
     """The settings of a plan for the version of one partition, as --set takes them."""
     named = [f"source.at={toml_text(label)}"]
     return named if part is None else [*named, f"source.part={toml_text(str(part))}"]
 
 
-def backfilled(
+def backfill_partitions(
     order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
 ) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
@@ -83,7 +83,7 @@ def backfilled(
             if part is None and label != last:
                 continue
             try:
-                yield label, made(at(label, part))
+                yield label, made(format_partition_settings(label, part))
             except NobodyHidesError as refusal:
                 if label == last:
                     raise
@@ -101,20 +101,20 @@ def parts_of(
     The source is read once. The files go when the block ends; what a killed process left behind
     goes at the next call.
     """
-    order = begun(order, vault)
+    order = apply_series_form(order, vault)
     versions, series = order.kind.versions, Series(vault, order.name).open()
     assert versions is not None
     folder = series.path / PARTS
     folder.mkdir(mode=0o700, exist_ok=True)
-    with Run(folder).locked():
-        _clear(folder)
+    with Run(folder).hold_lock():
+        _remove_part_files(folder)
         try:
-            done, reading = _done(series), _whole(order)
+            done, reading = _list_done_labels(series), _open_source(order)
             found: list[tuple[str, Path | None]] = []
             for label, rows in versions.parts(order.data, reading, first, last):
                 path = None if label in done else folder / f"{label}.arrow"
                 if path is not None:
-                    with written_by_name(path) as plain:
+                    with open_replacement_path(path) as plain:
                         write_rows(rows, plain)
                 found.append((label, path))
             reading.end()
@@ -125,21 +125,21 @@ def parts_of(
                 )
             yield found
         finally:
-            _clear(folder)
+            _remove_part_files(folder)
 
 
-def _done(series: Series) -> set[str]:
+def _list_done_labels(series: Series) -> set[str]:
     """Labels of partitions that were released, or wait for those after them."""
     last = series.last
-    return {*series.by_part(), *series.pending(1 if last is None else last.number + 1)}
+    return {*series.by_part(), *series.load_pending_parts(1 if last is None else last.number + 1)}
 
 
-def _clear(folder: Path) -> None:
+def _remove_part_files(folder: Path) -> None:
     for path in (*folder.glob("*.arrow"), *folder.glob(".*.partial")):
         path.unlink()
 
 
-def _whole(order: ReleasePlan) -> Reading:
+def _open_source(order: ReleasePlan) -> Reading:
     reading = Reading(order.data.source)
     order.data.check_header(reading.header)
     return reading

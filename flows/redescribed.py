@@ -8,7 +8,7 @@ from typing import Any
 
 from kinds import words_called
 from kinds.base import Kind
-from kinds.catalogued import CATALOGUE, catalogue_of, texts
+from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
 from reports import drawing, page
 from tasks.judging.audit import Audit, Finding
 from tasks.shelf.layout import REPORT
@@ -22,10 +22,12 @@ def catalogue_finding(folder: Path, kind: Kind, manifest: Mapping[str, Any]) -> 
     """Whether the catalogue files say what follows from the release; nothing of older ones."""
     if "texts" not in manifest:
         return []
-    if manifest["texts"] != texts():
+    if manifest["texts"] != find_text_edition():
         return [Finding("catalogue", passed=False, detail=OTHERS, required=False)]
     made = catalogue_of(kind, words_called(kind.name), manifest, folder)
-    differ = sorted(name for name, content in made.items() if _content(folder / name) != content)
+    differ = sorted(
+        name for name, content in made.items() if _read_existing_file(folder / name) != content
+    )
     detail = f"{len(differ)} of {len(CATALOGUE)} files differ from what follows from the release"
     return [Finding("catalogue", not differ, detail)]
 
@@ -40,27 +42,27 @@ def report_finding(
     """
     if "texts" not in manifest or audit.measured is None:
         return []
-    if manifest["texts"] != texts():
+    if manifest["texts"] != find_text_edition():
         return [Finding("report", passed=False, detail=OTHERS, required=False)]
-    made, found = _rendered(kind, manifest, audit), _content(folder / REPORT)
-    same = found is not None and _told(made) == _told(found)
+    made, found = _render_report(kind, manifest, audit), _read_existing_file(folder / REPORT)
+    same = found is not None and _strip_pictures(made) == _strip_pictures(found)
     detail = "the text follows from the manifest, pictures not compared"
     return [Finding("report", same, detail if same else "the text is another one")]
 
 
-def _rendered(kind: Kind, manifest: Mapping[str, Any], audit: Audit) -> bytes:
+def _render_report(kind: Kind, manifest: Mapping[str, Any], audit: Audit) -> bytes:
     """The page, from the audit's numbers; of a version those of its new rows."""
     whole = {key: value for key, value in manifest.items() if key != "files"}
     with tempfile.TemporaryDirectory(prefix="crowdcover-") as room:  # mode 0700
         kind.keep_measured(audit.of_batch, Path(room))
         measured = kind.measured(Stored(Path(room), ""))
     with drawing.left_out():
-        return page.render(whole, measured, words_called(kind.name)).encode()
+        return page.render_release_page(whole, measured, words_called(kind.name)).encode()
 
 
-def _told(page: bytes) -> bytes:
+def _strip_pictures(page: bytes) -> bytes:
     return PICTURE.sub(b"", page)
 
 
-def _content(path: Path) -> bytes | None:
+def _read_existing_file(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None

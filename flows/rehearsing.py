@@ -13,29 +13,29 @@ import numpy as np
 
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
-from anon_core.engines.spreading import farmed, ranked
-from flows.estimates import estimated
-from flows.partitions import read
+from anon_core.engines.spreading import load_dask_module, load_mpi_module
+from flows.estimates import estimate_release
+from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, coming
-from flows.standing import approved_run, begun, recognise
+from flows.series import Coming, prepare_next_version
+from flows.standing import apply_series_form, find_approved_run, recognise_source
 from flows.targets import refuse_closed
 from tasks.compute import cluster
-from tasks.people.admit import admit
+from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
-from tasks.stages.publish import published
+from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
-from tasks.vault.shadow import shadow
+from tasks.vault.shadow import open_shadow
 from tasks.vault.statement import Rules
 from tasks.vault.storage import Run, Stored, Vault
 
@@ -60,7 +60,7 @@ class Rehearsal:
     memory : mapping
         Bytes that the anonymizer states for this process or a rank, and that the plan allows.
     estimate : mapping or None
-        See `estimated`.
+        See `estimate_release`.
     notes : tuple of str
         Sentences of the stages.
     """
@@ -73,64 +73,64 @@ class Rehearsal:
     notes: tuple[str, ...] = ()
 
 
-def rehearsed(order: ReleasePlan) -> Rehearsal:
+def rehearse_release(order: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
     order.check_engine()
     order.publish.check_key()
-    with shadow(Vault(Path(order.publish.vault))) as vault:
-        return failures_kept(vault.runs, "release", lambda: _rehearsed(order, vault))
+    with open_shadow(Vault(Path(order.publish.vault))) as vault:
+        return failures_kept(vault.runs, "release", lambda: _rehearse_source(order, vault))
 
 
-def _rehearsed(order: ReleasePlan, vault: Vault) -> Rehearsal:
+def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
     """Admit the plan and its source."""
-    if approved_run(order, vault) is not None:
-        return Rehearsal(APPROVED, _roles(order))
-    order = begun(order, vault)
-    reading = read(order)
+    if find_approved_run(order, vault) is not None:
+        return Rehearsal(APPROVED, _list_roles(order))
+    order = apply_series_form(order, vault)
+    reading = read_plan_source(order)
     try:
         if order.series is None:
-            return _admitted(order, vault, reading)
-        with Series(vault, order.name).open().locked():
-            version = coming(order, vault, reading)
+            return _admit_source(order, vault, reading)
+        with Series(vault, order.name).open().hold_lock():
+            version = prepare_next_version(order, vault, reading)
             if not isinstance(version, Coming):
-                return Rehearsal(UNCHANGED, _roles(order))
-            return _admitted(order, vault, version.batch, version)
+                return Rehearsal(UNCHANGED, _list_roles(order))
+            return _admit_source(order, vault, version.batch, version)
     finally:
         reading.end()
 
 
-def _admitted(
+def _admit_source(
     order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
 ) -> Rehearsal:
     """The same as of a release, with a ledger in which nothing stays."""
     kind = order.kind
-    order, reading = recognise(order, vault, reading)
+    order, reading = recognise_source(order, vault, reading)
     second, uri = order.publish.allow_second_release, order.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
-    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     parent = order.releases
     refuse_unfinished(run)
-    folder = published(run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
     if folder is not None:
         if (terms := order.publish.terms) is not None:
             require_approved(run, folder, Rules.of(terms.rules))
-        return Rehearsal(STANDS, _roles(order))
+        return Rehearsal(STANDS, _list_roles(order))
     refuse_foreign(vault, parent, ledger.versions(str(parent)))
     refuse_closed(parent)
     try:
-        return _course(order, run, reading, ledger, version)
+        return _run_stages(order, run, reading, ledger, version)
     finally:
         reading.end()
 
 
-def _course(
+def _run_stages(
     order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: Coming | None
 ) -> Rehearsal:
     """The stages up to the anonymizer, and what that would need."""
     kind, data, parent = order.kind, order.data, order.releases
     if (jobs := order.compute.jobs) is not None:
-        cluster.ready(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
+        cluster.require_ready_cluster(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
     ingested = ingest(run, kind, data, reading, ledger)
     whole = ingested if version is None else version.split
     if version is None:
@@ -147,43 +147,45 @@ def _course(
         "rows": whole.facts.get("source_rows", whole.shape[0]),
         "columns": whole.facts["source_columns"],
     }
-    return _measured(order, encoded, counts, (*ingested.notes, *encoded.notes))
+    return _measure_need(order, encoded, counts, (*ingested.notes, *encoded.notes))
 
 
-def _measured(
+def _measure_need(
     order: ReleasePlan, encoded: Stored, counts: Mapping[str, Any], notes: tuple[str, ...]
 ) -> Rehearsal:
     """What the anonymizer admits, and the bytes that it states."""
     data: Any = order.kind.load(encoded)
-    need = _afforded(order, order.kind.part(data, np.arange(data.records)).data)
+    need = _compute_memory_need(order, order.kind.part(data, np.arange(data.records)).data)
     sizes = dict(order.kind.sizes(data))
     with local.threads_set(order.compute.threads) as threads:
         here = order.compute.engine == "local"
-        estimate = estimated(order.maker_settings, sizes, threads) if here else None
+        estimate = estimate_release(order.maker_settings, sizes, threads) if here else None
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
     memory = {"anonymizer": need, "allowed": order.memory_bytes}
-    return Rehearsal(MADE, _roles(order), {**counts, **sizes, **levels}, memory, estimate, notes)
+    return Rehearsal(
+        MADE, _list_roles(order), {**counts, **sizes, **levels}, memory, estimate, notes
+    )
 
 
-def _afforded(order: ReleasePlan, data: Any) -> int:
+def _compute_memory_need(order: ReleasePlan, data: Any) -> int:
     """The bytes that the engine of the plan would hold; refused where the plan allows less."""
     maker, allowed, jobs = order.maker, order.memory_bytes, order.compute.jobs
     if jobs is not None:
         afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
-        spread = ranked(maker)
+        spread = load_mpi_module(maker)
         return spread.memory(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task)
     maker.admit(data)
     with local.threads_set(order.compute.threads):
         if order.compute.engine == "dask":
             own = 0 if order.compute.scheduler else order.compute.workers
-            need = (1 + own) * farmed(maker).memory(maker, data)
+            need = (1 + own) * load_dask_module(maker).memory(maker, data)
         else:
             need = maker.memory(data)
-        local.afford(need, data, allowed)
+        local.check_memory(need, data, allowed)
     return need
 
 
-def _roles(order: ReleasePlan) -> Mapping[str, Any]:
+def _list_roles(order: ReleasePlan) -> Mapping[str, Any]:
     """The role of each column of the source."""
-    columns: Mapping[str, Any] = order.kind.described(order.data).get("columns", {})
+    columns: Mapping[str, Any] = order.kind.describe_columns(order.data).get("columns", {})
     return columns

@@ -8,21 +8,27 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from anon_core.anonymizers import NOTICES
-from flows.approving import approved, refuse_rejected
-from flows.parameters import Accept, asked, name_of, name_of_run
-from flows.partitions import read
+from flows.approving import refuse_rejected, require_approval
+from flows.parameters import Accept, load_run_plan, name_of, name_of_run
+from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, coming
-from flows.standing import approved_run, begun, recognise, take_up_signed, unused
-from flows.states import ending
+from flows.series import Coming, prepare_next_version
+from flows.standing import (
+    apply_series_form,
+    find_approved_run,
+    is_first_run,
+    recognise_source,
+    take_up_signed,
+)
+from flows.states import run_flow_work
 from flows.targets import refuse_closed
-from flows.tracing import traced
+from flows.tracing import trace_release
 from tasks.compute.cluster import cancel_jobs_of
-from tasks.compute.engines import Compute, ready
+from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
-from tasks.orchestration.stage import log, warn_person
-from tasks.people.admit import admit
+from tasks.orchestration.stage import log_line, warn_person
+from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
@@ -32,11 +38,11 @@ from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
-from tasks.stages.publish import beside_others, publish, published
+from tasks.stages.publish import beside_others, find_published_folder, publish
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
-from tasks.vault.endings import begin
+from tasks.vault.endings import begin_attempt
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
@@ -70,88 +76,88 @@ def release(
         partition: which partition of the source is new, such as 2014-03
     """
     with about_plan(name_of(plan)):
-        return ending(lambda: released(asked(plan, accept, partition)))
+        return run_flow_work(lambda: release_plan(load_run_plan(plan, accept, partition)))
 
 
-def released(order: ReleasePlan) -> str:
+def release_plan(order: ReleasePlan) -> str:
     """The same without Prefect: a plain call outside of a flow run."""
     vault = Vault(Path(order.publish.vault)).open()
     return failures_kept(
-        vault.runs, "release", lambda: traced(order, lambda: _release(order, vault))
+        vault.runs, "release", lambda: trace_release(order, lambda: _release_source(order, vault))
     )
 
 
-def _release(order: ReleasePlan, vault: Vault) -> str:
+def _release_source(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     order.check_engine()
     order.publish.check_key()
     take_up_signed(order, vault)
-    if (run := approved_run(order, vault)) is not None:
-        log(f"run {run.path.name} was approved: it is published as it is, no source is read")
+    if (run := find_approved_run(order, vault)) is not None:
+        log_line(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
-            return _admitted(order, vault, Absent(order.data.source, run.source_sha256))
-        log("its stages must be made again: the source is read as it is now")
-    order = begun(order, vault)
-    reading = read(order)
+            return _admit_source(order, vault, Absent(order.data.source, run.source_sha256))
+        log_line("its stages must be made again: the source is read as it is now")
+    order = apply_series_form(order, vault)
+    reading = read_plan_source(order)
     if order.series is None:
-        return _admitted(order, vault, reading)
-    with Series(vault, order.name).open().locked():
-        return _version(order, vault, reading)
+        return _admit_source(order, vault, reading)
+    with Series(vault, order.name).open().hold_lock():
+        return _release_next_version(order, vault, reading)
 
 
-def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
+def _release_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
     """The next version of a series; the last one where nothing has changed since."""
     try:
         reading = source
-        while isinstance(version := coming(order, vault, reading), Coming):
-            if made := _admitted(order, vault, version.batch, version):
+        while isinstance(version := prepare_next_version(order, vault, reading), Coming):
+            if made := _admit_source(order, vault, version.batch, version):
                 return made
             reading = source.again()
     finally:
         source.end()
     parent = order.releases
-    folder = published(version.run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(version.run, parent, order.limits.floors, order.about.claims)
     if folder is None:
         raise FolderError(
             f"version {version.number} of the series does not stand in {parent} as it was "
             "published; restore it from a copy"
         )
-    log(f"nothing changed since version {version.number}: {folder.name}")
+    log_line(f"nothing changed since version {version.number}: {folder.name}")
     return str(folder)
 
 
-def _admitted(
+def _admit_source(
     order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
 ) -> str:
     """Admit what was read, under the plan as the vault knows it."""
     kind = order.kind
-    order, reading = recognise(order, vault, reading)
+    order, reading = recognise_source(order, vault, reading)
     second = order.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)
-    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
     parent = order.releases
     to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
-    with run.locked():
+    with run.hold_lock():
         refuse_unfinished(run)
-        begin(run, order.name)
-        folder = published(run, parent, order.limits.floors, order.about.claims)
+        begin_attempt(run, order.name)
+        folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if (terms := order.publish.terms) is not None:
                 require_approved(run, folder, Rules.of(terms.rules))
-            log(f"published before and unchanged since: {folder.name}")
+            log_line(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
         refuse_closed(parent, order.publish.reports)
         try:
-            return _course(order, run, reading, to, version)
+            return _run_stages(order, run, reading, to, version)
         finally:
             reading.end()
 
 
-def _course(
+def _run_stages(
     order: ReleasePlan, run: Run, reading: Reading, to: Destination, version: Coming | None
 ) -> str:
     """The stages in the order of the data. What is finished is not done again.
@@ -160,10 +166,10 @@ def _course(
     """
     kind, data, maker = order.kind, order.data, order.maker
     notice = NOTICES.get(order.maker_settings["name"], "")
-    if notice and unused(order, to.ledger.vault, run):
+    if notice and is_first_run(order, to.ledger.vault, run):
         warn_person(notice)
-    compute = _compute(order)
-    ready(run, compute)
+    compute = _build_compute(order)
+    require_ready_engine(run, compute)
     close_gates(run)
     limits = order.limits.drift_limits
     last = (
@@ -195,7 +201,7 @@ def _course(
             "rows": whole.facts.get("source_rows", whole.shape[0]),
             "columns": whole.facts["source_columns"],
         },
-        **kind.described(data),
+        **kind.describe_columns(data),
         **order.about.claims,
         "checks": order.limits.floors.claims(checked.sections),
         "anonymizer": order.maker_settings,
@@ -204,14 +210,14 @@ def _course(
     }
     refuse_rejected(run)
     if (terms := order.publish.terms) is not None:
-        claims["approval"] = approved(run, checked, to, claims, terms)
+        claims["approval"] = require_approval(run, checked, to, claims, terms)
     folder = publish(run, checked, to, claims)
     if version is not None:
         version.end()
     return str(folder)
 
 
-def _compute(order: ReleasePlan) -> Compute:
+def _build_compute(order: ReleasePlan) -> Compute:
     """[compute] of the plan for the tasks."""
     where = order.compute
     return Compute(

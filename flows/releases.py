@@ -36,7 +36,7 @@ logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)
 
 
 @task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
-def _released(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task run
+def _release_frozen_plan(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task run
     """Release one plan. Prefect turns a refusal into a task state, so Dask logs no exception.
 
     A plan that waits for approval is no failure of the task.
@@ -48,11 +48,13 @@ def _released(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task
 
 
 @flow(name="releases", persist_result=False)
-def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[Outcome]]:
+def release_frozen_plans(
+    names: list[str], plans: list[str]
+) -> list[Outcome] | State[list[Outcome]]:
     """Release each frozen plan; the parameters are paths, as in `release`."""
     with _one_server():
-        futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
-        outcomes = [_outcome(future) for future in futures]
+        futures = [_release_frozen_plan.submit(*each) for each in zip(names, plans, strict=True)]
+        outcomes = [_await_outcome(future) for future in futures]
     waiting = sum(code == WAITS for code, _ in outcomes)
     refused = sum(code != 0 for code, _ in outcomes) - waiting
     told = f"{refused} of {len(plans)} plans were not published"
@@ -68,7 +70,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
     with dask.config.set(CONFIGURATION):
         cluster = of_this_machine(min(workers, len(plans)), 1)
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
-        run = releases.with_options(task_runner=runner, flow_run_name=", ".join(names))
+        run = release_frozen_plans.with_options(task_runner=runner, flow_run_name=", ".join(names))
         return cast(
             "list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False)
         )
@@ -84,7 +86,7 @@ def _one_server() -> Iterator[None]:
         yield
 
 
-def _outcome(future: PrefectFuture[Outcome]) -> Outcome:
+def _await_outcome(future: PrefectFuture[Outcome]) -> Outcome:
     try:
         return future.result()
     except AnonymityError as refusal:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
 from tasks.people.ledger import Ledger
@@ -26,16 +26,16 @@ COPIES = (
 )
 
 
-def retract(options: argparse.Namespace) -> int:
+def retract_release(options: argparse.Namespace) -> int:
     """Retract a release; a second call goes on where the first was stopped."""
     order = ReleasePlan.load(options.plan, options.overrides)
     vault, folder = Vault(Path(order.publish.vault)), options.release.absolute()
-    run = _run(vault, folder)
+    run = _find_run(vault, folder)
     ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger_uri)
-    with run.locked(), vault.publishing():
+    with run.hold_lock(), vault.lock_publishing():
         known = retraction_of(vault, folder)
         if known is None:
-            retraction = _decide(ledger, folder, options.by, options.reason)
+            retraction = _record_retraction(ledger, folder, options.by, options.reason)
         else:
             retraction = known[1]
         asides = _carry_out(run, ledger, retraction)
@@ -45,11 +45,15 @@ def retract(options: argparse.Namespace) -> int:
             "folders": [str(path) for path in asides],
             "still_released": _still_released(ledger, run),
         }
-    print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome)))
+    print(
+        json.dumps(outcome, indent=2)
+        if options.json
+        else escape_unprintable(_format_outcome(outcome))
+    )
     return 0
 
 
-def _run(vault: Vault, folder: Place) -> Run:
+def _find_run(vault: Vault, folder: Place) -> Run:
     """The run of the release in a folder, also of one that was retracted."""
     try:
         known = retraction_of(vault, folder)
@@ -61,7 +65,7 @@ def _run(vault: Vault, folder: Place) -> Run:
         ) from None
 
 
-def _decide(ledger: Ledger, folder: Place, by: str, reason: str) -> Retraction:
+def _record_retraction(ledger: Ledger, folder: Place, by: str, reason: str) -> Retraction:
     """Record the decision; refused where the plan's ledger is not the one that lists it."""
     run, release = release_of(ledger.vault, folder)
     retraction = Retraction.of(release, folder, by=by, reason=reason)
@@ -96,11 +100,11 @@ def _close_approval(run: Run) -> None:
 
 def _still_released(ledger: Ledger, run: Run) -> list[str]:
     """Other releases of the same source, for which it still counts as released."""
-    overlaps = ledger.overlapping(None, run.source_sha256, None)
+    overlaps = ledger.find_overlaps(None, run.source_sha256, None)
     return [name for overlap in overlaps for name in overlap.releases]
 
 
-def _told(outcome: dict[str, Any]) -> str:
+def _format_outcome(outcome: dict[str, Any]) -> str:
     """The outcome in a sentence for each thing that a person must know."""
     by, at, reason = (outcome["retracted"][name] for name in ("by", "at", "reason"))
     where = f"its folder is now {', '.join(outcome['folders'])}"

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from anon_core.anonymizers import ANONYMIZERS
 from flows.plan.plan import model_of
 from kinds import KINDS, kind_called
-from kinds.meanings import meanings
+from kinds.meanings import list_key_meanings
 from kinds.section import PlanError, Schema, table_schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -40,16 +40,16 @@ def plan_schema(kind: str | None = None) -> Schema:
         for key in keys
         if all(whole["properties"].get(key) == first["properties"].get(key) for whole in others)
     }
-    base = {key: shared.get(key) or _open({}) for key in keys}
-    base["source"] = _open({"kind": {"enum": list(KINDS), "default": "table"}})
+    base = {key: shared.get(key) or _build_open_table({}) for key in keys}
+    base["source"] = _build_open_table({"kind": {"enum": list(KINDS), "default": "table"}})
     own = {
         name: {key: whole["properties"].get(key, NONE) for key in keys if key not in shared}
         for name, whole in each.items()
     }
-    return head | {**first, "properties": base} | _chosen(own)
+    return head | {**first, "properties": base} | _choose_by_kind(own)
 
 
-def written(schema: Schema) -> str:
+def format_schema(schema: Schema) -> str:
     """A schema as the text of its file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
@@ -61,7 +61,7 @@ def write_schema(path: Path, schema: Schema) -> None:
     """
     refuse_other(path)
     try:
-        path.write_text(written(schema), encoding="utf-8")
+        path.write_text(format_schema(schema), encoding="utf-8")
     except OSError:
         raise PlanError(f"{path} cannot be written; choose another --output") from None
 
@@ -83,7 +83,7 @@ def _of_kind(name: str) -> Schema:
     """The schema of the plans of a kind."""
     kind = kind_called(name)
     whole = model_of(name).model_json_schema()
-    schema: Schema = _plain(whole, whole.get("$defs", {}))
+    schema: Schema = _resolve_references(whole, whole.get("$defs", {}))
     properties = schema["properties"]
     if kind.versions is None:
         del properties["series"]
@@ -95,29 +95,33 @@ def _of_kind(name: str) -> Schema:
         source["required"] = ["kind", *source.get("required", [])]
     makers = {name: each for name, each in ANONYMIZERS.items() if each.kind == kind.name}
     properties["anonymizer"] = {
-        **_anonymizer(makers, kind.anonymizer),
+        **_build_anonymizer_schema(makers, kind.anonymizer),
         "description": properties["anonymizer"]["description"],
     }
     return {key: schema[key] for key in ("type", "properties", "required", "additionalProperties")}
 
 
-def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
+def _resolve_references(part: Any, definitions: Mapping[str, Any]) -> Any:
     """A schema of pydantic with its references resolved, without titles; TOML has no null."""
     if isinstance(part, list):
-        return [_plain(each, definitions) for each in part]
+        return [_resolve_references(each, definitions) for each in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
         named = definitions[part["$ref"].rpartition("/")[2]]
-        return _plain({**named, **{key: part[key] for key in part if key != "$ref"}}, definitions)
+        return _resolve_references(
+            {**named, **{key: part[key] for key in part if key != "$ref"}}, definitions
+        )
     plain: Schema = {}
     for key, value in part.items():
         if key == "properties":
-            plain[key] = {name: _plain(each, definitions) for name, each in value.items()}
+            plain[key] = {
+                name: _resolve_references(each, definitions) for name, each in value.items()
+            }
         elif key == "default" and (value is None or isinstance(value, dict)):
             continue  # that of a table says what its keys say
         elif key not in ("title", "$defs"):
-            plain[key] = _plain(value, definitions)
+            plain[key] = _resolve_references(value, definitions)
     if NULL in plain.get("anyOf", ()):
         left = [each for each in plain.pop("anyOf") if each != NULL]
         plain = ({"anyOf": left} if len(left) > 1 else dict(left[0])) | plain
@@ -127,28 +131,30 @@ def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:
 # ---------------------------------------------------------------- anonymizers
 
 
-def _anonymizer(makers: Mapping[str, Any], default: str) -> Schema:
+def _build_anonymizer_schema(makers: Mapping[str, Any], default: str) -> Schema:
     """[anonymizer]: the settings of the named method, or of the kind's own one."""
-    lines = [f"{name}: {_first(maker)}" for name, maker in makers.items()]
+    lines = [f"{name}: {_read_first_line(maker)}" for name, maker in makers.items()]
     named = {"enum": list(makers), "default": default, "description": " ".join(lines)}
-    schema: Schema = table_schema({"name": named} | _settings(makers[default]))
+    schema: Schema = table_schema({"name": named} | _build_settings_schema(makers[default]))
     for name, maker in makers.items():
         if name == default:
             continue
         schema = {
             "if": {"properties": {"name": {"const": name}}, "required": ["name"]},
-            "then": table_schema({"name": named} | _settings(maker), _required(maker)),
+            "then": table_schema(
+                {"name": named} | _build_settings_schema(maker), _list_required_settings(maker)
+            ),
             "else": schema,
         }
     # Editors explain and complete the keys that stand outside of conditions.
-    return _open({"name": named} | _explained(makers)) | {"allOf": [schema]}
+    return _build_open_table({"name": named} | _describe_all_settings(makers)) | {"allOf": [schema]}
 
 
-def _explained(makers: Mapping[str, Any]) -> dict[str, Schema]:
+def _describe_all_settings(makers: Mapping[str, Any]) -> dict[str, Schema]:
     """The settings of all methods, each with its meaning in every method that has it."""
     told: dict[str, dict[str, str]] = {}
     for name, maker in makers.items():
-        for key, setting in _settings(maker).items():
+        for key, setting in _build_settings_schema(maker).items():
             told.setdefault(key, {})[name] = setting["description"]
     return {
         key: {"description": " ".join(f"{name}: {text}" for name, text in texts.items())}
@@ -156,38 +162,38 @@ def _explained(makers: Mapping[str, Any]) -> dict[str, Schema]:
     }
 
 
-def _settings(maker: Any) -> dict[str, Schema]:
+def _build_settings_schema(maker: Any) -> dict[str, Schema]:
     """The settings of an anonymizer."""
-    hints, texts = get_type_hints(maker), meanings(maker, typed=True)
+    hints, texts = get_type_hints(maker), list_key_meanings(maker, typed=True)
     settings = {}
     for field in fields(maker):
-        schema = _plain(TypeAdapter(hints[field.name]).json_schema(), {})
+        schema = _resolve_references(TypeAdapter(hints[field.name]).json_schema(), {})
         if field.default is not MISSING:
             schema["default"] = field.default
         settings[field.name] = schema | {"description": texts[field.name]}
     return settings
 
 
-def _required(maker: Any) -> list[str]:
+def _list_required_settings(maker: Any) -> list[str]:
     def missing(field: Field[Any]) -> bool:
         return field.default is field.default_factory is MISSING
 
     return [field.name for field in fields(maker) if missing(field)]
 
 
-def _first(maker: Any) -> str:
+def _read_first_line(maker: Any) -> str:
     return cleandoc(maker.__doc__ or "").partition("\n")[0]
 
 
 # ---------------------------------------------------------------- all kinds
 
 
-def _open(properties: Schema) -> Schema:
+def _build_open_table(properties: Schema) -> Schema:
     """A table with further keys, which another part of the schema states."""
     return {"type": "object", "properties": properties, "additionalProperties": True}
 
 
-def _chosen(own: Mapping[str, Mapping[str, Schema]]) -> Schema:
+def _choose_by_kind(own: Mapping[str, Mapping[str, Schema]]) -> Schema:
     """What belongs to each kind, chosen by `source.kind`; the table's where it is not stated."""
     schema: Schema = {"properties": dict(own["table"])}
     for name, properties in own.items():

@@ -10,14 +10,14 @@ from typing import Any
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from kinds.section import PlanError
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tasks.vault.approval import PAGE
 from tasks.vault.statement import Rules
-from tasks.vault.states import Seen, seen
+from tasks.vault.states import Seen, list_run_states
 from tasks.vault.storage import FolderError, Vault
 
 
-def vaults(options: argparse.Namespace) -> list[Vault]:
+def list_vaults(options: argparse.Namespace) -> list[Vault]:
     """The vaults that --vault and --plan name, each once, in the order given."""
     folders: Sequence[Path] = options.vault or []
     plans: Sequence[Path] = options.plan or []
@@ -49,7 +49,7 @@ def _require_readable(vault: Vault) -> None:
         raise FolderError(f"{vault.path} is no vault; name the folder of publish.vault")
 
 
-def runs(found: Sequence[Vault]) -> list[dict[str, Any]]:
+def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:
     """Every run of these vaults, the one that changed last first."""
     return [
         {
@@ -65,22 +65,22 @@ def runs(found: Sequence[Vault]) -> list[dict[str, Any]]:
             "since": each.state.since,
         }
         for vault in found
-        for each in seen(vault)
+        for each in list_run_states(vault)
     ]
 
 
-def waiting(found: Sequence[Vault]) -> list[dict[str, Any]]:
+def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
     """The releases that wait for a person's decision, the one that ends first first."""
     entries = [
-        _waiting(vault, each)
+        _describe_waiting_release(vault, each)
         for vault in found
-        for each in seen(vault)
+        for each in list_run_states(vault)
         if each.state.word == "waits"
     ]
     return sorted(entries, key=lambda entry: (entry["until"], entry["run"]))
 
 
-def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
+def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
     request = each.request
     assert request is not None
     who = "--key KEY" if Rules.of(request.rules).approvers else "--by NAME"
@@ -91,7 +91,7 @@ def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
         "name": each.name,
         "kind": each.kind,
         "rows": each.rows,
-        "verdict": verdict(manifest, words_of(manifest)).heading,
+        "verdict": judge_manifest(manifest, words_of(manifest)).heading,
         "asked": request.asked,
         "until": request.until,
         "requested_by": request.asker,

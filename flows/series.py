@@ -8,7 +8,7 @@ from typing import Any
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Asked, Before
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 from tasks.people.ledger import Ledger
 from tasks.source.partitions import Picked
 from tasks.source.reading import Reading
@@ -99,7 +99,7 @@ class Coming:
         )
         if isinstance(checked, CheckedRelease):
             return checked
-        log(f"{len(checked)} records keep too few histories in this batch: they wait")
+        log_line(f"{len(checked)} records keep too few histories in this batch: they wait")
         waiting = self.series.waiting(self.number, self.source.sha256)
         self.series.wait(self.number, self.source.sha256, waiting | checked)
         return None
@@ -109,16 +109,16 @@ class Coming:
         self.series.forget_values()
 
 
-def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
+def prepare_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, order.name).open()
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
-    pending, about = series.pending(number), _about(order, series, source)
+    pending, about = series.load_pending_parts(number), _build_about(order, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
-    label = _label(order, source)
+    label = _find_source_label(order, source)
     released: dict[str, Version | Stored] = {**series.by_part(), **pending}
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
@@ -133,10 +133,10 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
     source.keep(folder.scratch)
-    if (approved := _approved(series, folder, about)) is not None:
+    if (approved := _find_approved_parts(series, folder, about)) is not None:
         parts, about = approved
     else:
-        parts = _split(order, vault, series, source, before, folder)
+        parts = _divide_source(order, vault, series, source, before, folder)
     facts = parts.facts
     if not facts["counts"]["batch"]:
         if label is not None:
@@ -145,11 +145,11 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
     about["short_histories"] = order.following.short_histories
     about["form"] = order.data.source.form
-    batch = _batch(order, parts)
+    batch = _open_batch(order, parts)
     return Coming(order, series, last, before, parts, source, batch, about)
 
 
-def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
+def _build_about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
     """What decides whether a version must be made; see `Version.about`."""
     return {
         "plan_sha256": order.sha256,
@@ -159,7 +159,7 @@ def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any
     }
 
 
-def _split(
+def _divide_source(
     order: ReleasePlan,
     vault: Vault,
     series: Series,
@@ -174,20 +174,20 @@ def _split(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),
-        next(reversed(series.pending(number).values()), None),
+        next(reversed(series.load_pending_parts(number).values()), None),
     )
     following = order.following
     return split(folder, order.kind, order.data, following, source, before, asked, ledger.key_print)
 
 
-def _batch(order: ReleasePlan, parts: Stored) -> Reading:
+def _open_batch(order: ReleasePlan, parts: Stored) -> Reading:
     """The batch of a version as a source of its own."""
     versions = order.kind.versions
     assert versions is not None
     return Reading(order.data.source.at(versions.batch(parts)))
 
 
-def _label(order: ReleasePlan, source: Reading) -> str | None:
+def _find_source_label(order: ReleasePlan, source: Reading) -> str | None:
     """What names the source of a version that has new records only, whatever else is read."""
     if order.following.record is not None:
         return None
@@ -217,15 +217,15 @@ def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
                 "or asked to be withdrawn; crowdcover retract takes it back"
             )
         raise NobodyHidesError(told)
-    log(f"nothing to publish: {counts['held_back']} records wait until others come")
+    log_line(f"nothing to publish: {counts['held_back']} records wait until others come")
     return last
 
 
-def _approved(
+def _find_approved_parts(
     series: Series, folder: Run, about: Mapping[str, Any]
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
-    known = series.coming(int(folder.path.name))
+    known = series.find_version_in_work(int(folder.path.name))
     if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")
@@ -233,7 +233,7 @@ def _approved(
         return None
     if parts is None:
         return None
-    log(f"run {known.run.path.name} was approved: it is published as it is")
+    log_line(f"run {known.run.path.name} was approved: it is published as it is")
     return parts, {name: each for name, each in known.about.items() if name != "run"}
 
 

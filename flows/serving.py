@@ -18,7 +18,7 @@ from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
 from tasks.vault.approval import WaitingError
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 
 Result = TypeVar("Result")
 FIELDS = 5
@@ -43,7 +43,7 @@ def on_prefect(work: Callable[[], Result]) -> Result:
         waits = str(pause.state and pause.state.message)
     except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
-            full("Prefect", [PREFECT_HOME.value()])
+            describe_full_disk("Prefect", [PREFECT_HOME.value()])
             if is_full(error)
             else f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"
@@ -51,7 +51,9 @@ def on_prefect(work: Callable[[], Result]) -> Result:
     raise WaitingError(waits)
 
 
-def schedules(names: Sequence[str], stated: Sequence[str], timezone: str) -> Mapping[str, Schedule]:
+def parse_schedules(
+    names: Sequence[str], stated: Sequence[str], timezone: str
+) -> Mapping[str, Schedule]:
     """The schedule of each plan that has one.
 
     `stated` are crons for all plans, and NAME=CRON for one plan; the latter goes first.
@@ -94,7 +96,7 @@ def _refuse_wrong(cron: str) -> None:
         raise PlanError("--cron names a day that never comes; correct its day and month") from None
 
 
-def serve(
+def serve_plans(
     plans: Mapping[str, Path], when: Mapping[str, Schedule], workers: int, *, quiet: bool
 ) -> None:
     """Serve frozen plans, a deployment each, until stopped; `workers` run at a time."""
@@ -104,7 +106,7 @@ def serve(
             schedule=Cron(when[name].cron, timezone=when[name].timezone) if name in when else None,
             parameters={"plan": freeze(str(path))},
             concurrency_limit=1,
-            description=described(name),
+            description=describe_deployment(name),
             tags=["crowdcover"],
         )
         for name, path in plans.items()
@@ -117,7 +119,7 @@ def serve(
     )
 
 
-def described(name: str) -> str:
+def describe_deployment(name: str) -> str:
     """What Prefect says of a deployment."""
     return (
         f"Makes and publishes the next version of **{name}**.\n\n"

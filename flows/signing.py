@@ -4,23 +4,23 @@ import os
 import re
 from pathlib import Path
 
-from flows.decisions import signed_by
+from flows.decisions import sign_decision
 from tasks.vault.approval import Decision, DecisionError
 from tasks.vault.copies import DECISIONS, Copy
-from tasks.vault.counting import objection
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.signing import read_key
 from tasks.vault.statement import DECISIONS as WORDS
 from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import FolderError
 
 
-def line(name: str, public: str) -> str:
+def format_approver_line(name: str, public: str) -> str:
     """The line of a plan that registers a person."""
     quoted = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted}" = "{public}"'
 
 
-def signed_copy(
+def sign_copy(
     copy: Copy, key: Path, told: tuple[str, str | None, str], output: Path | None
 ) -> tuple[Decision, Path]:
     """Sign a decision about the report of a copy, and write it; returns it and its file.
@@ -31,15 +31,15 @@ def signed_copy(
     """
     copy.require_open()
     request, rules = copy.request, Rules.of(copy.request.rules)
-    decision = signed_by(read_key(key), request, rules, (WORDS[told[0]], told[1], told[2]))
-    if reason := objection(request.question, decision, request.asked_by, rules):
+    decision = sign_decision(read_key(key), request, rules, (WORDS[told[0]], told[1], told[2]))
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"nothing was signed: {reason}")
-    path = output or _free(copy.folder / DECISIONS, decision.identity)
-    _write(path, to_file(request.question, decision))
+    path = output or _find_free_path(copy.folder / DECISIONS, decision.identity)
+    _write_decision(path, to_file(request.question, decision))
     return decision, path
 
 
-def _free(folder: Path, name: str) -> Path:
+def _find_free_path(folder: Path, name: str) -> Path:
     """Where a person's decision goes; not where another account has put a file."""
     slug = re.sub(r"[^A-Za-z0-9@._-]", "_", name)
     for path in (folder / f"{slug}.json", *(folder / f"{slug}-{n}.json" for n in range(2, 100))):
@@ -51,7 +51,7 @@ def _free(folder: Path, name: str) -> Path:
     raise DecisionError(f"other accounts fill {folder}; give --output FILE and send that")
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_decision(path: Path, content: bytes) -> None:
     """Write a new file that the account of the release can read; never over an old one."""
     try:
         with path.open("xb") as handle:

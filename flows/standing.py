@@ -22,11 +22,11 @@ def take_up_signed(order: ReleasePlan, vault: Vault) -> None:
     rules = Rules.of(order.publish.terms_rules)
     for run in vault.every_run():
         if run.plan_sha256 == order.sha256 and Approval.of(run).last is not None:
-            with suppress(BusyError), run.locked():
+            with suppress(BusyError), run.hold_lock():
                 take_up(Path(order.publish.reports), run, rules)
 
 
-def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
+def find_approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
     """The run of this plan that a person approved and that is not published yet, of a query.
 
     Its table may have moved on since, and the approval is about the rows as they were. A version of
@@ -45,13 +45,13 @@ def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
     return None
 
 
-def unused(order: ReleasePlan, vault: Vault, run: Run) -> bool:
+def is_first_run(order: ReleasePlan, vault: Vault, run: Run) -> bool:
     """Whether this run is the first of a plan of this name in the vault, and begins."""
     others = (each for each in vault.every_run() if each.path != run.path)
     return not run.stages() and all(name_of(each) != order.name for each in others)
 
 
-def standing(order: ReleasePlan, vault: Vault, source_sha256: str) -> ReleasePlan:
+def find_standing_plan(order: ReleasePlan, vault: Vault, source_sha256: str) -> ReleasePlan:
     """Return the plan under which the vault knows a release of this source; else the plan itself.
 
     A rerun gives the release that stands, and an audit holds it to the promise that it made, with
@@ -72,12 +72,14 @@ def form_of(run: Run) -> int:
     return FORM
 
 
-def recognise(order: ReleasePlan, vault: Vault, reading: Reading) -> tuple[ReleasePlan, Reading]:
+def recognise_source(
+    order: ReleasePlan, vault: Vault, reading: Reading
+) -> tuple[ReleasePlan, Reading]:
     """Return the plan as the vault knows it, and the source as it was read for that.
 
     Of some databases older builds took another fingerprint: such a source is read as they did.
     """
-    known = standing(order, vault, reading.sha256)
+    known = find_standing_plan(order, vault, reading.sha256)
     if known.data.source.form != reading.source.form:
         return known, _read_again(known, reading)
     uri = order.data.source.uri or ""
@@ -89,7 +91,7 @@ def recognise(order: ReleasePlan, vault: Vault, reading: Reading) -> tuple[Relea
         )
         if any(older):
             other = Reading(order.read_as(1).data.source)
-            known = standing(order, vault, other.sha256)
+            known = find_standing_plan(order, vault, other.sha256)
             if known.data.source.form == 1:
                 reading.end()
                 return known, other
@@ -105,7 +107,7 @@ def _read_again(order: ReleasePlan, reading: Reading) -> Reading:
     return Reading(order.data.source)
 
 
-def begun(order: ReleasePlan, vault: Vault) -> ReleasePlan:
+def apply_series_form(order: ReleasePlan, vault: Vault) -> ReleasePlan:
     """Return the plan of a series with its source read as for its first version."""
     if order.series is None:
         return order

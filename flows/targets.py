@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from tasks.places.place import Place
-from tasks.vault.room import full, is_read_only, present_part
+from tasks.vault.room import describe_full_disk, is_read_only, present_part
 from tasks.vault.storage import FolderError
 
 
@@ -16,7 +16,7 @@ def refuse_closed(parent: Place, reports: str | None = None) -> None:
     if not isinstance(parent, Path):
         parent.below()  # refused if the storage does not answer, or has no such bucket
     elif is_read_only(parent):
-        raise FolderError(full("the release", [parent]))
+        raise FolderError(describe_full_disk("the release", [parent]))
     elif not _is_open(parent):
         raise FolderError(
             f"nothing could be published in {parent}; correct publish.path and run again"

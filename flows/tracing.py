@@ -6,8 +6,8 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
-from reports.facts import published_rows
-from tasks.orchestration.lineage import Column, Lineage, Written, lineage, place_name
+from reports.facts import count_published_rows
+from tasks.orchestration.lineage import Column, Lineage, Written, build_lineage, place_name
 from tasks.places.place import Place, place_of
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
@@ -17,11 +17,11 @@ DESCRIBED = "datapackage.json"
 SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
 
 
-def traced(order: ReleasePlan, work: Callable[[], str]) -> str:
+def trace_release(order: ReleasePlan, work: Callable[[], str]) -> str:
     """Do the work of a release between two events. A release that waits is aborted, not failed."""
-    columns = order.kind.described(order.data).get("columns", {})
+    columns = order.kind.describe_columns(order.data).get("columns", {})
     roles = {name: str(stated.get("role", "")) for name, stated in columns.items()}
-    told = lineage(order.name, order.data.source, roles)
+    told = build_lineage(order.name, order.data.source, roles)
     if told is None:
         return work()
     told.told("START")
@@ -36,28 +36,28 @@ def traced(order: ReleasePlan, work: Callable[[], str]) -> str:
     except BaseException as error:
         told.told("FAIL", refusal=type(error).__name__)  # its words may hold values
         raise
-    _complete(told, place_of(folder))
+    _emit_completion(told, place_of(folder))
     return folder
 
 
-def _complete(told: Lineage, folder: Place) -> None:
+def _emit_completion(told: Lineage, folder: Place) -> None:
     """Tell what was published."""
     manifest = read_document(folder / MANIFEST)
-    columns = tuple(_column(field, manifest) for field in _fields(folder))
+    columns = tuple(_build_column(field, manifest) for field in _read_fields(folder))
     told.told(
         "COMPLETE",
         Written(
             place_name(str(folder)),
             str(manifest["version"]),
             columns,
-            int(published_rows(manifest)),
+            int(count_published_rows(manifest)),
             int(manifest["source"]["rows"]),
             len(manifest["files"]) + 1,
         ),
     )
 
 
-def _fields(folder: Place) -> list[dict[str, Any]]:
+def _read_fields(folder: Place) -> list[dict[str, Any]]:
     """The columns of the first data file, as the catalogue states them; none of older releases."""
     try:
         document = json.loads((folder / DESCRIBED).read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def _fields(folder: Place) -> list[dict[str, Any]]:
     return list(document["resources"][0]["schema"]["fields"])
 
 
-def _column(field: dict[str, Any], manifest: dict[str, Any]) -> Column:
+def _build_column(field: dict[str, Any], manifest: dict[str, Any]) -> Column:
     """A column, and the one of the source whose values it shows or masks."""
     name = str(field["name"])
     role = str(manifest.get("columns", {}).get(name, {}).get("role", ""))

@@ -15,7 +15,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from flows.outcome import exit_code
-from flows.partitions import read
+from flows.partitions import read_plan_source
 from flows.plan.document import read_document
 from flows.plan.plan import ReleasePlan
 from kinds import words_called
@@ -28,7 +28,7 @@ from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
 from tasks.vault.shadow import KEPT, private_folder
 from tasks.vault.storage import Run, Vault, write_private
-from tasks.vault.workroom import discard
+from tasks.vault.workroom import discard_plain_copies
 
 FORMAT = "parquet"
 
@@ -70,7 +70,7 @@ class Outcome:
         }
 
 
-def settings(levels: Sequence[int], weights: Sequence[str]) -> list[dict[str, Any]]:
+def list_settings(levels: Sequence[int], weights: Sequence[str]) -> list[dict[str, Any]]:
     """Every level of k with every way to weigh; what is not given stays as the plan states it."""
     return [
         {**({} if k is None else {"k": k}), **({} if weight is None else {"weights": weight})}
@@ -79,7 +79,7 @@ def settings(levels: Sequence[int], weights: Sequence[str]) -> list[dict[str, An
     ]
 
 
-def plans(
+def build_setting_plans(
     path: Path, overrides: Sequence[str], each: Sequence[Mapping[str, Any]]
 ) -> list[ReleasePlan]:
     """The plan under each setting; refused as the plan would be."""
@@ -95,7 +95,7 @@ def plans(
     return made
 
 
-def tried(
+def try_settings(
     orders: Sequence[ReleasePlan],
     each: Sequence[Mapping[str, Any]],
     sample: int | None,
@@ -103,21 +103,21 @@ def tried(
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield for each setting the number of records that were read, and what it gives."""
     with private_folder() as folder:
-        reading = _read(orders[0], sample, seed)
+        reading = _read_sample(orders[0], sample, seed)
         reading.keep(folder)
         try:
             for number, (order, stated) in enumerate(zip(orders, each, strict=True)):
                 vault = Vault(folder / str(number))
-                yield _tried(order, stated, reading, vault, seed)
-                discard(vault.path)
+                yield _try_setting(order, stated, reading, vault, seed)
+                discard_plain_copies(vault.path)
                 shutil.rmtree(vault.path, ignore_errors=True)
         finally:
             reading.end()
 
 
-def _read(order: ReleasePlan, sample: int | None, seed: int) -> Reading:
+def _read_sample(order: ReleasePlan, sample: int | None, seed: int) -> Reading:
     """The source, or random rows of it."""
-    reading = read(order)
+    reading = read_plan_source(order)
     if sample is None:
         return reading
     try:
@@ -127,7 +127,7 @@ def _read(order: ReleasePlan, sample: int | None, seed: int) -> Reading:
     return Picked(order.data.source, rows)
 
 
-def _tried(
+def _try_setting(
     order: ReleasePlan, stated: Mapping[str, Any], reading: Reading, vault: Vault, seed: int
 ) -> tuple[int, Outcome]:
     """Anonymize and audit one setting."""
@@ -143,7 +143,7 @@ def _tried(
         tried_only = hashlib.sha256(f"try {order.sha256}".encode()).hexdigest()
         run = vault.run(tried_only, reading.sha256, order.kind.name)
         write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
-        rows, sections = _measured(order, run, reading, vault)
+        rows, sections = _measure_setting(order, run, reading, vault)
         numbers = words_called(order.kind.name).compared(sections)
         short = [each for each in order.limits.floors.requirements(sections) if not each.holds]
         told = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
@@ -156,7 +156,7 @@ def _tried(
         return rows, outcome((), told, exit_code(refusal))
 
 
-def _measured(
+def _measure_setting(
     order: ReleasePlan, run: Run, reading: Reading, vault: Vault
 ) -> tuple[int, Mapping[str, Any]]:
     """Records, and the numbers of the auditor; refused where a guarantee does not hold."""

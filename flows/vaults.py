@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import escaped
-from flows.plan.durations import duration
+from anon_core.errors import escape_unprintable
+from flows.plan.durations import parse_duration
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
 from kinds.section import PlanError
@@ -19,88 +19,95 @@ from reports.quantities import size
 from tasks.people.ledger import Ledger
 from tasks.people.verifying import look_at_ledger
 from tasks.places.place import is_remote
-from tasks.vault.backing import back_up, restore
+from tasks.vault.backing import back_up, restore_backup
 from tasks.vault.files import read_private
-from tasks.vault.pruning import Removal, prunable, prune
-from tasks.vault.room import full, is_full
-from tasks.vault.rotating import rotate
+from tasks.vault.pruning import Removal, apply_removals, list_removals
+from tasks.vault.room import describe_full_disk, is_full
+from tasks.vault.rotating import rotate_keys
 from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
 from tasks.vault.storage import FolderError, Vault
-from tasks.vault.verifying import Report, verified
+from tasks.vault.verifying import Report, inspect_vault
 
 KEPT = "30d"
 
 
-def verify(options: argparse.Namespace) -> int:
+def verify_vault(options: argparse.Namespace) -> int:
     """Print what is damaged and what to do; 1 if anything is."""
-    vault, ledger = _named(options)
-    report = verified(vault)
+    vault, ledger = _find_vault_and_ledger(options)
+    report = inspect_vault(vault)
     look_at_ledger(report, ledger)
-    _print(options, report.document(), _verified(report))
+    _print_result(options, report.document(), _format_report(report))
     return 1 if report.damage else 0
 
 
-def backup(options: argparse.Namespace) -> int:
+def back_up_vault(options: argparse.Namespace) -> int:
     """Write one file with the whole vault."""
-    vault, ledger = _named(options)
+    vault, ledger = _find_vault_and_ledger(options)
     made = back_up(vault, options.to, options.recipient, plain=options.plain)
     told = f"{made.files} files ({size(made.bytes)}) of {vault.path} are in {options.to}, " + (
         "encrypted" if made.encrypted else "NOT encrypted: keep it as private as the vault"
     )
     if ledger.uri is not None:
         told += ". The ledger at publish.ledger is not in it: back up that database, too"
-    _print(options, {"to": str(options.to), **asdict(made)}, [told])
+    _print_result(options, {"to": str(options.to), **asdict(made)}, [told])
     return 0
 
 
-def restored(options: argparse.Namespace) -> int:
+def restore_vault(options: argparse.Namespace) -> int:
     """Make a vault of a backup."""
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
-    made = restore(options.file, _whole(options.vault), keys, [_moved(m) for m in options.moved])
+    made = restore_backup(
+        options.file,
+        _make_path_absolute(options.vault),
+        keys,
+        [_parse_move(m) for m in options.moved],
+    )
     told = (
         f"{made.files} files ({size(made.bytes)}) of the backup of {made.made} are in "
         f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
         "Releases that were published after the backup are unknown to it"
     )
-    _print(options, {"vault": str(options.vault), **asdict(made)}, [told])
+    _print_result(options, {"vault": str(options.vault), **asdict(made)}, [told])
     return 0
 
 
-def _moved(text: str) -> tuple[str, str]:
+def _parse_move(text: str) -> tuple[str, str]:
     old, equals, new = text.partition("=")
     if not (equals and old and new):
         raise PlanError("--moved takes OLD=NEW, two folders of releases")
-    places = [each if is_remote(each) else str(_whole(Path(each))) for each in (old, new)]
+    places = [
+        each if is_remote(each) else str(_make_path_absolute(Path(each))) for each in (old, new)
+    ]
     return places[0].rstrip("/"), places[1].rstrip("/")
 
 
-def pruned(options: argparse.Namespace) -> int:
+def prune_vault(options: argparse.Namespace) -> int:
     """Remove what nobody needs, or say what would be removed."""
-    keep = duration(options.keep)
+    keep = parse_duration(options.keep)
     if keep is None:
         raise PlanError("--keep must be a duration such as 30d or 12h")
-    vault, ledger = _named(options)
+    vault, ledger = _find_vault_and_ledger(options)
     require_key(vault.path)
     if options.dry_run:
-        removed, verb = prunable(vault, keep), "would be removed"
+        removed, verb = list_removals(vault, keep), "would be removed"
     else:
-        with _written(vault):
-            removed, verb = prune(vault, keep, ledger.drop), "removed"
+        with _refuse_unwritable_vault(vault):
+            removed, verb = apply_removals(vault, keep, ledger.drop), "removed"
     document = {
         "vault": str(vault.path),
         "dry_run": options.dry_run,
         "bytes": sum(each.bytes for each in removed),
-        "removed": [_entry(vault, each) for each in removed],
+        "removed": [_describe_removal(vault, each) for each in removed],
     }
     whole = f"{len(removed)} {verb}, {size(document['bytes'])}"
     lines = [
         f"{each['path']}: {each['why']}, {size(each['bytes'])}" for each in document["removed"]
     ]
-    _print(options, document, [*lines, whole])
+    _print_result(options, document, [*lines, whole])
     return 0
 
 
-def rotated(options: argparse.Namespace) -> int:
+def rotate_vault_key(options: argparse.Namespace) -> int:
     """Put all files under another key."""
     if (options.to is None) == (not options.to_plain):
         raise PlanError("give --to KEY_FILE, or --to-plain to end the encryption")
@@ -109,10 +116,10 @@ def rotated(options: argparse.Namespace) -> int:
             "--to-plain stores all secrets of the vault readable for everybody who reads its disk; "
             "add --yes if that is what you want"
         )
-    vault, _ = _named(options)
+    vault, _ = _find_vault_and_ledger(options)
     new = [] if options.to is None else keys_in(options.to, "--to")
-    with _written(vault):
-        done = rotate(vault, new)
+    with _refuse_unwritable_vault(vault):
+        done = rotate_keys(vault, new)
     what = "plain" if options.to is None else f"under the key in {options.to}"
     told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
     if done.kept:
@@ -122,11 +129,11 @@ def rotated(options: argparse.Namespace) -> int:
             ". Set the vault's key of all users and services to it. Older backups need the old key"
         )
     told += ". Deleted files may stay on a disk until it writes over them"
-    _print(options, {"vault": str(vault.path), **asdict(done)}, [told])
+    _print_result(options, {"vault": str(vault.path), **asdict(done)}, [told])
     return 0
 
 
-def key(options: argparse.Namespace) -> int:
+def write_new_key(options: argparse.Namespace) -> int:
     """Draw a key; print its public key."""
     secret, public = new_key()
     assert secret.startswith(SECRET)
@@ -138,13 +145,13 @@ def key(options: argparse.Namespace) -> int:
         ) from None
     with open(handle, "w", encoding="ascii") as target:
         target.write(f"# public key: {public}\n{secret}\n")
-    _print(options, {"output": str(options.output), "public_key": public}, [public])
+    _print_result(options, {"output": str(options.output), "public_key": public}, [public])
     return 0
 
 
-def read(options: argparse.Namespace) -> int:
+def print_vault_file(options: argparse.Namespace) -> int:
     """Print a file of a vault, or write it elsewhere."""
-    vault, _ = _named(options)
+    vault, _ = _find_vault_and_ledger(options)
     path = vault.path / options.file
     if not path.resolve().is_relative_to(vault.path.resolve()) or not path.is_file():
         raise PlanError(f"the vault has no file {options.file}; give a path inside the vault")
@@ -164,14 +171,14 @@ def read(options: argparse.Namespace) -> int:
     return 0
 
 
-def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
+def _find_vault_and_ledger(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     """The vault that is named, or that a plan names, and its ledger."""
     if (options.vault is None) == (options.plan is None):
         raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
     if options.vault is not None and options.overrides:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
     if options.vault is not None:
-        vault, uri, kind = Vault(_whole(options.vault)), None, kind_called("table")
+        vault, uri, kind = Vault(_make_path_absolute(options.vault)), None, kind_called("table")
     else:
         plan = ReleasePlan.load(options.plan, options.overrides)
         vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger_uri, plan.kind
@@ -188,7 +195,7 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
 
 
 @contextmanager
-def _written(vault: Vault) -> Iterator[None]:
+def _refuse_unwritable_vault(vault: Vault) -> Iterator[None]:
     """Say plainly that a vault cannot be written; what was begun goes on with the next call."""
     try:
         yield
@@ -198,17 +205,17 @@ def _written(vault: Vault) -> Iterator[None]:
             "permissions, then run the same command again"
         )
         if is_full(error):
-            refusal = full("the command", [vault.path])
+            refusal = describe_full_disk("the command", [vault.path])
     else:
         return
     raise FolderError(refusal)
 
 
-def _whole(path: Path) -> Path:
+def _make_path_absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))
 
 
-def _verified(report: Report) -> list[str]:
+def _format_report(report: Report) -> list[str]:
     lines = [f"{each.where}: {each.found}; {each.remedy}" for each in report.damage]
     states = [f"{each['folder']}: {each['state']}" for each in report.releases]
     counted = ", ".join(f"{number} {what}" for what, number in report.looked_at.items())
@@ -217,13 +224,13 @@ def _verified(report: Report) -> list[str]:
     return [*states, *lines, f"{report.vault} ({kept}): {counted}: {verdict}"]
 
 
-def _entry(vault: Vault, removal: Removal) -> dict[str, Any]:
+def _describe_removal(vault: Vault, removal: Removal) -> dict[str, Any]:
     path = str(removal.path.relative_to(vault.path))
     return {"path": path, "why": removal.why, "bytes": removal.bytes}
 
 
-def _print(options: argparse.Namespace, document: dict[str, Any], lines: list[str]) -> None:
+def _print_result(options: argparse.Namespace, document: dict[str, Any], lines: list[str]) -> None:
     if options.json:
         print(json.dumps(document, indent=2))
     else:
-        print("\n".join(map(escaped, lines)))
+        print("\n".join(map(escape_unprintable, lines)))

@@ -10,11 +10,11 @@ from flows.redescribed import catalogue_finding
 from kinds import kind_called
 from kinds.section import PlanError
 from tasks.judging.audit import Finding
-from tasks.judging.forms import forms
+from tasks.judging.forms import check_file_forms
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import read_document, sha256
+from tasks.shelf.content import hash_released_file, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
-from tasks.vault.attestation import hashes, signature_in, strays
+from tasks.vault.attestation import hash_folder_files, list_stray_names, signature_in
 from tasks.vault.signing import public_in
 
 MOST_NAMED = 5
@@ -38,7 +38,7 @@ def key_of(text: str) -> str:
     return stated
 
 
-def verified(place: Place, keys: Sequence[str]) -> list[Finding]:
+def verify_release(place: Place, keys: Sequence[str]) -> list[Finding]:
     """Every finding about a folder. Without keys, the manifest's hashes stand in for a signature.
 
     Refused: a place without manifest and signature. What follows from the manifest is looked at
@@ -46,10 +46,10 @@ def verified(place: Place, keys: Sequence[str]) -> list[Finding]:
     """
     require_release(place, SIGNATURE)
     with local_copy(place) as folder:
-        return _verified(folder, keys)
+        return _verify_folder(folder, keys)
 
 
-def _verified(folder: Path, keys: Sequence[str]) -> list[Finding]:
+def _verify_folder(folder: Path, keys: Sequence[str]) -> list[Finding]:
     findings = []
     if any(path.name == NOTICE for path in folder.iterdir()):
         told = f"{NOTICE} in the folder says that it was taken back"
@@ -61,10 +61,10 @@ def _verified(folder: Path, keys: Sequence[str]) -> list[Finding]:
         findings.append(Finding("signature", made is not None, detail))
         signed = None if made is None else made.files
     else:
-        signed = _claimed(folder)
+        signed = _read_claimed_hashes(folder)
     if signed is None:
-        return [*findings, *([] if keys else [_unreadable()])]
-    findings.append(_files(folder, signed))
+        return [*findings, *([] if keys else [_build_unreadable_finding()])]
+    findings.append(_compare_files(folder, signed))
     if any(finding.broken for finding in findings):
         return findings
     manifest = read_document(folder / MANIFEST)
@@ -73,37 +73,37 @@ def _verified(folder: Path, keys: Sequence[str]) -> list[Finding]:
     kind = kind_called(str(manifest["source"].get("kind", "table")))
     return [
         *findings,
-        forms(folder, kind.files, kind.codebook),
+        check_file_forms(folder, kind.files, kind.codebook),
         *catalogue_finding(folder, kind, manifest),
     ]
 
 
-def _unreadable() -> Finding:
+def _build_unreadable_finding() -> Finding:
     return Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
 
 
-def _claimed(folder: Path) -> dict[str, str] | None:
+def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:
     """The hashes that the manifest states, with its own as it is; None if it cannot be read."""
     try:
         claimed = dict(read_document(folder / MANIFEST)["files"])
-        return {**claimed, MANIFEST: sha256(folder / MANIFEST)}
+        return {**claimed, MANIFEST: hash_released_file(folder / MANIFEST)}
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _files(folder: Path, signed: Mapping[str, str]) -> Finding:
+def _compare_files(folder: Path, signed: Mapping[str, str]) -> Finding:
     """Compare all that is in the folder with the hashes of its files."""
     there = {path.name for path in folder.iterdir()} - {SIGNATURE}
-    odd = strays(folder)
-    now = {} if odd else hashes(folder)
+    odd = list_stray_names(folder)
+    now = {} if odd else hash_folder_files(folder)
     lost, more = sorted(set(signed) - there), sorted(there - set(signed))
     changed = sorted(name for name in set(signed) & set(now) if signed[name] != now[name])
     parts = (("changed", changed), ("missing", lost), ("too many", more), ("no plain files", odd))
-    wrong = "; ".join(f"{what}: {_named(names)}" for what, names in parts if names)
+    wrong = "; ".join(f"{what}: {_format_file_names(names)}" for what, names in parts if names)
     return Finding("every file", not wrong, wrong or f"{len(signed)} files, no other")
 
 
-def _named(names: Sequence[str]) -> str:
+def _format_file_names(names: Sequence[str]) -> str:
     """Some names of files; whoever changed a folder chose them."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(json.dumps(name)[1:-1] for name in names[:MOST_NAMED]) + more

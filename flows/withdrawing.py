@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from anon_core.errors import InputError, escaped
+from anon_core.errors import InputError, escape_unprintable
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Before
@@ -15,7 +15,7 @@ from tasks.vault.series import Series
 from tasks.vault.storage import Vault
 
 
-def withdraw(options: argparse.Namespace) -> int:
+def withdraw_people(options: argparse.Namespace) -> int:
     """Note people whose rows the next version shall not show, and no version after it."""
     order = ReleasePlan.load(options.plan, options.overrides)
     if order.series is None:
@@ -29,8 +29,8 @@ def withdraw(options: argparse.Namespace) -> int:
     vault = Vault(Path(order.publish.vault)).open()
     series = Series(vault, order.name).open()
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
-    listed = _identifiers(options.file, name)
-    with series.locked():
+    listed = _read_identifiers(options.file, name)
+    with series.hold_lock():
         published = series.versions()
         kept = Before.of(published) if published else None
         form = FORM if kept is None else kept.form
@@ -38,7 +38,10 @@ def withdraw(options: argparse.Namespace) -> int:
         before, asked = series.withdrawn(), frozenset(digests)
         number, shown = len(published) + 1, frozenset[bytes]()
         coming = series.folder(number).whole("split"), None if kept is None else kept.assembled
-        stages = [*series.pending(number).values(), *(each for each in coming if each is not None)]
+        stages = [
+            *series.load_pending_parts(number).values(),
+            *(each for each in coming if each is not None),
+        ]
         known = versions.owners_waiting(stages)
         if kept is not None:
             shown = versions.owners(kept)
@@ -61,11 +64,15 @@ def withdraw(options: argparse.Namespace) -> int:
         "in_no_version": len(asked - shown - known),
         "withdrawn_in_all": len(asked | before),
     }
-    print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome, name)))
+    print(
+        json.dumps(outcome, indent=2)
+        if options.json
+        else escape_unprintable(_format_outcome(outcome, name))
+    )
     return 0
 
 
-def _identifiers(path: Path, name: str) -> list[str]:
+def _read_identifiers(path: Path, name: str) -> list[str]:
     """One identifier a line; blanks around it do not count, and a line with the column's name."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -81,7 +88,7 @@ def _identifiers(path: Path, name: str) -> list[str]:
     return found
 
 
-def _told(outcome: dict[str, object], name: str) -> str:
+def _format_outcome(outcome: dict[str, object], name: str) -> str:
     """The outcome for a person."""
     return (
         f"{outcome['asked']} people by {name!r} are withdrawn from {outcome['series']}; "

@@ -51,7 +51,7 @@ def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
             )
 
 
-def allowed_of(where: str, allow: Sequence[str], note: str) -> dict[str, Any]:
+def read_allowed_kinds(where: str, allow: Sequence[str], note: str) -> dict[str, Any]:
     """`allow` and `note` of a section, as `Column` takes them; one of them alone is refused."""
     if allow and not note.strip():
         raise PlanError(f"{where}.allow needs {where}.note: state why these cells may be published")

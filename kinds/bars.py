@@ -4,8 +4,8 @@ from reports import drawing
 from reports.drawing import GRID, INK
 
 
-@drawing.plot
-def labelled_bars(
+@drawing.draw_or_leave_out
+def draw_labelled_bars(
     name: str,
     title: str,
     names: list[str],
@@ -21,11 +21,11 @@ def labelled_bars(
     """
     limit = 1.0 if marks is None else max([*values, *marks, 1e-9]) * 1.02
     rows = 38 * len(names)
-    with drawing.style():
-        figure = drawing.figure(rows + 24)
-        axes = drawing.axes(figure, (128, 12, 160, rows))
-        drawing.bars(axes, [limit] * len(names), color=GRID, alpha=0.45)
-        drawing.bars(axes, values, facecolors=colours)
+    with drawing.apply_style():
+        figure = drawing.start_figure(rows + 24)
+        axes = drawing.place_axes(figure, (128, 12, 160, rows))
+        drawing.draw_bars(axes, [limit] * len(names), color=GRID, alpha=0.45)
+        drawing.draw_bars(axes, values, facecolors=colours)
         for place, mark in enumerate(marks or []):
             axes.plot([mark] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
         beside = axes.get_yaxis_transform()
@@ -35,4 +35,4 @@ def labelled_bars(
         axes.set(xlim=(0, limit), ylim=(len(names) - 0.5, -0.5), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         told = "; ".join(f"{text}: {label}" for text, label in zip(names, labels, strict=True))
-        return drawing.svg(figure, name, title, f"{told}.")
+        return drawing.render_svg(figure, name, title, f"{told}.")

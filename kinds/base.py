@@ -129,7 +129,7 @@ class Kind(Protocol):
         """
         return
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}
 
@@ -141,7 +141,7 @@ class Kind(Protocol):
         """Whether the plan states all demanded levels, instead of drawing or reading them."""
         return False
 
-    def described(self, plan: Any) -> Facts:
+    def describe_columns(self, plan: Any) -> Facts:
         """What the manifest repeats of the plan: "columns", the role of each column of the source.
 
         Keys of the manifest that no other part of it uses; names of columns, never values.
@@ -170,7 +170,7 @@ class Kind(Protocol):
         """Random rows of the source, of so many records, for `crowdcover try`."""
         raise PlanError(f"--sample: a part of a {self.name} has other crowds; leave --sample out")
 
-    def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
+    def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile the kernels of a release while the block runs; by default nothing is compiled."""
         return nullcontext()
 
@@ -292,7 +292,7 @@ class Kind(Protocol):
         """The number that drift of utility is about, from the measured sections."""
 
     @abstractmethod
-    def intersected(
+    def intersect_crowds(
         self, run: Run, ledger: Ledger, overlaps: Sequence[Overlap], audit: Audit | None = None
     ) -> dict[str, int]:
         """What is left of the crowds beside other releases of the same people.

@@ -8,11 +8,11 @@ import polars as pl
 
 import reports
 from reports.catalogue.described import DataFile, Described, Entry, Type
-from reports.catalogue.files import WRITERS, catalogue
-from reports.edition import edition
-from reports.facts import published_rows
+from reports.catalogue.files import WRITERS, build_catalogue
+from reports.edition import hash_texts
+from reports.facts import count_published_rows
 from reports.words import Words
-from tasks.shelf.content import sha256
+from tasks.shelf.content import hash_released_file
 from tasks.shelf.layout import REPORT
 
 if TYPE_CHECKING:
@@ -24,26 +24,31 @@ PARQUET, CSV = "parquet", "csv"
 AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
 
 
-def texts() -> str:
+def find_text_edition() -> str:
     """Which texts report and catalogue are written with, as manifests state it."""
-    return edition((Path(__file__).parent, Path(reports.__file__).parent))
+    return hash_texts((Path(__file__).parent, Path(reports.__file__).parent))
 
 
 def catalogue_of(
     kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
 ) -> dict[str, bytes]:
     """The catalogue files of a release, from its manifest and its other files."""
-    return catalogue(described(kind, words, manifest, folder))
+    return build_catalogue(describe_release_folder(kind, words, manifest, folder))
 
 
-def described(kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path) -> Described:
+def describe_release_folder(
+    kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
+) -> Described:
     """What the manifest and the files of a folder tell of a release."""
     whole = {key: value for key, value in manifest.items() if key != "files"}
     formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
     data = tuple(_data_file(kind, whole, folder, form, formats) for form in formats)
     others = (kind.codebook, REPORT)
     names = [*formats.values(), *others]
-    entries = {name: Entry((folder / name).stat().st_size, sha256(folder / name)) for name in names}
+    entries = {
+        name: Entry((folder / name).stat().st_size, hash_released_file(folder / name))
+        for name in names
+    }
     return Described(
         whole,
         data,
@@ -65,15 +70,17 @@ def _data_file(
     """A data file with its columns; without a Parquet file all types are those of texts."""
     if PARQUET in formats:
         schema = pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
-        types = {name: _type(dtype, form) for name, dtype in schema.items()}
+        types = {name: _find_field_type(dtype, form) for name, dtype in schema.items()}
     else:
         header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
         types = dict.fromkeys(header.columns, "string")
     fields, key = kind.fields(manifest, form, types)
-    return DataFile(formats[form], form, tuple(fields), int(published_rows(manifest)), tuple(key))
+    return DataFile(
+        formats[form], form, tuple(fields), int(count_published_rows(manifest)), tuple(key)
+    )
 
 
-def _type(dtype: pl.DataType, form: str) -> Type:
+def _find_field_type(dtype: pl.DataType, form: str) -> Type:
     """The type of a column in one of the formats."""
     found: Type = "string"
     if dtype.is_integer():

@@ -15,8 +15,16 @@ from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
-from tasks.people.spelling import respell
-from tasks.source.values import EXACT, EXACTLY_AS, FORM, attempt, is_carried, printable, stored
+from tasks.people.spelling import normalize_spelling
+from tasks.source.values import (
+    EXACT,
+    EXACTLY_AS,
+    FORM,
+    call_or_refuse,
+    is_carried,
+    is_csv_type,
+    unwrap_extension,
+)
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
@@ -78,25 +86,25 @@ class Column:
         return self.role == "quasi" or self.public
 
 
-def typed(
+def type_source_column(
     frame: pl.DataFrame | Mapping[str, pl.Series], column: Column, missing: Sequence[str]
 ) -> pl.Series:
     """Return a column as its kind demands; texts in `missing` become null.
 
     The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
     """
-    series = stored(frame[column.name].alias(""))
+    series = unwrap_extension(frame[column.name].alias(""))
     refusal = (
         f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
         "convert it"
     )
-    return attempt(lambda: _of_kind(series, column, missing), refusal)
+    return call_or_refuse(lambda: _of_kind(series, column, missing), refusal)
 
 
-def texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
     """Values as texts without blanks around them; null where the source gives none."""
-    values = stored(series.alias(""))
-    if not printable(values.dtype):
+    values = unwrap_extension(series.alias(""))
+    if not is_csv_type(values.dtype):
         raise InputError(
             f"column {series.name!r} holds {values.dtype.base_type().__name__}; convert it"
         )
@@ -106,21 +114,21 @@ def texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         stripped = values.cast(pl.String).str.strip_chars()
         return stripped.set(stripped.is_in(absent), None)
 
-    return attempt(given, UNREADABLE)
+    return call_or_refuse(given, UNREADABLE)
 
 
-def identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
+def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
     """Names of people: `name`, in their one spelling, and `spelt`, as the source spells them."""
-    given = texts(series, missing)
-    return pl.DataFrame({"name": respell(given), "spelt": given})
+    given = convert_to_texts(series, missing)
+    return pl.DataFrame({"name": normalize_spelling(given), "spelt": given})
 
 
-def arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:
+def convert_to_arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:
     """Return typed columns as the core takes them: float64 with nan, or str objects with None."""
-    return {series.name: _array(series.alias("")) for series in frame}
+    return {series.name: _convert_to_array(series.alias("")) for series in frame}
 
 
-def _array(series: pl.Series) -> NDArray[Any]:
+def _convert_to_array(series: pl.Series) -> NDArray[Any]:
     if series.dtype == pl.Date:
         series = series.cast(pl.Int32)
     if series.dtype.is_numeric():
@@ -139,23 +147,26 @@ def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Se
         series = series.cast(pl.String)
     if column.form > 1 and (exact := EXACTLY_AS.get(series.dtype.base_type())):
         series = series.cast(exact)
-    if not (printable(series.dtype) if column.form == 1 else is_carried(series.dtype)):
+    if not (is_csv_type(series.dtype) if column.form == 1 else is_carried(series.dtype)):
         if column.role == "drop":  # a starter plan looks at every column
             return series
         raise InputError(
-            f"column {column.name!r} holds {_type(series)}; convert it or give it role = 'drop'"
+            f"column {column.name!r} holds {_format_type(series)}; convert it or give it role = "
+            "'drop'"
         )
-    series = _given(series, column, missing)
+    series = _clear_missing_values(series, column, missing)
     if column.kind == "numeric":
         return to_numbers(series, column, missing)
     if column.kind == "date":
         return to_days_or_times(series, column, missing)
     if column.kind is None:
         return series
-    return series.cast(pl.String) if column.form == 1 else _named(series, column, missing)
+    return (
+        series.cast(pl.String) if column.form == 1 else _name_column_values(series, column, missing)
+    )
 
 
-def _named(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+def _name_column_values(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
     """Values as texts, compared with those that the plan names in the kind of the column."""
     key = "privacy.k.levels" if column.spec is None else f"columns.{column.name}.order"
     where = f"{key} (column {column.name!r})"
@@ -168,14 +179,14 @@ def _named(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Seri
 
 def _of_cell(text: str, column: Column) -> pl.Series:
     """One text as a cell of the column, in a column of one row; refused if it is none."""
-    return attempt(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
+    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
 
 
-def _type(series: pl.Series) -> str:
+def _format_type(series: pl.Series) -> str:
     return series.dtype.base_type().__name__
 
 
-def _given(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+def _clear_missing_values(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
     """Set null for what means 'not given': texts, and in other columns values of their type."""
     if series.dtype == pl.String:
         series = series.str.strip_chars()
@@ -189,7 +200,7 @@ def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.
     """Return a column as numbers; refused: values that are none, or that would lose digits."""
     if series.dtype.is_temporal():
         raise InputError(
-            f"column {column.name!r} holds {_type(series)}, not numbers; "
+            f"column {column.name!r} holds {_format_type(series)}, not numbers; "
             "make it a date or categorical"
         )
     given = series
@@ -199,7 +210,7 @@ def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.
     if carried and (series.dtype.is_decimal() or series.dtype == pl.Float32):
         numbers = series
     else:
-        numbers = _parsed(series)
+        numbers = _parse_numbers(series)
     if series.dtype == pl.String and column.form > 1:
         absent = is_any_of(numbers, missing)
         given, series, numbers = (each.set(absent, None) for each in (given, series, numbers))
@@ -231,7 +242,7 @@ def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
     return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 
 
-def _parsed(series: pl.Series) -> pl.Series:
+def _parse_numbers(series: pl.Series) -> pl.Series:
     """Integers as they are, other numbers as float64; null where a text is no number."""
     if series.dtype == pl.Float32:
         # By way of text: the float32 nearest to 0.1 is not 0.1 as a float64.
@@ -285,7 +296,7 @@ def to_days_or_times(series: pl.Series, column: Column, missing: Sequence[str]) 
         return series
     if not isinstance(series.dtype, pl.Datetime):
         raise InputError(
-            f"column {column.name!r} holds {_type(series)}, not dates; give it another kind"
+            f"column {column.name!r} holds {_format_type(series)}, not dates; give it another kind"
         )
     return series.dt.date() if column.form == 1 else _of_moments(series, column)
 
@@ -306,7 +317,7 @@ def _from_texts(series: pl.Series, column: Column) -> pl.Series:
     timed = column.form > 1 and has_time(form) and (not _has_days(column) or column.timezone)
     parse = to_times if timed else to_dates
     unknown = f"{at}.format is no format of dates; give one such as '%m/%d/%Y'"
-    found = attempt(lambda: parse(series, form, column.century), unknown)
+    found = call_or_refuse(lambda: parse(series, form, column.century), unknown)
     wrong = int((found.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(

@@ -18,7 +18,7 @@ def to_dates(texts: pl.Series, date_format: str, century: int | None = None) -> 
     A year needs as many digits as %Y writes: 05-01-20 is no day of the year 5. Years of two digits
     lie in the hundred years from `century` on; without it, 00 to 69 are of the years 2000.
     """
-    return _checked(texts, texts.str.to_date(date_format, strict=False), century)
+    return _correct_years(texts, texts.str.to_date(date_format, strict=False), century)
 
 
 def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> pl.Series:
@@ -30,7 +30,7 @@ def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> 
     date_format = re.sub(r"%f", "%6f", date_format)
     unit: Literal["ns", "us"] = "ns" if texts.str.contains(NANOSECONDS).any() else "us"
     times = texts.str.to_datetime(date_format, strict=False, time_unit=unit)
-    return _checked(texts, times, century)
+    return _correct_years(texts, times, century)
 
 
 def has_time(date_format: str) -> bool:
@@ -48,7 +48,7 @@ def has_short_year(date_format: str) -> bool:
     return TWO_DIGITS.search(date_format) is not None
 
 
-def _checked(texts: pl.Series, dates: pl.Series, century: int | None) -> pl.Series:
+def _correct_years(texts: pl.Series, dates: pl.Series, century: int | None) -> pl.Series:
     """Null for years that were written short, and years of the stated century."""
     frame = pl.DataFrame({"text": texts, "date": dates})
     text, date = pl.col("text"), pl.col("date")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.demands import MOST_K
-from kinds.columns import identifiers, texts
+from kinds.columns import convert_to_texts, respell_identifiers
 from kinds.nearest import did_you_mean
 from kinds.section import ALLOWED, PlanError, Schema, table_schema
 from tasks.source.reading import Reading
@@ -30,7 +30,7 @@ def k_schema(key: str) -> Schema:
     return {"anyOf": [{"type": "integer", "minimum": 1}, beside]}
 
 
-def stated(
+def parse_k_setting(
     k: int | dict[str, str], key: str, name: str | None, form: str
 ) -> tuple[int | Demands, str | None]:
     """privacy.k as typed, and the path of the table that it stands in.
@@ -70,8 +70,8 @@ def read_demands(
         frame = beside.columns((), [demands.name, demands.column])
     except InputError as error:
         raise InputError(f"privacy.k.path: {error}") from None
-    named = identifiers(frame[demands.name], missing)
-    k = texts(frame[demands.column], ()).cast(pl.Int64, strict=False)
+    named = respell_identifiers(frame[demands.name], missing)
+    k = convert_to_texts(frame[demands.column], ()).cast(pl.Int64, strict=False)
     wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | named["name"].is_null()).sum())
     doubled = named.height - named["name"].n_unique()
     if wrong or doubled:
@@ -83,7 +83,7 @@ def read_demands(
     return named.with_columns(k=k)
 
 
-def demanded(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
+def find_demanded_k(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
     """The k of each name; refused: a name without one. The makers' side."""
     frame = pl.DataFrame({"name": names})
     k = frame.join(demands, on="name", how="left", maintain_order="left")["k"]

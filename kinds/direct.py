@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.facts import Manifest
-from reports.quantities import count, known, printable
+from reports.quantities import count, is_number, printable
 from reports.words import Text
 from tasks.recognition.kinds import KINDS
 
@@ -21,7 +21,7 @@ ALLOWED = (
 )
 
 
-def searched(manifest: Manifest) -> list[Text]:
+def describe_direct_search(manifest: Manifest) -> list[Text]:
     """That no search finds every name; nothing where the release is older than this check."""
     found = manifest.get("protection", {}).get("direct_identifiers")
     return [] if found is None else [("That no cell names anybody.", ALLOWED if found else NOTHING)]
@@ -34,13 +34,15 @@ def let_through(manifest: Manifest, whole: str = "rows") -> Sequence[str]:
         return []
     columns = manifest.get("columns", {})
     shown = [
-        _sentence(name, columns.get(name, {}), counts, manifest, whole)
+        _describe_allowed_cells(name, columns.get(name, {}), counts, manifest, whole)
         for name, counts in found.items()
     ]
-    return [*shown, *_unused(columns, found)]
+    return [*shown, *_list_unused_permissions(columns, found)]
 
 
-def _unused(columns: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any]) -> Sequence[str]:
+def _list_unused_permissions(
+    columns: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any]
+) -> Sequence[str]:
     """What the plan allows and no cell shows: the permission may be of another month."""
     told = []
     for name, stated in columns.items():
@@ -57,7 +59,7 @@ def _unused(columns: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any]) 
     return told
 
 
-def _sentence(
+def _describe_allowed_cells(
     name: str,
     stated: Mapping[str, object],
     counts: Mapping[str, object],
@@ -68,7 +70,7 @@ def _sentence(
     each = [
         f"{text} in {count(counts[kind])} of {records} {whole}"
         for kind, text in KINDS.items()
-        if known(counts.get(kind))
+        if is_number(counts.get(kind))
     ]
     note = printable(str(stated.get("allow_note", "")))
     reason = f": {note}" if note else ""

@@ -7,7 +7,7 @@ ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 HEADING = "Attributes\n----------\n"
 
 
-def meanings(of: type, *, typed: bool = False) -> dict[str, str]:
+def list_key_meanings(of: type, *, typed: bool = False) -> dict[str, str]:
     """The text of each entry under Attributes, in the docstring of a class and those it is made of.
 
     A section writes `key : text`. The core writes `key : type` and the text below it: `typed`.
@@ -15,11 +15,11 @@ def meanings(of: type, *, typed: bool = False) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in reversed(of.__mro__):
         _, _, entries = cleandoc(vars(each).get("__doc__") or "").partition(HEADING)
-        found |= _entries(entries, typed=typed)
+        found |= _parse_entries(entries, typed=typed)
     return found
 
 
-def _entries(text: str, *, typed: bool) -> dict[str, str]:
+def _parse_entries(text: str, *, typed: bool) -> dict[str, str]:
     """The entries up to the next line that belongs to none."""
     found: dict[str, list[str]] = {}
     names: list[str] = []

@@ -93,7 +93,7 @@ def _of_program(name: str, dtype: pl.DataType) -> pl.Series | None:
     """The value of a text as programs write values of this type."""
     value: Any = None
     with suppress(ValueError, OverflowError):
-        value = _parsed(name, dtype)
+        value = _parse_value(name, dtype)
     if value is None:
         return None
     try:
@@ -103,10 +103,10 @@ def _of_program(name: str, dtype: pl.DataType) -> pl.Series | None:
     return one if dtype.is_float() or one[0] == value else None
 
 
-def _parsed(name: str, dtype: pl.DataType) -> Any:
+def _parse_value(name: str, dtype: pl.DataType) -> Any:
     """The value as Python holds it."""
     if dtype.is_numeric():
-        return _number(name, dtype)
+        return _parse_number(name, dtype)
     if isinstance(dtype, pl.Datetime):
         moment = datetime.fromisoformat(name)
         return moment if (moment.tzinfo is None) == (dtype.time_zone is None) else None
@@ -117,7 +117,7 @@ def _parsed(name: str, dtype: pl.DataType) -> Any:
     return time.fromisoformat(name) if dtype == pl.Time else None
 
 
-def _number(name: str, dtype: pl.DataType) -> int | float | Decimal | None:
+def _parse_number(name: str, dtype: pl.DataType) -> int | float | Decimal | None:
     if dtype.is_float() and NOT_A_NUMBER.fullmatch(name):
         return float("nan")
     if not NUMBER.fullmatch(name):

@@ -113,7 +113,7 @@ def find_numerals(texts: pl.Series) -> Guess | None:
         return None
     if not distinct.str.contains(r"\d").all():
         return None
-    units = _units(distinct)
+    units = _find_common_unit(distinct)
     if units is None:
         return None
     strip = "".join(sorted(set(units)))
@@ -124,12 +124,12 @@ def find_numerals(texts: pl.Series) -> Guess | None:
     chosen = fitting[0]
     if not chosen.thousands:
         for other in fitting:  # 1,234: the sign may stand between thousands as well
-            if other.thousands == chosen.decimal and _differ(chosen, other, distinct):
+            if other.thousands == chosen.decimal and _is_ambiguous(chosen, other, distinct):
                 return Guess(other, texts.len() - texts.null_count(), unsure=True)
     return Guess(chosen, texts.len() - texts.null_count(), unsure=False)
 
 
-def _units(distinct: pl.Series) -> str | None:
+def _find_common_unit(distinct: pl.Series) -> str | None:
     """The unit that texts state, all the same one or none; None where they hold other texts."""
     rests: Sequence[str] = distinct.str.extract_all(REST).list.join("").unique().to_list()
     stated = [rest for rest in rests if rest]
@@ -138,7 +138,7 @@ def _units(distinct: pl.Series) -> str | None:
     return stated[0] if stated else ""
 
 
-def _differ(one: Numerals, other: Numerals, texts: pl.Series) -> bool:
+def _is_ambiguous(one: Numerals, other: Numerals, texts: pl.Series) -> bool:
     """Whether two ways of reading give other numbers."""
     return bool((one.plain(texts) != other.plain(texts)).any())
 

@@ -6,7 +6,9 @@ import polars as pl
 from anon_core.errors import InputError
 
 
-def sample(frame: pl.DataFrame, number: int, seed: int, owner: str | None = None) -> pl.DataFrame:
+def sample_rows(
+    frame: pl.DataFrame, number: int, seed: int, owner: str | None = None
+) -> pl.DataFrame:
     """`number` rows in the order of the source; the same for the same rows and seed.
 
     `owner` names the column of owners: all rows of an owner are in the sample or none, and owners

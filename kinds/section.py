@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
-from kinds.meanings import meanings
+from kinds.meanings import list_key_meanings
 from tasks.places.credentials import holds_password, states_password
 from tasks.places.place import is_remote, place_of
 from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
@@ -100,7 +100,7 @@ class Section(BaseModel):
     ) -> Schema:
         """The JSON Schema of the section, with what its docstring says of each key."""
         schema = handler.resolve_ref_schema(handler(core))
-        for key, text in meanings(cls).items():
+        for key, text in list_key_meanings(cls).items():
             if key in schema["properties"]:
                 schema["properties"][key]["description"] = text
         schema["description"] = cleandoc(cls.__doc__ or "").partition("\n")[0]

@@ -16,7 +16,7 @@ import polars as pl
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from tasks.judging.audit import Finding
-from tasks.people.digests import spelling_of
+from tasks.people.digests import read_spelling_form
 from tasks.source.reading import Reading
 from tasks.vault.series import Version
 from tasks.vault.storage import FolderError, Stored
@@ -72,17 +72,22 @@ class Before:
     @property
     def form(self) -> int:
         """In which form of spelling the series knows people: that of its first version."""
-        return spelling_of(self.identified[0])
+        return read_spelling_form(self.identified[0])
 
     @classmethod
     def of(cls, versions: Sequence[Version]) -> "Before":
         """Of versions that were published, the last one last; refused where the vault lacks it."""
         last = versions[-1]
-        identified = tuple(_kept(version, "identify") for version in versions)
-        return cls(last.number, _kept(last, "assemble"), _kept(last, "versions"), identified)
+        identified = tuple(_require_stage(version, "identify") for version in versions)
+        return cls(
+            last.number,
+            _require_stage(last, "assemble"),
+            _require_stage(last, "versions"),
+            identified,
+        )
 
 
-def _kept(version: Version, stage: str) -> Stored:
+def _require_stage(version: Version, stage: str) -> Stored:
     """A stage of the run of a version."""
     stored = version.run.whole(stage)
     if stored is None:

@@ -21,7 +21,7 @@ LABELS = {
 }
 
 
-def stated(manifest: Manifest) -> list[Fact]:
+def list_stated_entries(manifest: Manifest) -> list[Fact]:
     """Every entry; one that the plan leaves out says so."""
     about = manifest.get("about", {})
     return [

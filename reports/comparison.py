@@ -23,7 +23,7 @@ class Line(NamedTuple):
     numbers: Sequence[Compared]
 
 
-def table(lines: Sequence[Line]) -> "Table":
+def build_settings_table(lines: Sequence[Line]) -> "Table":
     """A table of settings."""
     from rich.box import SIMPLE
     from rich.table import Table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports import quantities
 from reports.facts import Manifest
-from reports.quantities import NOT_STATED, count, known, percent, printable
+from reports.quantities import NOT_STATED, count, is_number, percent, printable
 from reports.words import Words
 
 if TYPE_CHECKING:
@@ -31,46 +31,55 @@ OF_COLUMNS = {"exact": "Unmasked", "one_value": "Exact", "ncp": "NCP"}
 Pair = tuple[Any, Any]
 
 
-def difference(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
+def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
     """Every change as JSON: numbers stand in pairs, the old one first; None is not stated."""
     return {
         "kind": new["source"].get("kind", "table"),
-        "old": _about(old),
-        "new": _about(new),
+        "old": _list_about(old),
+        "new": _list_about(new),
         "same_plan": old.get("plan_sha256") == new.get("plan_sha256") is not None,
-        "columns": _columns(old, new, words),
-        "numbers": dict(_numbers(old, new)),
+        "columns": _compare_columns(old, new, words),
+        "numbers": dict(_pair_numbers(old, new)),
         "per_column": dict(_per_column(old, new)),
-        "promise": _promise(old, new),
+        "promise": _compare_promises(old, new),
     }
 
 
-def tables(told: Mapping[str, Any]) -> list["Table"]:
+def build_difference_tables(told: Mapping[str, Any]) -> list["Table"]:
     """The same for a terminal."""
     from rich.text import Text
 
-    old, new = _sides(told)
-    made = _table("Releases", "", old, new)
+    old, new = _name_sides(told)
+    made = _start_table("Releases", "", old, new)
     for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
-        made.add_row(label, *(Text(_short(key, told[side][key])) for side in ("old", "new")))
-    columns = _table("Columns", "Column", "Change")
-    for name, change in _changes(told["columns"]):
+        made.add_row(label, *(Text(_format_short(key, told[side][key])) for side in ("old", "new")))
+    columns = _start_table("Columns", "Column", "Change")
+    for name, change in _list_changes(told["columns"]):
         columns.add_row(Text(printable(name)), Text(change))
-    promise = _table("Promise", "What must hold", "In")
+    promise = _start_table("Promise", "What must hold", "In")
     for change in ("new only", "old only"):
         for name in told["promise"][change]:
             promise.add_row(Text(printable(name)), change)
-    numbers = _table("Numbers", "", old, new)
+    numbers = _start_table("Numbers", "", old, new)
     for name, pair in told["numbers"].items():
-        numbers.add_row(LABELS.get(name, _words(name)), *(_number(name, each) for each in pair))
+        numbers.add_row(
+            LABELS.get(name, _spell_out(name)), *(_format_number(name, each) for each in pair)
+        )
     return [
         table
-        for table in (made, columns, promise, numbers, _of_columns(told, old, new), _moved(told))
+        for table in (
+            made,
+            columns,
+            promise,
+            numbers,
+            _of_columns(told, old, new),
+            _build_moved_table(told),
+        )
         if table.row_count
     ]
 
 
-def _sides(told: Mapping[str, Any]) -> tuple[str, str]:
+def _name_sides(told: Mapping[str, Any]) -> tuple[str, str]:
     """What the releases are called: by their versions, with their names where these differ."""
     old, new = told["old"], told["new"]
     if (old["name"], old["version"]) == (new["name"], new["version"]):
@@ -80,7 +89,7 @@ def _sides(told: Mapping[str, Any]) -> tuple[str, str]:
     return f"{old['name']} {old['version']}", f"{new['name']} {new['version']}"
 
 
-def sentence(told: Mapping[str, Any]) -> str:
+def summarize_difference(told: Mapping[str, Any]) -> str:
     """The last line: whether the plan is the same, and how many columns changed."""
     columns = told["columns"]
     changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
@@ -98,14 +107,14 @@ def _why_unread(told: Mapping[str, Any]) -> str:
     return "no data file of both can be read"
 
 
-def _about(manifest: Manifest) -> dict[str, Any]:
+def _list_about(manifest: Manifest) -> dict[str, Any]:
     named = ("name", "version", "created", "crowdcover", "plan_sha256")
     return {name: manifest.get(name) for name in named}
 
 
-def _columns(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
+def _compare_columns(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
     """Columns of the source by their roles; of manifests that name none, as released."""
-    was, now = _roles(old, words), _roles(new, words)
+    was, now = _list_roles(old, words), _list_roles(new, words)
     changed = {}
     for name in now:
         if name in was and was[name] != now[name]:
@@ -122,7 +131,7 @@ def _columns(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
     }
 
 
-def _roles(manifest: Manifest, words: Words) -> dict[str, dict[str, Any]]:
+def _list_roles(manifest: Manifest, words: Words) -> dict[str, dict[str, Any]]:
     columns = manifest.get("columns")
     if isinstance(columns, Mapping):
         return {
@@ -132,22 +141,22 @@ def _roles(manifest: Manifest, words: Words) -> dict[str, dict[str, Any]]:
     return {each.name: {"role": each.role} for each in words.columns(manifest)}
 
 
-def _numbers(old: Manifest, new: Manifest) -> Iterator[tuple[str, Pair]]:
+def _pair_numbers(old: Manifest, new: Manifest) -> Iterator[tuple[str, Pair]]:
     """Rows, people, demands and utility: every number that either manifest states of them."""
-    was, now = _flat(old), _flat(new)
+    was, now = _flatten_numbers(old), _flatten_numbers(new)
     for name in dict.fromkeys([*was, *now]):
         yield name, (was.get(name), now.get(name))
 
 
-def _flat(manifest: Manifest) -> dict[str, float]:
+def _flatten_numbers(manifest: Manifest) -> dict[str, float]:
     privacy, series = manifest["privacy"], manifest.get("series", {})
     rows = series.get("rows") or privacy.get("rows", privacy.get("records"))
     demands = ("records", "k_min", "k_max", "unprotected", "below_k")
     found = {"rows": rows, **{name: privacy.get(name) for name in demands}}
-    found |= {name: value for name, value in manifest["utility"].items() if known(value)}
+    found |= {name: value for name, value in manifest["utility"].items() if is_number(value)}
     if "kept" in series:
         found["kept"] = series["kept"]
-    return {name: value for name, value in found.items() if known(value)}
+    return {name: value for name, value in found.items() if is_number(value)}
 
 
 def _per_column(old: Manifest, new: Manifest) -> Iterator[tuple[str, dict[str, Pair]]]:
@@ -160,7 +169,7 @@ def _per_column(old: Manifest, new: Manifest) -> Iterator[tuple[str, dict[str, P
         )
 
 
-def _promise(old: Manifest, new: Manifest) -> dict[str, list[str]]:
+def _compare_promises(old: Manifest, new: Manifest) -> dict[str, list[str]]:
     was, now = (list(manifest["privacy"].get("promise", [])) for manifest in (old, new))
     return {
         "both": [name for name in now if name in was],
@@ -169,13 +178,14 @@ def _promise(old: Manifest, new: Manifest) -> dict[str, list[str]]:
     }
 
 
-def _changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for what in ("added", "removed"):
         for name, each in columns[what].items():
             yield name, f"{what}: {printable(each.get('role') or NOT_STATED)}"
     for name, keys in columns["changed"].items():
         told = (
-            f"{printable(key)}: {_text(was)} → {_text(now)}" for key, (was, now) in keys.items()
+            f"{printable(key)}: {_format_text(was)} → {_format_text(now)}"
+            for key, (was, now) in keys.items()
         )
         yield name, "; ".join(told)
 
@@ -183,17 +193,19 @@ def _changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _of_columns(told: Mapping[str, Any], old: str, new: str) -> "Table":
     """Exact cells and NCP of each column; columns that only one release has show one number."""
     headings = [f"{label}, {side}" for label in OF_COLUMNS.values() for side in (old, new)]
-    table = _table("Loss per column", "Column", *headings)
+    table = _start_table("Loss per column", "Column", *headings)
     for name, numbers in told["per_column"].items():
         pairs = [numbers.get(key, (None, None)) for key in OF_COLUMNS]
-        if any(known(each) for pair in pairs for each in pair):
-            table.add_row(printable(name), *(_share(each) for pair in pairs for each in pair))
+        if any(is_number(each) for pair in pairs for each in pair):
+            table.add_row(
+                printable(name), *(_format_share(each) for pair in pairs for each in pair)
+            )
     return table
 
 
-def _moved(told: Mapping[str, Any]) -> "Table":
+def _build_moved_table(told: Mapping[str, Any]) -> "Table":
     """Categories and shifts, as far as the published cells tell them."""
-    table = _table(
+    table = _start_table(
         "Change of the data, read from the published cells",
         *("Column", "New categories", "Gone categories", "Shift at least", "Shift at most"),
     )
@@ -206,7 +218,7 @@ def _moved(told: Mapping[str, Any]) -> "Table":
     return table
 
 
-def _table(title: str, *headings: str) -> "Table":
+def _start_table(title: str, *headings: str) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -219,29 +231,29 @@ def _table(title: str, *headings: str) -> "Table":
     return table
 
 
-def _short(key: str, value: Any) -> str:
+def _format_short(key: str, value: Any) -> str:
     if key == "created":
         return quantities.moment(value)
     text = printable(NOT_STATED if value is None else value)
     return text[:16] if key == "plan_sha256" else text
 
 
-def _number(name: str, value: Any) -> str:
+def _format_number(name: str, value: Any) -> str:
     if name in COUNTS:
         return count(value)
-    if name == "gcp_by_width" or (known(value) and not 0 <= value <= 1):
+    if name == "gcp_by_width" or (is_number(value) and not 0 <= value <= 1):
         return quantities.digits(value)
-    return _share(value)
+    return _format_share(value)
 
 
-def _share(value: Any) -> str:
-    return percent(value) if known(value) else "-"
+def _format_share(value: Any) -> str:
+    return percent(value) if is_number(value) else "-"
 
 
-def _text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     return "none" if value is None else printable(value)
 
 
-def _words(name: str) -> str:
+def _spell_out(name: str) -> str:
     text = printable(name).replace("_", " ")
     return text[:1].upper() + text[1:]

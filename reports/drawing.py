@@ -58,7 +58,7 @@ _LEFT_OUT: ContextVar[bool] = ContextVar("left out", default=False)
 Params = ParamSpec("Params")
 
 
-def plot(draw: Callable[Params, str]) -> Callable[Params, str]:
+def draw_or_leave_out(draw: Callable[Params, str]) -> Callable[Params, str]:
     """Let a function that draws one SVG element give an empty one where drawings are left out."""
 
     @functools.wraps(draw)
@@ -78,28 +78,28 @@ def left_out() -> Iterator[None]:
         _LEFT_OUT.reset(token)
 
 
-def style() -> Any:
+def apply_style() -> Any:
     """A context that draws figures without the machine's own matplotlib settings."""
     import matplotlib.style
 
     return matplotlib.style.context(["default", STYLE])
 
 
-def figure(height: int) -> "Figure":
+def start_figure(height: int) -> "Figure":
     """An empty figure, as wide as a plot of the page and `height` CSS pixels high."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
 
 
-def axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
+def place_axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
     """Add axes to a figure; `box` is left, bottom, width, height in CSS pixels."""
     width, height = figure.get_size_inches() * 72
     left, bottom, wide, high = box
     return figure.add_axes((left / width, bottom / height, wide / width, high / height))
 
 
-def bars(axes: "Axes", lengths: Sequence[float], **look: Any) -> None:
+def draw_bars(axes: "Axes", lengths: Sequence[float], **look: Any) -> None:
     """Draw horizontal bars from 0 on, one a line, as one collection: axes set their own limits.
 
     Single rectangles take ten times as long.
@@ -113,7 +113,7 @@ def bars(axes: "Axes", lengths: Sequence[float], **look: Any) -> None:
     axes.add_collection(PolyCollection(corners, linewidth=0, **look), autolim=False)
 
 
-def svg(figure: "Figure", name: str, title: str, description: str) -> str:
+def render_svg(figure: "Figure", name: str, title: str, description: str) -> str:
     """The figure as one inline SVG element with a title and a text description.
 
     Ids start with `name`, colours are CSS variables; declarations and addresses are removed.

@@ -14,7 +14,7 @@ SUFFIXES = (".py", ".j2")
 
 
 @cache
-def edition(packages: Sequence[Path]) -> str:
+def hash_texts(packages: Sequence[Path]) -> str:
     """A hash of the texts in these packages, the same wherever they are installed."""
     digest = hashlib.sha256()
     for package in packages:

@@ -32,12 +32,12 @@ class BadFact(Fact):
         return True
 
 
-def title(manifest: Manifest) -> str:
+def title_of(manifest: Manifest) -> str:
     """Name and version of the release."""
     return printable(f"{manifest['name']} {manifest['version']}")
 
 
-def published_rows(manifest: Manifest) -> Any:
+def count_published_rows(manifest: Manifest) -> Any:
     """Number of published rows as the manifest states it; of a series, of all in the version."""
     privacy = manifest["privacy"]
     return manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"])
@@ -52,8 +52,8 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     return [
         Fact("Release", printable(manifest["name"])),
         Fact("Version", printable(manifest["version"])),
-        Fact("Created", created(manifest)),
-        Fact("Published rows", count(published_rows(manifest))),
+        Fact("Created", release_time(manifest)),
+        Fact("Published rows", count(count_published_rows(manifest))),
         Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
         Fact("Demanded crowd", demand),
         Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),
@@ -61,7 +61,7 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     ]
 
 
-def stated_levels(manifest: Manifest, everyone: str, whose: str) -> str:
+def describe_levels(manifest: Manifest, everyone: str, whose: str) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100, each person's own`."""
     low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
     if low == high:
@@ -69,12 +69,12 @@ def stated_levels(manifest: Manifest, everyone: str, whose: str) -> str:
     return f"k from {count(low)} to {count(high)}, each {whose}'s own"
 
 
-def created(manifest: Manifest) -> str:
+def release_time(manifest: Manifest) -> str:
     """The time of the release in UTC, to the minute."""
     return moment(manifest.get("created"))
 
 
-def fingerprints(manifest: Manifest) -> list[Fact]:
+def list_fingerprints(manifest: Manifest) -> list[Fact]:
     """SHA-256 of the plan and of the files, as far as they are written."""
     files = manifest.get("files", {}).items()
     return [
@@ -83,7 +83,7 @@ def fingerprints(manifest: Manifest) -> list[Fact]:
     ]
 
 
-def timings(manifest: Manifest) -> list[Fact]:
+def list_timings(manifest: Manifest) -> list[Fact]:
     """Duration of each stage, their sum, and the peak memory."""
     stages = manifest.get("timings", {})
     rows = [

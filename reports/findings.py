@@ -33,6 +33,6 @@ SHARED: Mapping[str, str] = {
 }
 
 
-def sentence(name: str, words: Words) -> str:
+def sentence_of_finding(name: str, words: Words) -> str:
     """What must hold for the finding of this name; the name itself where nothing is known of it."""
     return words.findings.get(name) or SHARED.get(name) or f"{name[:1].upper()}{name[1:]}."

@@ -63,33 +63,33 @@ class Item(NamedTuple):
     shown: str
 
 
-def checklist(manifest: Manifest) -> list[Item]:
+def build_checklist(manifest: Manifest) -> list[Item]:
     """All 18 items; none of them is answered."""
-    shown = {"C": _dates(manifest), "R": _key(manifest)}
+    shown = {"C": _describe_dates(manifest), "R": _describe_keys(manifest)}
     return [Item(letter, text, shown.get(letter, "")) for letter, text in IDENTIFIERS]
 
 
-def published(manifest: Manifest) -> str:
+def list_published_columns(manifest: Manifest) -> str:
     """Names of the published columns, as far as the manifest states them."""
-    names = [name for name, each in _columns(manifest).items() if each.get("role") in PUBLISHED]
+    names = [name for name, each in _columns_of(manifest).items() if each.get("role") in PUBLISHED]
     return ", ".join(printable(name) for name in names)
 
 
-def _dates(manifest: Manifest) -> str:
+def _describe_dates(manifest: Manifest) -> str:
     dates = [
         printable(name)
-        for name, each in _columns(manifest).items()
+        for name, each in _columns_of(manifest).items()
         if each.get("role") in PUBLISHED and each.get("kind") == "date"
     ]
     return f"published as dates: {', '.join(dates)}" if dates else ""
 
 
-def _key(manifest: Manifest) -> str:
+def _describe_keys(manifest: Manifest) -> str:
     """The random keys that every kind of release gives its rows; (c) of the rule is about it."""
-    stated = _columns(manifest)
+    stated = _columns_of(manifest)
     return "rows have random keys; paragraph (c) is about such codes" if stated else ""
 
 
-def _columns(manifest: Manifest) -> Manifest:
+def _columns_of(manifest: Manifest) -> Manifest:
     columns: Manifest = manifest.get("columns", {})
     return columns

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import NOT_STATED, count, digits, known, moment, printable
+from reports.quantities import NOT_STATED, count, digits, is_number, moment, printable
 
 SECOND_RELEASE_FACTS = {
     "overlapping": ("Earlier releases", "releases that share people with this one"),
@@ -55,28 +55,30 @@ class Part(NamedTuple):
     otherwise: str
 
 
-def parts(manifest: Manifest) -> list[Part]:
+def list_history_parts(manifest: Manifest) -> list[Part]:
     """Approval, earlier releases and changes, as the manifest records them."""
     return [
         Part(
             "Approval",
-            _approval(manifest),
+            _describe_approval(manifest),
             "No approval is recorded: the plan required none, or nobody had approved yet.",
         ),
         Part(
             "Earlier releases of the same people",
-            _explained(manifest.get("second_release"), SECOND_RELEASE_FACTS),
+            _explain_entries(manifest.get("second_release"), SECOND_RELEASE_FACTS),
             "No earlier release that shares people with this one is recorded.",
         ),
         Part(
             "Changes since the last release",
-            _explained(manifest.get("drift"), OF_VERSIONS if "series" in manifest else DRIFT_FACTS),
+            _explain_entries(
+                manifest.get("drift"), OF_VERSIONS if "series" in manifest else DRIFT_FACTS
+            ),
             "No comparison with an earlier release is recorded.",
         ),
     ]
 
 
-def _approval(manifest: Manifest) -> list[Fact]:
+def _describe_approval(manifest: Manifest) -> list[Fact]:
     """Name, time and note, how the person is known, and who asked; empty if none is recorded."""
     approval = manifest.get("approval")
     if not approval:
@@ -101,28 +103,30 @@ def approval_lacks(manifest: Manifest) -> bool:
     return bool(approval.get("required")) and not approval.get("by")
 
 
-def _explained(
+def _explain_entries(
     section: Mapping[str, Any] | None, names: Mapping[str, tuple[str, str]]
 ) -> list[Fact]:
     """The entries of a section: known names first, in their order; others under their own."""
     if not section:
         return []
     expected = [
-        Fact(label, _text(section[key]), meaning)
+        Fact(label, _print_entry(section[key]), meaning)
         for key, (label, meaning) in names.items()
         if key in section
     ]
     return expected + [
-        Fact(_label(key), _text(value)) for key, value in section.items() if key not in names
+        Fact(_label_of(key), _print_entry(value))
+        for key, value in section.items()
+        if key not in names
     ]
 
 
-def _label(key: Any) -> str:
+def _label_of(key: Any) -> str:
     text = printable(key).replace("_", " ")
     return text[:1].upper() + text[1:]
 
 
-def _text(value: Any) -> str:
+def _print_entry(value: Any) -> str:
     """Any entry of a manifest as printable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -130,11 +134,11 @@ def _text(value: Any) -> str:
         return printable(value) or "none"
     if isinstance(value, Mapping):
         return (
-            "; ".join(f"{printable(name)}: {_text(entry)}" for name, entry in value.items())
+            "; ".join(f"{printable(name)}: {_print_entry(entry)}" for name, entry in value.items())
             or "none"
         )
     if isinstance(value, Sequence):
-        return ", ".join(_text(entry) for entry in value) or "none"
-    if not known(value):
+        return ", ".join(_print_entry(entry) for entry in value) or "none"
+    if not is_number(value):
         return NOT_STATED
     return count(value) if value == int(value) else digits(value)

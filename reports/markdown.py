@@ -13,55 +13,55 @@ from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.notices import HEADING
 from reports.quantities import percent, printable
-from reports.verdict import verdict
-from reports.verdicts import checks, expected
+from reports.verdict import judge_manifest
+from reports.verdicts import describe_expected, list_checks
 from reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, Share, Words
 
 
-def release(manifest: Manifest, words: Words) -> str:
+def render_release(manifest: Manifest, words: Words) -> str:
     """The release as markdown for a Prefect artifact: column names and counts, no values."""
-    blocks = _blocks(manifest, words)
+    blocks = _render_blocks(manifest, words)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
+def render_check(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
     """The expectations of a check with their results, for a Prefect artifact.
 
     What is expected stands there in the words of the verdict page, and nothing that was measured.
     """
     blocks = []
     for document in documents:
-        blocks.append(f"# {_escape(_counted(document, words))}")
-        blocks.append("\n".join(_outcome(each, words) for each in document["outcomes"]))
+        blocks.append(f"# {_escape_markup(_count_results(document, words))}")
+        blocks.append("\n".join(_render_outcome(each, words) for each in document["outcomes"]))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _outcome(outcome: Mapping[str, Any], words: Words) -> str:
+def _render_outcome(outcome: Mapping[str, Any], words: Words) -> str:
     result = "holds" if outcome["success"] is True else "**fails**"
-    column = f"{_escape(printable(outcome['column']))}: " if outcome["column"] else ""
-    return f"- {result}: {column}{_escape(expected(outcome, words))}"
+    column = f"{_escape_markup(printable(outcome['column']))}: " if outcome["column"] else ""
+    return f"- {result}: {column}{_escape_markup(describe_expected(outcome, words))}"
 
 
 def verdict_titles(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
     """What a check was about, and how many of its expectations hold, in one line."""
-    return "; ".join(_counted(document, words) for document in documents)
+    return "; ".join(_count_results(document, words) for document in documents)
 
 
-def _counted(document: Mapping[str, Any], words: Words) -> str:
-    suite, titles = document["suite"], checks(words)
+def _count_results(document: Mapping[str, Any], words: Words) -> str:
+    suite, titles = document["suite"], list_checks(words)
     passed = sum(outcome["success"] is True for outcome in document["outcomes"])
     name = titles[suite].title if suite in titles else printable(suite)
     return f"{name}: {passed} of {len(document['outcomes'])} expectations hold"
 
 
-def refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
+def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     """Why nothing was published, as markdown for a Prefect artifact.
 
     `accept` names the drift that a person may accept: limits and columns. Prefect shows entities in
     a paragraph as they are, so signs are escaped by backslashes.
     """
     told = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
-    text = f"# {_escape(printable(name))}: refused, nothing was published\n\n{told}\n"
+    text = f"# {_escape_markup(printable(name))}: refused, nothing was published\n\n{told}\n"
     if not accept:
         return text
     stated = json.dumps({each: {"limit": 1, "note": "why"} for each in accept})
@@ -72,81 +72,87 @@ def refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     )
 
 
-def _blocks(manifest: Manifest, words: Words) -> Iterator[str]:
-    yield f"# {_escape(facts.title(manifest))}"
-    judged = verdict(manifest, words)
+def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
+    yield f"# {_escape_markup(facts.title_of(manifest))}"
+    judged = judge_manifest(manifest, words)
     if judged.loud:
-        yield f"## {_escape(judged.heading)}"
-        yield _escape(judged.paragraph)
+        yield f"## {_escape_markup(judged.heading)}"
+        yield _escape_markup(judged.paragraph)
     else:
-        yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
-    if told := series.sentence(manifest):
-        yield _escape(told)
+        yield f"**{_escape_markup(judged.heading)}.** {_escape_markup(judged.paragraph)}"
+    if told := series.describe_version(manifest):
+        yield _escape_markup(told)
     if listed := judged.notices:
-        yield "\n".join([f"{HEADING}:", "", *(f"- {_escape(notice.text)}" for notice in listed)])
-    yield f"*{_escape(words.not_promised_short(manifest))}*"
+        yield "\n".join(
+            [f"{HEADING}:", "", *(f"- {_escape_markup(notice.text)}" for notice in listed)]
+        )
+    yield f"*{_escape_markup(words.not_promised_short(manifest))}*"
     yield "## Privacy"
     yield "\n".join(
-        f"- {_escape(check.what)}: **{_escape(check.measured)}**, required "
-        f"{_escape(check.required)}: {_escape(check.result)}"
+        f"- {_escape_markup(check.what)}: **{_escape_markup(check.measured)}**, required "
+        f"{_escape_markup(check.required)}: {_escape_markup(check.result)}"
         for check in words.checks(manifest)
     )
     for risk in words.risks(manifest):
-        yield f"### {_escape(f'{risk.name}: {risk.question}')}"
-        yield "\n".join(map(_figure, risk.figures))
+        yield f"### {_escape_markup(f'{risk.name}: {risk.question}')}"
+        yield "\n".join(map(_render_figure, risk.figures))
     for block in words.protection(manifest):
-        yield _block(block)
-    for part in history.parts(manifest):
-        yield _facts(part.heading, part.facts)
+        yield _render_block(block)
+    for part in history.list_history_parts(manifest):
+        yield _render_facts(part.heading, part.facts)
     yield "## Information kept"
     for block in words.utility(manifest):
-        yield _block(block)
+        yield _render_block(block)
     yield "## Run"
-    yield _table(steps.headings(manifest), steps.shown(manifest, words))
-    yield _table(("Stage", "Measured"), [fact[:2] for fact in facts.timings(manifest)])
-    yield _facts("Release", facts.release_facts(manifest, words.demand(manifest)))
-    yield _facts(about.HEADING, about.stated(manifest))
-    yield _table(about.COLUMN_HEADINGS, words.columns(manifest))
+    yield _render_table(steps.step_headings(manifest), steps.list_shown_rows(manifest, words))
+    yield _render_table(("Stage", "Measured"), [fact[:2] for fact in facts.list_timings(manifest)])
+    yield _render_facts("Release", facts.release_facts(manifest, words.demand(manifest)))
+    yield _render_facts(about.HEADING, about.list_stated_entries(manifest))
+    yield _render_table(about.COLUMN_HEADINGS, words.columns(manifest))
 
 
-def _figure(figure: Figure) -> str:
+def _render_figure(figure: Figure) -> str:
     """A figure of a risk as a line of a list; a limit is named where there is one."""
-    told = f"- {_escape(figure.what)}: **{_escape(figure.measured)}**"
+    told = f"- {_escape_markup(figure.what)}: **{_escape_markup(figure.measured)}**"
     if figure.result in (WITHIN, ABOVE):
-        return f"{told}, {figure.result} the limit ({_escape(figure.against)})"
+        return f"{told}, {figure.result} the limit ({_escape_markup(figure.against)})"
     return told if figure.measured == NOT_MEASURED else f"{told}, {figure.result}"
 
 
-def _block(block: Block) -> str:
+def _render_block(block: Block) -> str:
     if not block.headings:
-        return _facts(block.heading, [Fact(*map(str, row)) for row in block.rows])
+        return _render_facts(block.heading, [Fact(*map(str, row)) for row in block.rows])
     rows = [[percent(c.value) if isinstance(c, Share) else c for c in row] for row in block.rows]
-    table = _table(block.headings, rows)
+    table = _render_table(block.headings, rows)
     if not table:
         return ""
-    told = [f"- {_escape(each.label)} {_escape(each.value)}" for each in block.meanings]
-    return f"### {_escape(block.heading)}\n\n{table}\n\n" + "\n".join(told)
+    told = [
+        f"- {_escape_markup(each.label)} {_escape_markup(each.value)}" for each in block.meanings
+    ]
+    return f"### {_escape_markup(block.heading)}\n\n{table}\n\n" + "\n".join(told)
 
 
-def _facts(heading: str, stated: Sequence[Fact]) -> str:
+def _render_facts(heading: str, stated: Sequence[Fact]) -> str:
     """Facts as a list below a heading; empty without facts."""
     if not stated:
         return ""
     lines = [
-        f"- {_escape(fact.label)}: **{_escape(fact.value)}**"
-        + (f" ({_escape(fact.meaning)})" if fact.meaning else "")
+        f"- {_escape_markup(fact.label)}: **{_escape_markup(fact.value)}**"
+        + (f" ({_escape_markup(fact.meaning)})" if fact.meaning else "")
         for fact in stated
     ]
-    return "\n".join([f"### {_escape(heading)}", "", *lines])
+    return "\n".join([f"### {_escape_markup(heading)}", "", *lines])
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = [" | ".join(cell if cell == "-" else _escape(cell) for cell in row) for row in rows]
+def _render_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    body = [
+        " | ".join(cell if cell == "-" else _escape_markup(cell) for cell in row) for row in rows
+    ]
     rule = " | ".join(["---"] * len(headings))
     return "\n".join(f"| {line} |" for line in (" | ".join(headings), rule, *body)) if body else ""
 
 
-def _escape(text: str) -> str:
+def _escape_markup(text: str) -> str:
     """Replace signs by entities, so that no markdown dialect reads markup, tables or links."""
     entities = re.sub(r"[^\w\s.,;:()=%'/?-]|:(?=/)", lambda mark: f"&#{ord(mark[0])};", text)
     # These could still start a list, make a link or set italics.

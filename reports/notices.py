@@ -16,7 +16,7 @@ class Notice(NamedTuple):
     text: str
 
 
-def notices(manifest: Manifest, words: Words) -> list[Notice]:
+def list_notices(manifest: Manifest, words: Words) -> list[Notice]:
     """All notices of a release: risks first, then missing numbers."""
     listed = [Notice(risk=True, text=warning) for warning in words.warnings(manifest)]
     if history.approval_lacks(manifest):

@@ -5,14 +5,14 @@ from typing import Any
 from reports import about, facts, hipaa, history, series, steps
 from reports.facts import Manifest
 from reports.notices import HEADING
-from reports.templates import template
-from reports.verdict import protects_nobody, unprotected, verdict
+from reports.templates import load_template
+from reports.verdict import count_unprotected, judge_manifest, protects_nobody
 from reports.words import ABOVE, WITHIN, Words
 
 RISKS = "Singling out, linkability, inference"
 
 
-def render(manifest: Manifest, measured: Any, words: Words) -> str:
+def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     """Render the page of a release.
 
     `measured` goes to the sections of the kind. The page shows no value of a single record.
@@ -28,18 +28,18 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         "run": "The release and its run",
         "words": "Terms on this page",
     }
-    places = range(len(steps.entries(manifest)))
-    return template("report.html.j2").render(
+    places = range(len(steps.list_steps(manifest)))
+    return load_template("report.html.j2").render(
         manifest=manifest,
         sections=sections,
         own=own,
-        verdict=verdict(manifest, words),
+        verdict=judge_manifest(manifest, words),
         warnings_heading=HEADING,
-        whole=series.whole(manifest),
-        version=series.sentence(manifest),
+        whole=series.with_all_rows(manifest),
+        version=series.describe_version(manifest),
         about_new=series.about_new(manifest),
-        unprotected=unprotected(series.whole(manifest)),
-        nobody=protects_nobody(series.whole(manifest)),
+        unprotected=count_unprotected(series.with_all_rows(manifest)),
+        nobody=protects_nobody(series.with_all_rows(manifest)),
         subjects=words.subjects(manifest),
         promised=words.promised(manifest),
         not_promised=words.not_promised(manifest),
@@ -50,9 +50,9 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         risks=words.risks(manifest),
         results={WITHIN: "pass", ABOVE: "fail"},
         hipaa=hipaa,
-        steps=steps.rows(manifest, words, places),
-        step_headings=steps.headings(manifest),
-        kept_step=words.kept_step(steps.entries(manifest)),
+        steps=steps.build_step_rows(manifest, words, places),
+        step_headings=steps.step_headings(manifest),
+        kept_step=words.find_published_step(steps.list_steps(manifest)),
         glossary=[*words.glossary, *(series.GLOSSARY if "series" in manifest else ())],
         facts=facts,
         history=history,

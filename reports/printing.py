@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 ENDLESS = 10_000
 
 
-def printed(tables: Iterable["Table"], *, piped: int | None = None) -> None:
+def print_tables(tables: Iterable["Table"], *, piped: int | None = None) -> None:
     """Print tables to standard output; `piped` is their width where that is no terminal."""
     from rich.console import Console
 
     console = Console()
     width = console.width if piped is None or console.is_terminal else piped
     for table in tables:
-        Console(width=_fitted(table, console, width)).print(table)
+        Console(width=_fit_columns(table, console, width)).print(table)
 
 
-def _fitted(table: "Table", console: "Console", width: int) -> int:
+def _fit_columns(table: "Table", console: "Console", width: int) -> int:
     """Let the widest columns give way, one after another; returns the width that is left."""
     from rich.measure import Measurement
 
@@ -32,7 +32,7 @@ def _fitted(table: "Table", console: "Console", width: int) -> int:
     spare = Measurement.get(console, room, table).maximum - width
     if spare <= 0:
         return width
-    limits = [_limits(column, console) for column in table.columns]
+    limits = [_width_limits(column, console) for column in table.columns]
     for column, (least, whole) in sorted(
         zip(table.columns, limits, strict=True), key=lambda each: -each[1][1]
     ):
@@ -42,7 +42,7 @@ def _fitted(table: "Table", console: "Console", width: int) -> int:
     return width + spare
 
 
-def _limits(column: "Column", console: "Console") -> tuple[int, int]:
+def _width_limits(column: "Column", console: "Console") -> tuple[int, int]:
     """The least and the whole width: headings and texts break between words, numbers never."""
     from rich.measure import Measurement
 

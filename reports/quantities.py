@@ -5,29 +5,29 @@ import numbers
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 
 NOT_STATED = "not stated"
 
 
-def known(number: Any) -> TypeGuard[float]:
+def is_number(number: Any) -> TypeGuard[float]:
     """Whether something is a finite number."""
     return isinstance(number, numbers.Real) and math.isfinite(number)
 
 
 def count(number: Any) -> str:
     """An integer with commas between thousands."""
-    return f"{int(number):,}" if known(number) else NOT_STATED
+    return f"{int(number):,}" if is_number(number) else NOT_STATED
 
 
-def counted(number: Any, noun: str) -> str:
+def count_noun(number: Any, noun: str) -> str:
     """An integer with its noun, as `1 row` and `2 rows`."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: Any) -> str:
     """A share in percent; only 1 reads 100 %, only 0 reads 0 %."""
-    if not known(share):
+    if not is_number(share):
         return NOT_STATED
     text = f"{100 * share:.1f} %"
     if share > 0 and text == "0.0 %":
@@ -37,7 +37,7 @@ def percent(share: Any) -> str:
 
 def one_in(chance: Any) -> str:
     """A chance as `1 in 12`, rounded up; in percent if it is 0, above 1/2 or missing."""
-    if not known(chance) or not 0 < chance <= 0.5:
+    if not is_number(chance) or not 0 < chance <= 0.5:
         return percent(chance)
     people = 1 / chance + 1e-9
     return (
@@ -49,19 +49,19 @@ def one_in(chance: Any) -> str:
 
 def utility(share: Any) -> str:
     """A utility with three digits; 1.000 only if nothing is hidden."""
-    if not known(share):
+    if not is_number(share):
         return NOT_STATED
     return f"{min(share, 0.999) if share < 1 else share:.3f}"
 
 
 def digits(number: Any) -> str:
     """A number that is neither a count nor a share."""
-    return f"{number:.2f}" if known(number) else NOT_STATED
+    return f"{number:.2f}" if is_number(number) else NOT_STATED
 
 
 def seconds(duration: Any) -> str:
     """A duration as people write it."""
-    if not known(duration):
+    if not is_number(duration):
         return NOT_STATED
     if duration < 99.5:
         return f"{duration:.2f} s" if duration < 9.95 else f"{duration:.1f} s"
@@ -72,7 +72,7 @@ def seconds(duration: Any) -> str:
 
 def size(number_of_bytes: Any) -> str:
     """Bytes in binary units."""
-    if not known(number_of_bytes):
+    if not is_number(number_of_bytes):
         return NOT_STATED
     amount, unit = float(number_of_bytes), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
@@ -95,4 +95,4 @@ def moment(text: Any) -> str:
 
 def printable(text: Any) -> str:
     """Text from outside, with escapes for signs that could rewrite a terminal or a page."""
-    return escaped(str(text))
+    return escape_unprintable(str(text))

@@ -21,24 +21,27 @@ COLOURS = {
 }
 
 
-def runs(entries: Sequence[Mapping[str, Any]]) -> "Table":
+def list_run_lines(entries: Sequence[Mapping[str, Any]]) -> "Table":
     """One line for each run; the order is the caller's."""
     from rich.text import Text
 
-    table = _table("Run", "Plan", "Kind", "State", "Rows", "Since")
+    table = _build_table("Run", "Plan", "Kind", "State", "Rows", "Since")
     for entry in entries:
         table.add_row(
             entry["run"],
             Text(printable(entry["name"]) or "not recorded"),
             entry["kind"],
-            Text(_with_times(printable(_state(entry))), style=COLOURS.get(entry["state"], "")),
+            Text(
+                _with_times(printable(_state_without_reason(entry))),
+                style=COLOURS.get(entry["state"], ""),
+            ),
             Text(count(entry["rows"]), justify="right"),
             moment(entry["since"]),
         )
     return table
 
 
-def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
+def list_waiting_lines(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
     """A block of lines for each release that waits."""
     from rich import box
     from rich.table import Table
@@ -68,7 +71,7 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
     return blocks
 
 
-def reasons(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def list_reason_lines(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each run that has a reason, without the place of the verdicts."""
     return [
         _with_times(f"{entry['run']}: {printable(WHERE.sub('', entry['reason']))}")
@@ -77,7 +80,7 @@ def reasons(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _state(entry: Mapping[str, Any]) -> str:
+def _state_without_reason(entry: Mapping[str, Any]) -> str:
     """The state without its reason, which stands below the table."""
     reason = entry["reason"]
     return str(entry["words"].removesuffix(f": {reason}") if reason else entry["words"])
@@ -88,7 +91,7 @@ def _with_times(words: str) -> str:
     return TIME.sub(lambda found: moment(found[0]), words)
 
 
-def _table(*headings: str) -> "Table":
+def _build_table(*headings: str) -> "Table":
     from rich import box
     from rich.table import Table
 

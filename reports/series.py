@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.facts import Fact, Manifest
-from reports.quantities import count, counted, percent
+from reports.quantities import count, count_noun, percent
 from reports.words import Block
 
 HEADING = "The series, version by version"
@@ -57,24 +57,24 @@ def series_of(manifest: Manifest) -> Mapping[str, Any] | None:
     return section
 
 
-def versions(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+def versions_of(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
     """A line of counts for each version so far."""
     section = series_of(manifest)
     return [] if section is None else section.get("versions", [])
 
 
-def number(manifest: Manifest) -> int:
+def version_number(manifest: Manifest) -> int:
     """The number of the version in its series."""
-    return len(versions(manifest))
+    return len(versions_of(manifest))
 
 
-def later(manifest: Manifest) -> bool:
+def has_earlier_rows(manifest: Manifest) -> bool:
     """Whether rows of earlier versions are in the release beside new ones."""
     section = series_of(manifest)
     return section is not None and section["frozen"] > 0
 
 
-def whole(manifest: Manifest) -> Manifest:
+def with_all_rows(manifest: Manifest) -> Manifest:
     """The manifest with the numbers of all rows in "privacy", instead of the new ones."""
     section = series_of(manifest)
     if section is None:
@@ -88,13 +88,13 @@ def whole(manifest: Manifest) -> Manifest:
 
 def about_new(manifest: Manifest) -> str:
     """What must stand where numbers are of the new rows only; nothing where all rows are new."""
-    if not later(manifest):
+    if not has_earlier_rows(manifest):
         return ""
-    section, at = manifest["series"], number(manifest)
+    section, at = manifest["series"], version_number(manifest)
     return (
-        f"These numbers are about the {counted(section['batch'], 'row')} that "
-        f"{_are(section['batch'])} new in version {at}. "
-        f"{_stay(section['frozen'])} from before; the same numbers of "
+        f"These numbers are about the {count_noun(section['batch'], 'row')} that "
+        f"{_is_or_are(section['batch'])} new in version {at}. "
+        f"{_say_stay(section['frozen'])} from before; the same numbers of "
         f"{'it' if section['frozen'] == 1 else 'these'} are on the page of the version in which "
         f"{'it was' if section['frozen'] == 1 else 'they were'} new. Rows that were withdrawn "
         "since may have changed them. What is true of all rows is in the section on the series."
@@ -103,20 +103,24 @@ def about_new(manifest: Manifest) -> str:
 
 def shortly_new(manifest: Manifest) -> str:
     """The same in a sentence, where the long text stands before."""
-    if not later(manifest):
+    if not has_earlier_rows(manifest):
         return ""
     section = manifest["series"]
     return (
         f"Unless a line names versions, these numbers are about the "
-        f"{counted(section['batch'], 'row')} that {_are(section['batch'])} new in version "
-        f"{number(manifest)}, not about all "
+        f"{count_noun(section['batch'], 'row')} that {_is_or_are(section['batch'])} new in version "
+        f"{version_number(manifest)}, not about all "
         f"{count(section['rows'])}."
     )
 
 
 def briefly_new(manifest: Manifest) -> str:
     """The same in a few words, for headings."""
-    return f"{counted(manifest['series']['batch'], 'new row')} only" if later(manifest) else ""
+    return (
+        f"{count_noun(manifest['series']['batch'], 'new row')} only"
+        if has_earlier_rows(manifest)
+        else ""
+    )
 
 
 def of_new(blocks: Sequence[Block], manifest: Manifest) -> list[Block]:
@@ -125,17 +129,17 @@ def of_new(blocks: Sequence[Block], manifest: Manifest) -> list[Block]:
     return [each._replace(heading=f"{each.heading} ({told})") if told else each for each in blocks]
 
 
-def sentence(manifest: Manifest) -> str:
+def describe_version(manifest: Manifest) -> str:
     """The version in a line; nothing where the release is no version."""
     section = series_of(manifest)
     if section is None:
         return ""
-    at = number(manifest)
+    at = version_number(manifest)
     if at == 1:
         held = section["held_back"]
-        waits = f", and {_wait(held)}" if held else ""
-        return f"Version 1 of a series: all {counted(section['rows'], 'row')} are new{waits}."
-    now = versions(manifest)[-1]
+        waits = f", and {_say_wait(held)}" if held else ""
+        return f"Version 1 of a series: all {count_noun(section['rows'], 'row')} are new{waits}."
+    now = versions_of(manifest)[-1]
     why = "; ".join(
         f"{count(now[name])} {what}"
         for name, what in (
@@ -146,17 +150,20 @@ def sentence(manifest: Manifest) -> str:
         )
         if now[name]
     )
-    gone = f"{counted(now['gone'], 'row')} of version {at - 1} {_were(now['gone'])} withdrawn"
+    gone = (
+        f"{count_noun(now['gone'], 'row')} of version {at - 1} {_was_or_were(now['gone'])} "
+        "withdrawn"
+    )
     return (
-        f"Version {at} of a series: {_stay(now['frozen'])} from before and "
-        f"{count(now['new'])} {_are(now['new'])} new. {gone}{f' ({why})' if why else ''}. "
-        f"{tell_reissued(manifest)}{_sentence(_wait(now['held_back']))}."
+        f"Version {at} of a series: {_say_stay(now['frozen'])} from before and "
+        f"{count(now['new'])} {_is_or_are(now['new'])} new. {gone}{f' ({why})' if why else ''}. "
+        f"{tell_reissued(manifest)}{_capitalize_first(_say_wait(now['held_back']))}."
     )
 
 
 def tell_reissued(manifest: Manifest) -> str:
     """How many people have another row now, and because of how many; nothing if nobody has."""
-    before, now = versions(manifest)[-2:]
+    before, now = versions_of(manifest)[-2:]
     if not now.get("reissued"):
         return ""
     moved = now["left"] + now["withdrawn"] + now["changed"]
@@ -168,32 +175,32 @@ def tell_reissued(manifest: Manifest) -> str:
     )
 
 
-def lines(manifest: Manifest, names: Sequence[str] = COUNTS) -> list[tuple[str, ...]]:
+def list_version_counts(manifest: Manifest, names: Sequence[str] = COUNTS) -> list[tuple[str, ...]]:
     """Counts of each version."""
-    return [tuple(count(each.get(name)) for name in names) for each in versions(manifest)]
+    return [tuple(count(each.get(name)) for name in names) for each in versions_of(manifest)]
 
 
-def crowds(manifest: Manifest) -> list[tuple[str, ...]]:
+def list_crowd_counts(manifest: Manifest) -> list[tuple[str, ...]]:
     """Rows for `CROWD_HEADINGS`: of all rows of each version."""
-    pairs = zip(lines(manifest, CROWD_COUNTS), versions(manifest), strict=True)
+    pairs = zip(list_version_counts(manifest, CROWD_COUNTS), versions_of(manifest), strict=True)
     return [(*line, percent(each.get("kept"))) for line, each in pairs]
 
 
-def blocks(manifest: Manifest) -> list[Block]:
+def build_series_blocks(manifest: Manifest) -> list[Block]:
     """The series as tables of a summary; nothing where the release is no version."""
     if series_of(manifest) is None:
         return []
     return [
-        Block(HEADING, HEADINGS, lines(manifest)),
-        Block(WHY, WHY_HEADINGS, lines(manifest, WHY_COUNTS)),
-        Block(CROWDS, CROWD_HEADINGS, crowds(manifest)),
+        Block(HEADING, HEADINGS, list_version_counts(manifest)),
+        Block(WHY, WHY_HEADINGS, list_version_counts(manifest, WHY_COUNTS)),
+        Block(CROWDS, CROWD_HEADINGS, list_crowd_counts(manifest)),
     ]
 
 
 SINCE = "What changed since the version before"
 
 
-def since(manifest: Manifest) -> list[Fact]:
+def list_changes_since(manifest: Manifest) -> list[Fact]:
     """Why rows came and went."""
     section = manifest["series"]
     facts = [
@@ -212,23 +219,23 @@ def since(manifest: Manifest) -> list[Fact]:
     return [Fact(label, count(section.get(name)), meaning) for label, name, meaning in facts]
 
 
-def _stay(rows: Any) -> str:
-    return f"{counted(rows, 'row')} stay{'s' if rows == 1 else ''}"
+def _say_stay(rows: Any) -> str:
+    return f"{count_noun(rows, 'row')} stay{'s' if rows == 1 else ''}"
 
 
-def _wait(held: Any) -> str:
+def _say_wait(held: Any) -> str:
     if not held:
         return "no source row is held back"
-    return f"{counted(held, 'source row')} {_are(held)} held back until a later version"
+    return f"{count_noun(held, 'source row')} {_is_or_are(held)} held back until a later version"
 
 
-def _are(rows: Any) -> str:
+def _is_or_are(rows: Any) -> str:
     return "is" if rows == 1 else "are"
 
 
-def _were(rows: Any) -> str:
+def _was_or_were(rows: Any) -> str:
     return "was" if rows == 1 else "were"
 
 
-def _sentence(text: str) -> str:
+def _capitalize_first(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.facts import Manifest
-from reports.quantities import count, known, printable, seconds, utility
+from reports.quantities import count, is_number, printable, seconds, utility
 from reports.words import Words
 
 RESERVED = ("number", "seconds", "published")
@@ -12,33 +12,35 @@ MOST_STEPS = 12  # a summary shows at most so many steps in full
 ENDS = 4  # steps shown at each end of a longer run
 
 
-def entries(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+def list_steps(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
     """The steps that the manifest of a release states."""
     steps: Sequence[Mapping[str, Any]] = manifest.get("iterations", [])
     return steps
 
 
-def headings(manifest: Manifest) -> tuple[str, ...]:
+def step_headings(manifest: Manifest) -> tuple[str, ...]:
     """Headings of the table: step, figures, time."""
-    return ("Step", *(_label(name) for name in _figures(manifest)), "Time")
+    return ("Step", *(_label_of_figure(name) for name in _list_figures(manifest)), "Time")
 
 
-def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
+def list_shown_rows(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
     """Rows of the steps; a long run keeps its ends and the step that was kept."""
-    steps = entries(manifest)
+    steps = list_steps(manifest)
     places = set(range(len(steps)))
     if len(steps) > MOST_STEPS:
-        kept = words.kept_step(steps)
+        kept = words.find_published_step(steps)
         places = {*range(ENDS), *range(len(steps) - ENDS, len(steps))}
         places |= set() if kept is None else {kept}
-    return rows(manifest, words, sorted(places))
+    return build_step_rows(manifest, words, sorted(places))
 
 
-def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[str, ...]]:
+def build_step_rows(
+    manifest: Manifest, words: Words, places: Iterable[int]
+) -> list[tuple[str, ...]]:
     """Rows of these steps; a row of its own counts the steps left out between them."""
-    figures = _figures(manifest)
-    steps = entries(manifest)
-    kept = words.kept_step(steps)
+    figures = _list_figures(manifest)
+    steps = list_steps(manifest)
+    kept = words.find_published_step(steps)
     lines: list[tuple[str, ...]] = []
     before = -1
     for place in places:
@@ -46,24 +48,26 @@ def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[
             lines.append((f"{count(place - before - 1)} more",) + ("",) * (len(figures) + 1))
         step = steps[place]
         name = f"{place + 1} (kept)" if place == kept else str(place + 1)
-        numbers = (_number(step.get(figure)) for figure in figures)
+        numbers = (_format_number(step.get(figure)) for figure in figures)
         lines.append((name, *numbers, seconds(step.get("seconds"))))
         before = place
     return lines
 
 
-def _figures(manifest: Manifest) -> list[str]:
+def _list_figures(manifest: Manifest) -> list[str]:
     """Names of the figures that at least one step states, in their order."""
-    named = dict.fromkeys(name for step in entries(manifest) for name in step)
-    stated = [name for name in named if any(known(step.get(name)) for step in entries(manifest))]
+    named = dict.fromkeys(name for step in list_steps(manifest) for name in step)
+    stated = [
+        name for name in named if any(is_number(step.get(name)) for step in list_steps(manifest))
+    ]
     return [name for name in stated if name not in RESERVED]
 
 
-def _label(name: str) -> str:
+def _label_of_figure(name: str) -> str:
     text = printable(name).replace("_", " ")
     return text[:1].upper() + text[1:]
 
 
-def _number(figure: Any) -> str:
+def _format_number(figure: Any) -> str:
     """A count for a whole number, else a share with three digits."""
     return count(figure) if isinstance(figure, int) else utility(figure)

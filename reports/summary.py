@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.quantities import percent
-from reports.verdict import Tone, verdict
+from reports.verdict import Tone, judge_manifest
 from reports.words import Block, Share, Words
 
 if TYPE_CHECKING:
@@ -30,21 +30,21 @@ STYLES: Mapping[Tone, tuple[str, str]] = {
 }
 
 
-def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
+def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
     """Print the release for `crowdcover show`, in colour on a terminal and plain in a pipe."""
     from rich import box
     from rich.panel import Panel
     from rich.text import Text
 
-    judged = verdict(manifest, words)
+    judged = judge_manifest(manifest, words)
     style, frame = STYLES[judged.tone]
     text = Text(judged.paragraph + "\n\n")
-    if told := series.sentence(manifest):
+    if told := series.describe_version(manifest):
         text.append(f"{told}\n\n")
     for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")
-    title = f"{facts.title(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
+    title = f"{facts.title_of(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
     edge = box.DOUBLE if judged.loud else box.ROUNDED
     text = Text.assemble((title, style), "\n\n", text)
     console.print(Panel(text, box=edge, border_style=frame, padding=(1, 2)))
@@ -59,19 +59,21 @@ def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
         yield _rows_table(title, ("Figure", *RISK_HEADINGS), risk.figures, right=())
     for block in words.protection(manifest):
         yield _block_table(block)
-    for part in history.parts(manifest):
+    for part in history.list_history_parts(manifest):
         if part.facts:
             yield _facts_table(part.heading, part.facts)
     for block in words.utility(manifest):
         yield _block_table(block)
-    if steps.entries(manifest):
-        headings = steps.headings(manifest)
+    if steps.list_steps(manifest):
+        headings = steps.step_headings(manifest)
         numbers = range(len(headings))
-        yield _rows_table("Steps", headings, steps.shown(manifest, words), right=numbers)
-    if measured := facts.timings(manifest):
+        yield _rows_table("Steps", headings, steps.list_shown_rows(manifest, words), right=numbers)
+    if measured := facts.list_timings(manifest):
         yield _facts_table(facts.RUN, measured)
     yield _facts_table(facts.RELEASE, facts.release_facts(manifest, words.demand(manifest)))
-    yield _facts_table(about.HEADING, [Fact(*each[:2]) for each in about.stated(manifest)])
+    yield _facts_table(
+        about.HEADING, [Fact(*each[:2]) for each in about.list_stated_entries(manifest)]
+    )
     if columns := words.columns(manifest):
         yield _rows_table("Every column of the source", about.COLUMN_HEADINGS, columns, right=())
 
@@ -79,7 +81,7 @@ def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
 def _checks_table(manifest: Manifest, words: Words) -> "Table":
     from rich.text import Text
 
-    table = _table("Checks", CHECK_HEADINGS, right=(1, 2))
+    table = _build_table("Checks", CHECK_HEADINGS, right=(1, 2))
     for what, required, measured, result in _check_rows(manifest, words):
         style = {"holds": "green", "fails": "bold red"}.get(result, "yellow")
         table.add_row(what, required, measured, Text(result, style=style))
@@ -95,9 +97,9 @@ def _block_table(block: Block) -> "Table":
 def _facts_table(title: str, rows: Sequence[Fact]) -> "Table":
     explained = any(fact.meaning for fact in rows)
     headings = ("", "", "") if explained else ("", "")
-    table = _table(title, headings, right=(1,) if explained else ())
+    table = _build_table(title, headings, right=(1,) if explained else ())
     for fact in rows:
-        table.add_row(*(_plain(cell) for cell in (fact if explained else fact[:2])))
+        table.add_row(*(_plain_text(cell) for cell in (fact if explained else fact[:2])))
     return table
 
 
@@ -116,19 +118,19 @@ def _rows_table(
         if place in numbers:
             at_right.append(len(wide))
         wide += [heading, ""] if place in shares else [heading]
-    table = _table(title, wide, right=at_right)
+    table = _build_table(title, wide, right=at_right)
     for row in rows:
         cells: list[RenderableType] = []
         for cell in row:
             if isinstance(cell, Share):
-                cells += [_plain(percent(cell.value)), _bar(cell)]
+                cells += [_plain_text(percent(cell.value)), _draw_bar(cell)]
             else:
-                cells.append(_plain(cell))
+                cells.append(_plain_text(cell))
         table.add_row(*cells)
     return table
 
 
-def _table(title: str, headings: Sequence[str], right: Iterable[int]) -> "Table":
+def _build_table(title: str, headings: Sequence[str], right: Iterable[int]) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -148,13 +150,13 @@ def _table(title: str, headings: Sequence[str], right: Iterable[int]) -> "Table"
     return table
 
 
-def _plain(text: str) -> "Text":
+def _plain_text(text: str) -> "Text":
     from rich.text import Text
 
     return Text(text)
 
 
-def _bar(share: Share) -> "RenderableType":
+def _draw_bar(share: Share) -> "RenderableType":
     from rich.progress_bar import ProgressBar
 
     known = share.value == share.value  # only nan differs from itself

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 
-def template(name: str, folder: Path | None = None) -> "Template":
+def load_template(name: str, folder: Path | None = None) -> "Template":
     """A template of this package, or of the folder of a kind, by file name.
 
     Text is escaped when it is filled in; an undefined name is an error.
     """
-    return _environment(folder).get_template(name)
+    return _make_environment(folder).get_template(name)
 
 
 @cache
-def _environment(folder: Path | None) -> "Environment":
+def _make_environment(folder: Path | None) -> "Environment":
     """Cached, because compiling a template takes longer than filling it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from reports.facts import Manifest
-from reports.notices import Notice, notices
-from reports.quantities import count, known
-from reports.series import whole
+from reports.notices import Notice, list_notices
+from reports.quantities import count, is_number
+from reports.series import with_all_rows
 from reports.words import Exposure, Words
 
 HOLDS, FAILS = "The privacy promise holds", "Refused: the privacy promise does not hold"
@@ -39,22 +39,22 @@ class Verdict(NamedTuple):
         return self.tone in ("many", "fails")
 
 
-def verdict(manifest: Manifest, words: Words) -> Verdict:
+def judge_manifest(manifest: Manifest, words: Words) -> Verdict:
     """Judge a release by the counts of the auditor; a missing count has not passed."""
-    listed = notices(manifest, words)
-    if not holds(manifest, words):
-        return Verdict("fails", FAILS, _broken(manifest, words), listed)
+    listed = list_notices(manifest, words)
+    if not promise_holds(manifest, words):
+        return Verdict("fails", FAILS, _name_broken_checks(manifest, words), listed)
     paragraph = words.promise(manifest)
-    if protects_nobody(whole(manifest)):
+    if protects_nobody(with_all_rows(manifest)):
         return Verdict(
             "fails",
-            f"Nobody is protected: k = 1 for all {_all(manifest, words)}",
+            f"Nobody is protected: k = 1 for all {_name_everyone(manifest, words)}",
             paragraph,
             listed,
         )
-    untouched = bool(words.unchanged(manifest))
+    untouched = bool(words.describe_no_change(manifest))
     first = f"{NOTHING}. " * untouched
-    tone, heading = _concerns(manifest, words) or _no_concerns(listed)
+    tone, heading = _find_concerns(manifest, words) or _no_concerns(listed)
     return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)
 
 
@@ -65,7 +65,7 @@ def _no_concerns(listed: Sequence[Notice]) -> tuple[Tone, str]:
     return "warns", f"{HOLDS}, with {len(listed)} warning{'s' * (len(listed) != 1)}"
 
 
-def _concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
+def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
     """Tone and heading where some have k = 1, or the release shows something of some.
 
     A share that was not counted may be large.
@@ -86,7 +86,7 @@ def _concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
 
 def _not_protected(manifest: Manifest, words: Words) -> Exposure | None:
     """The people with k = 1."""
-    number, records = unprotected(whole(manifest)), _records(manifest)
+    number, records = count_unprotected(with_all_rows(manifest)), _count_records(manifest)
     if number == 0:
         return None
     whom = words.subjects(manifest)
@@ -97,38 +97,38 @@ def _not_protected(manifest: Manifest, words: Words) -> Exposure | None:
     return Exposure(number / records, text)
 
 
-def holds(manifest: Manifest, words: Words) -> bool:
+def promise_holds(manifest: Manifest, words: Words) -> bool:
     """Whether every check of the promise was made and passed."""
     checks = words.checks(manifest)
     return bool(checks) and all(check.passed for check in checks)
 
 
-def unprotected(manifest: Manifest) -> int | None:
+def count_unprotected(manifest: Manifest) -> int | None:
     """How many demand no crowd, k = 1; None if the manifest does not count them."""
     privacy = manifest["privacy"]
     if protects_nobody(manifest):
         return int(privacy["records"])
-    if known(privacy["k_min"]) and privacy["k_min"] > 1:
+    if is_number(privacy["k_min"]) and privacy["k_min"] > 1:
         return 0
     number = privacy.get("unprotected")
-    return int(number) if known(number) and number > 0 else None
+    return int(number) if is_number(number) and number > 0 else None
 
 
 def protects_nobody(manifest: Manifest) -> bool:
     """Whether no one demands a crowd."""
     most = manifest["privacy"]["k_max"]
-    return not known(most) or most < 2
+    return not is_number(most) or most < 2
 
 
-def _records(manifest: Manifest) -> int:
-    return int(whole(manifest)["privacy"]["records"])
+def _count_records(manifest: Manifest) -> int:
+    return int(with_all_rows(manifest)["privacy"]["records"])
 
 
-def _all(manifest: Manifest, words: Words) -> str:
-    return f"{count(_records(manifest))} {words.subjects(manifest)}"
+def _name_everyone(manifest: Manifest, words: Words) -> str:
+    return f"{count(_count_records(manifest))} {words.subjects(manifest)}"
 
 
-def _broken(manifest: Manifest, words: Words) -> str:
+def _name_broken_checks(manifest: Manifest, words: Words) -> str:
     """The failed checks."""
     broken = "; ".join(
         f"{check.what.lower()}, {check.measured}"
@@ -136,6 +136,6 @@ def _broken(manifest: Manifest, words: Words) -> str:
         if not check.passed
     )
     return (
-        f"Failed checks in this release of {_all(manifest, words)}: {broken}. "
+        f"Failed checks in this release of {_name_everyone(manifest, words)}: {broken}. "
         "Do not use this release and do not pass it on."
     )

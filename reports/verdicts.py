@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from reports.facts import Fact
-from reports.findings import sentence
+from reports.findings import sentence_of_finding
 from reports.quantities import NOT_STATED, moment, printable
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import CheckText, Words
 
 Document = Mapping[str, Any]
@@ -53,12 +53,12 @@ AFTER = {
 ALWAYS_AFTER = ("beside",)  # the others run only if there is something to check
 
 
-def checks(words: Words) -> dict[str, CheckText]:
+def list_checks(words: Words) -> dict[str, CheckText]:
     """All checks of a kind by name, in the order of the stages."""
     return {**BEFORE, **words.checks_between_stages, **AFTER}
 
 
-def always(words: Words) -> tuple[str, ...]:
+def list_constant_checks(words: Words) -> tuple[str, ...]:
     """Names of the checks that every run has."""
     return (*words.checks_between_stages, *ALWAYS_AFTER)
 
@@ -91,13 +91,13 @@ class CheckResult(NamedTuple):
         return bool(self.lines) and not self.failed
 
 
-def render(run: Document, verdicts: Sequence[Document], words: Words) -> str:
+def render_verdicts_page(run: Document, verdicts: Sequence[Document], words: Words) -> str:
     """Render the page; `verdicts` in the order of the stages, each with its time and version."""
-    results = list(_results(verdicts, words))
+    results = list(_list_results(verdicts, words))
     reached = [result for result in results if result.lines]
     refused = next((result for result in reached if not result.passed), None)
     lines = list(chain.from_iterable(result.lines for result in reached))
-    return template("verdicts.html.j2").render(
+    return load_template("verdicts.html.j2").render(
         run=printable(run["run"]),
         title=printable(", ".join(run["releases"])) or f"Run {printable(run['run'])[:8]}",
         judged=max((result.moment for result in reached), default=NOT_STATED),
@@ -108,16 +108,18 @@ def render(run: Document, verdicts: Sequence[Document], words: Words) -> str:
         passed=sum(result.passed for result in results),
         expected=len(lines),
         failed=sum(not line.passed for line in lines),
-        facts=_facts(run, verdicts),
+        facts=_list_facts(run, verdicts),
     )
 
 
-def _results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckResult]:
+def _list_results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckResult]:
     """The checks that every run has, reached or not, and further checks of this run."""
     documents = {document["verdict"]["suite"]: document for document in verdicts}
-    texts = checks(words)
+    texts = list_checks(words)
     shown = {
-        name: text for name, text in texts.items() if name in documents or name in always(words)
+        name: text
+        for name, text in texts.items()
+        if name in documents or name in list_constant_checks(words)
     }
     unknown = [name for name in documents if name not in texts]
     shown |= {name: CheckText(printable(name).capitalize(), "") for name in unknown}
@@ -126,23 +128,23 @@ def _results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckResult
         if document is None:
             yield CheckResult(name, text, (), NOT_STATED)
         else:
-            lines = [_line(outcome, words) for outcome in document["verdict"]["outcomes"]]
+            lines = [_describe_line(outcome, words) for outcome in document["verdict"]["outcomes"]]
             failures_first = sorted(lines, key=lambda line: line.passed)
             yield CheckResult(name, text, failures_first, moment(document["judged"]))
 
 
-def expected(outcome: Document, words: Words) -> str:
+def describe_expected(outcome: Document, words: Words) -> str:
     """What an expectation expects, or what must hold for a finding of the audit."""
-    return printable(outcome["words"] or sentence(outcome["expectation"], words))
+    return printable(outcome["words"] or sentence_of_finding(outcome["expectation"], words))
 
 
-def _line(outcome: Document, words: Words) -> Line:
+def _describe_line(outcome: Document, words: Words) -> Line:
     column = "" if outcome["column"] is None else printable(outcome["column"])
     passed = outcome["success"] is True
-    return Line(column, expected(outcome, words), printable(outcome["found"]), passed)
+    return Line(column, describe_expected(outcome, words), printable(outcome["found"]), passed)
 
 
-def _facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:
+def _list_facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:
     versions = dict.fromkeys(f"crowdcover {document['version']}" for document in verdicts)
     return [
         Fact("Run", printable(run["run"])),

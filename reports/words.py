@@ -186,7 +186,7 @@ class Words(Protocol):
         """The promise as one paragraph for a layman; that nothing was hidden comes first."""
         ...
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That nothing was hidden, in a sentence or two; empty where something was."""
         ...
 
@@ -245,7 +245,7 @@ class Words(Protocol):
         """Tables of the information that the release keeps."""
         ...
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """Position of the step whose result was kept; more work may follow on it."""
         ...
 

@@ -24,19 +24,19 @@ from anon_core.engines.shuffle import FarmShuffle
 from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.discrepancy import discrepancy
+from anon_core.measures.graph.discrepancy import estimate_discrepancy
 from anon_core.measures.graph.hops import path_lengths
-from anon_core.measures.graph.posteriors import posteriors
-from anon_core.measures.graph.structure import clustering
+from anon_core.measures.graph.posteriors import compute_posteriors
+from anon_core.measures.graph.structure import compute_expected_clustering
 from anon_core.measures.graph.triangles import counting, expected, mapreduce
-from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.fitting import fitting_rows
-from anon_core.seating.even import evened
-from anon_core.seating.matching import drawn_by_holders
-from anon_core.seating.reseating import mixed
+from anon_core.measures.table.fitting import find_fitting_rows
+from anon_core.seating.even import build_even_rows
+from anon_core.seating.matching import draw_by_holders
+from anon_core.seating.reseating import mix_values
 from anon_core.series.fits import Fits
-from anon_core.series.withdrawing import pulled
+from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.table import warm
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
@@ -71,16 +71,16 @@ def compile_further():
     for method in FURTHER:
         local.run(method, table)
     weights = feature_weights(table.codebook, "columns")
-    even = evened(table, np.zeros_like(table.bits), weights, passes=1)
+    even = build_even_rows(table, np.zeros_like(table.bits), weights, passes=1)
     draw = np.random.default_rng(0)
 
     def words(count):
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
-    seat = drawn_by_holders(table, even.holders, words)
+    seat = draw_by_holders(table, even.holders, words)
     value = np.arange(table.records) % 3
     value.flags.writeable = False
-    mixed(table, even.hidden, even.holders, seat, value, words)
+    mix_values(table, even.hidden, even.holders, seat, value, words)
 
 
 def compile_ranks():
@@ -116,24 +116,26 @@ def compile_measures_of_graphs():
     edges = Edges(graph.u, graph.v, graph.p, graph.records)
     degrees = Degrees.of(edges)
     for knowledge in get_args(Knowledge):
-        posteriors(degrees, degrees, knowledge)
-    discrepancy(edges, edges, worlds=10)
+        compute_posteriors(degrees, degrees, knowledge)
+    estimate_discrepancy(edges, edges, worlds=10)
     path_lengths(edges, edges, worlds=2)
-    clustering(edges)
+    compute_expected_clustering(edges)
 
 
 def compile_triangles():
     """Call those that count and list triangles, on one machine and by each job."""
     graph, p = tiny_graph(), tiny_graph().p
-    whole = oriented(graph.u, graph.v, graph.records)
-    counting.listed(whole)
-    counting.count(whole)
+    whole = orient_edges(graph.u, graph.v, graph.records)
+    counting.list_triangles(whole)
+    counting.count_triangles(whole)
     counting.per_vertex(whole, counting.per_edge(whole))
-    expected.expectation(whole, p)
-    expected.variance(whole, p)
+    expected.compute_expected_triangles(whole, p)
+    expected.compute_triangle_variance(whole, p)
     for method in get_args(mapreduce.Method):
         with tempfile.TemporaryDirectory() as folder:
-            mapreduce.listed(whole, FarmShuffle(LocalFarm(), Path(folder), 2, 2**18), method)
+            mapreduce.list_triangles_by_shuffle(
+                whole, FarmShuffle(LocalFarm(), Path(folder), 2, 2**18), method
+            )
 
 
 def compile_series():
@@ -141,8 +143,8 @@ def compile_series():
     table = warm.tiny_table()
     shown = [np.ones((1, attribute.levels), dtype=bool) for attribute in table.codebook.attributes]
     cell = np.zeros((len(shown), table.records), dtype=np.int32)
-    fits = Fits(*fitting_rows(table.codes, ReleasedCells(cell, tuple(shown))))
-    pulled(fits, table.k, np.arange(table.records) == 0)
+    fits = Fits(*find_fitting_rows(table.codes, ReleasedCells(cell, tuple(shown))))
+    widen_withdrawal(fits, table.k, np.arange(table.records) == 0)
 
 
 STEPS = (  # the longest first

@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant(
         "people: the draw is not mended",
         "anon_core/seating/matching.py",
-        "return reseated(table, masked.hidden, holders, seat, draw)",
+        "return reseat_people(table, masked.hidden, holders, seat, draw)",
         "return seat",
         "tests/anon_core/seating/test_people.py",
     ),
@@ -137,7 +137,7 @@ MUTANTS = (
     Mutant(
         "limits: 1 % below is at least the limit",
         "anon_core/measures/requirements.py",
-        "return found >= required - _slack(required)",
+        "return found >= required - _compute_slack(required)",
         "return found >= required - 0.01",
         "tests/anon_core/measures/test_requirements.py",
     ),
@@ -186,14 +186,14 @@ MUTANTS = (
     Mutant(
         "vault: stages enter an encrypted vault as they are",
         "tasks/vault/files.py",
-        "            _put(source, target, recipient)\n    settle(folder)",
-        "            _put(source, target, None)\n    settle(folder)",
+        "            _copy_stream(source, target, recipient)\n    flush_folder(folder)",
+        "            _copy_stream(source, target, None)\n    flush_folder(folder)",
         "tests/flows/test_encrypted.py",
     ),
     Mutant(
         "vault: records of an encrypted vault stay plain",
         "tasks/vault/files.py",
-        "        _put(io.BytesIO(content), handle, recipient)",
+        "        _copy_stream(io.BytesIO(content), handle, recipient)",
         "        handle.write(content)",
         "tests/flows/test_encrypted.py",
     ),
@@ -221,8 +221,8 @@ MUTANTS = (
     Mutant(
         "vault: a backup is restored unread",
         "tasks/vault/archive.py",
-        'if _copied(archive, member, into) != stated["sha256"]:',
-        "if not _copied(archive, member, into):",
+        'if _copy_member(archive, member, into) != stated["sha256"]:',
+        "if not _copy_member(archive, member, into):",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
@@ -375,8 +375,8 @@ MUTANTS = (
     Mutant(
         "even seats: the draw never leaves its first matching",
         "anon_core/seating/matching.py",
-        "if _below(shares * (whole + rest), draw) < SHARE:",
-        "if _below(shares * (whole + rest), draw) >= 0:",
+        "if _draw_below(shares * (whole + rest), draw) < SHARE:",
+        "if _draw_below(shares * (whole + rest), draw) >= 0:",
         "tests/anon_core/seating/test_even.py",
     ),
     Mutant(
@@ -670,21 +670,22 @@ MUTANTS = (
     Mutant(
         "folders: the signature may be of another statement",
         "tasks/vault/attestation.py",
-        "    if not verifies(signed.key, made, _authenticated(payload)):",
-        "    if not verifies(signed.key, made, _authenticated(payload)) and not signed.files:",
+        "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)):",
+        "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)) and "
+        "not signed.files:",
         VERIFYING,
     ),
     Mutant(
         "folders: the envelope may be written in any way",
         "tasks/vault/attestation.py",
-        "        same = content == _written(payload, named, made)",
+        "        same = content == _format_envelope(payload, named, made)",
         "        same = True",
         VERIFYING,
     ),
     Mutant(
         "folders: the statement may be written in any way",
         "tasks/vault/attestation.py",
-        "    if _payload(name, version, files) != payload:",
+        "    if _build_payload(name, version, files) != payload:",
         "    if not files:",
         VERIFYING,
     ),
@@ -740,7 +741,7 @@ MUTANTS = (
     Mutant(
         "folders: bytes beside the rows are verified",
         "flows/verifying.py",
-        "        forms(folder, kind.files, kind.codebook),\n",
+        "        check_file_forms(folder, kind.files, kind.codebook),\n",
         "",
         VERIFYING,
     ),
@@ -754,8 +755,8 @@ MUTANTS = (
     Mutant(
         "folders: without a key nothing is compared",
         "flows/verifying.py",
-        "        return {**claimed, MANIFEST: sha256(folder / MANIFEST)}",
-        "        return {**claimed, **hashes(folder)}",
+        "        return {**claimed, MANIFEST: hash_released_file(folder / MANIFEST)}",
+        "        return {**claimed, **hash_folder_files(folder)}",
         VERIFYING,
     ),
     Mutant(
@@ -768,8 +769,8 @@ MUTANTS = (
     Mutant(
         "folders: the audit reads what a link names",
         "flows/audit.py",
-        "        if odd := strays(folder):",
-        "        if odd := strays(folder)[:0]:",
+        "        if odd := list_stray_names(folder):",
+        "        if odd := list_stray_names(folder)[:0]:",
         FORGED,
     ),
     Mutant(
@@ -782,7 +783,7 @@ MUTANTS = (
     Mutant(
         "folders: a key may stand in a manifest twice",
         "tasks/judging/forms.py",
-        '    found = list(_loose(folder / MANIFEST, "manifest"))\n',
+        '    found = list(_check_document_form(folder / MANIFEST, "manifest"))\n',
         "    found: list[str] = []\n",
         FORGED,
     ),
@@ -817,15 +818,15 @@ MUTANTS = (
     Mutant(
         "catalogue: one hash for all files",
         "kinds/catalogued.py",
-        "Entry((folder / name).stat().st_size, sha256(folder / name)) for",
-        "Entry((folder / name).stat().st_size, sha256(folder / REPORT)) for",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / name)) for",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / REPORT)) for",
         DESCRIBED,
     ),
     Mutant(
         "catalogue: sizes are one byte off",
         "kinds/catalogued.py",
-        "Entry((folder / name).stat().st_size, sha256",
-        "Entry((folder / name).stat().st_size + 1, sha256",
+        "Entry((folder / name).stat().st_size, hash_released_file",
+        "Entry((folder / name).stat().st_size + 1, hash_released_file",
         DESCRIBED,
     ),
     Mutant(
@@ -838,8 +839,8 @@ MUTANTS = (
     Mutant(
         "catalogue: Croissant leaves a file out",
         "reports/catalogue/croissant.py",
-        "[_file(release, name) for name in release.entries]",
-        "[_file(release, name) for name in list(release.entries)[1:]]",
+        "[_describe_file(release, name) for name in release.entries]",
+        "[_describe_file(release, name) for name in list(release.entries)[1:]]",
         DESCRIBED,
     ),
     Mutant(
@@ -1006,15 +1007,15 @@ MUTANTS = (
     Mutant(
         "reader: weights are shares",
         "crowdcover/weights.py",
-        "level = stepped(replace(even, anchored=anchored), 1) ** EVENED",
-        "level = stepped(replace(even, anchored=anchored), 1)",
+        "level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 1)",
         ANSWERS,
     ),
     Mutant(
         "reader: weights are those of two steps",
         "crowdcover/weights.py",
-        "level = stepped(replace(even, anchored=anchored), 1) ** EVENED",
-        "level = stepped(replace(even, anchored=anchored), 2) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 2) ** EVENED",
         ANSWERS,
     ),
     Mutant(

@@ -15,5 +15,5 @@ class Seen(Observer):
     def advanced(self, records):
         self.records.append(records)
 
-    def stepped(self, state):
+    def on_step(self, state):
         self.states.append(state)

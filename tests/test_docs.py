@@ -73,7 +73,9 @@ def coded(page):
 def commands():
     """Each command's parser by name."""
     (choices,) = (
-        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in cli.build_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
     )
     return choices.choices
 

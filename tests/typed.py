@@ -8,7 +8,7 @@ from datetime import date
 
 import polars as pl
 
-from anon_core.measures.table.cells import written
+from anon_core.measures.table.cells import format_cell_levels
 from kinds.table.coded import Coded
 
 TYPES = {"string": pl.String, "integer": pl.Int64, "float": pl.Float64, "date": pl.Date}
@@ -110,7 +110,7 @@ def typed_cell(entry, column, text):
 
 
 def _levels(entry, text):
-    texts = written(Coded.of(entry))
+    texts = format_cell_levels(Coded.of(entry))
     if text in texts:
         return [texts.index(text)]
     if entry["encoding"] == "ordinal" and ".." in text:

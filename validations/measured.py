@@ -1,6 +1,7 @@
 """Expectations of the measured numbers of a release: each compares one number with its limit.
 
-anon_core/measures measures the number and owns the rule, `reached`. There is no second rule here.
+anon_core/measures measures the number and owns the rule, `is_limit_reached`. There is no
+second rule here.
 """
 
 from abc import ABC
@@ -14,7 +15,7 @@ from great_expectations.expectations.metrics import (
     column_aggregate_value,
 )
 
-from anon_core.measures.requirements import Measure, reached
+from anon_core.measures.requirements import Measure, is_limit_reached
 from validations.expectations import Worded
 
 
@@ -50,7 +51,7 @@ class _MeasureReached(Worded, BatchExpectation, ABC):
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         found = metrics["column.measured_number"]
         return {
-            "success": reached(self.measure, found, self.required),
+            "success": is_limit_reached(self.measure, found, self.required),
             "result": {"observed_value": found},
         }
 

@@ -35,7 +35,7 @@ EXPECTED: dict[Measure, Any] = {
 }
 
 
-def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
+def build_required_suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
     """Expect each requirement to be reached, in the given order."""
     expectations = []
     for place, asked in enumerate(requirements):
@@ -45,18 +45,18 @@ def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
             else {"required": asked.required, "l": asked.l}
         )
         expectations.append(
-            EXPECTED[asked.measure](column=_column(place), about=asked.about, **limits)
+            EXPECTED[asked.measure](column=_name_column(place), about=asked.about, **limits)
         )
     return gx.ExpectationSuite(name="required", expectations=expectations)
 
 
-def frame(requirements: Sequence[Requirement]) -> Mapping[str, NDArray[Any]]:
+def frame_measures(requirements: Sequence[Requirement]) -> Mapping[str, NDArray[Any]]:
     """The measured numbers; NaN where nothing was measured."""
     return {
-        _column(place): np.array([np.nan if asked.found is None else asked.found])
+        _name_column(place): np.array([np.nan if asked.found is None else asked.found])
         for place, asked in enumerate(requirements)
     }
 
 
-def _column(place: int) -> str:
+def _name_column(place: int) -> str:
     return f"requirement {place}"

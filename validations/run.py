@@ -34,7 +34,7 @@ AT_ONCE = 64  # columns whose expectations are checked together
 _ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source
 
 
-def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
+def validate_columns(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
     """Validate columns of one length against a suite.
 
     An expectation fails if it raises an exception or returns no result.
@@ -46,16 +46,17 @@ def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
         )
     with _ONE_AT_A_TIME:
         try:
-            passed = _passed(suite, columns)
+            passed = _find_passed(suite, columns)
         except Exception:  # the message may quote cells
             passed = set()
         return Verdict(
-            suite.name, tuple(_outcome(expectation, passed) for expectation in suite.expectations)
+            suite.name,
+            tuple(_read_outcome(expectation, passed) for expectation in suite.expectations),
         )
 
 
 @cache
-def _context() -> AbstractDataContext:
+def _get_context() -> AbstractDataContext:
     """Return the one context of this process: in memory, without progress bars."""
     return gx.get_context(
         DataContextConfig(
@@ -66,7 +67,7 @@ def _context() -> AbstractDataContext:
     )
 
 
-def _passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+def _find_passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     """Return the ids of the expectations that pass.
 
     Each expectation gets a random id, because two of one type may test one column.
@@ -74,12 +75,12 @@ def _passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     for expectation in suite.expectations:
         expectation.id = str(uuid4())
     passed: set[str] = set()
-    for part, names in _parts(suite, columns):
-        passed |= _passed_together(part, {name: columns[name] for name in names})
+    for part, names in _divide_suite(suite, columns):
+        passed |= _find_passed_together(part, {name: columns[name] for name in names})
     return passed
 
 
-def _parts(
+def _divide_suite(
     suite: gx.ExpectationSuite, columns: Columns
 ) -> Iterator[tuple[gx.ExpectationSuite, Sequence[str]]]:
     """Split a suite into parts, each with the columns that its expectations need.
@@ -105,9 +106,9 @@ def _parts(
             yield part, [name for name in columns if not block or name in block]
 
 
-def _passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+def _find_passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     """Return the ids of the expectations that pass; the source is deleted, as it keeps the data."""
-    sources = _context().data_sources
+    sources = _get_context().data_sources
     try:
         table = sources.add_pandas(SOURCE).add_dataframe_asset("table")
         whole = table.add_batch_definition_whole_dataframe("whole")
@@ -119,28 +120,31 @@ def _passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     return {each.id for each in configured if each is not None and each.id is not None}
 
 
-def _outcome(expectation: Expectation, passed: set[str]) -> Outcome:
+def _read_outcome(expectation: Expectation, passed: set[str]) -> Outcome:
     about = getattr(expectation, "about", getattr(expectation, "column", None))
     return Outcome(
-        expectation.expectation_type, about, expectation.id in passed, _words(expectation)
+        expectation.expectation_type,
+        about,
+        expectation.id in passed,
+        _word_expectation(expectation),
     )
 
 
-def _words(expectation: Expectation) -> str:
+def _word_expectation(expectation: Expectation) -> str:
     """Return what is expected: its description, our wording, or that of Great Expectations."""
     if expectation.description:
         return str(expectation.description)
     if isinstance(expectation, Worded):
         wording = Template(expectation.wording)
         return wording.substitute(
-            {name: _plain(getattr(expectation, name)) for name in wording.get_identifiers()}
+            {name: _plain_value(getattr(expectation, name)) for name in wording.get_identifiers()}
         )
     (content,) = InlineRenderer(render_object=expectation.configuration).get_rendered_content()
     rendered: Any = content.to_json_dict()["value"]
     return Template(rendered["template"]).safe_substitute(
-        {name: _plain(p["value"]) for name, p in rendered["params"].items()}
+        {name: _plain_value(p["value"]) for name, p in rendered["params"].items()}
     )
 
 
-def _plain(value: object) -> str:
+def _plain_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -46,7 +46,7 @@ class Data(Protocol):
         ...
 
     @classmethod
-    def unpacked(cls, document: Mapping[str, Any], arrays: Arrays) -> Self:
+    def unpack_arrays(cls, document: Mapping[str, Any], arrays: Arrays) -> Self:
         """The inverse of `packed`, without names and labels."""
         ...
 

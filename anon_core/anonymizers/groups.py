@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.weights import utilities
+from anon_core.anonymizers.weights import compute_utilities
 from anon_core.errors import InputError
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.packing_kernels import unpack_range
@@ -14,7 +14,7 @@ from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
 
 
-def made_of_groups(
+def mask_groups(
     data: BinaryTable,
     k: NDArray[np.int32],
     find: Callable[[], NDArray[np.int64]],
@@ -45,17 +45,17 @@ def made_of_groups(
     """
     observer = observer or Observer()
     observer.expects(1)
-    group = find() if resume is None else _checked(resume, k)
-    hidden = hidden_by_group(data, group)
-    figures = hidden_figures(data, hidden, weights)
+    group = find() if resume is None else _restore_groups(resume, k)
+    hidden = hide_group_differences(data, group)
+    figures = compute_hidden_figures(data, hidden, weights)
     step = Step(1, {**figures, "classes": int(group.max()) + 1})
     if resume is None:
         observer.advanced(data.records)
-        observer.stepped(State({GROUP: group}, (step,)))
+        observer.on_step(State({GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 
 
-def _checked(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
+def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
     group = state.arrays.get(GROUP)
     if (
@@ -71,7 +71,7 @@ def _checked(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
     return group
 
 
-def hidden_by_group(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
+def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return what the rows of each group hide, uint64 (n, words), the same for all its members."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -96,12 +96,12 @@ def cell_mask(book: Codebook, attribute: int) -> NDArray[np.uint64]:
     ).astype(np.uint64)
 
 
-def hidden_figures(
+def compute_hidden_figures(
     data: BinaryTable,
     hidden: NDArray[np.uint64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> dict[str, float]:
-    """Return the `utilities` of what is hidden, uint64 (n, words)."""
+    """Return the `compute_utilities` of what is hidden, uint64 (n, words)."""
     book = data.codebook
     per_bit = np.empty(book.features, dtype=np.int64)
     per_cell = np.empty(len(book.attributes), dtype=np.int64)
@@ -112,4 +112,4 @@ def hidden_figures(
         unpack_range(hidden, first, end, flags)
         per_bit[first:end] = flags.sum(axis=0)
         per_cell[attribute] = flags.any(axis=1).sum()
-    return utilities(per_bit, per_cell, weights, data.records)
+    return compute_utilities(per_bit, per_cell, weights, data.records)

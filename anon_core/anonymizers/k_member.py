@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.groups import made_of_groups
+from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.k_member_kernels import Links, grow_groups, place_rest
 from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
 from anon_core.promise import Promise
@@ -97,7 +97,7 @@ class KMember:
             return group
 
         for_all = np.full(data.records, least, dtype=np.int32)
-        return made_of_groups(data, for_all, find, weights, observer, resume)[0]
+        return mask_groups(data, for_all, find, weights, observer, resume)[0]
 
 
 def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArray[np.int64]:

@@ -44,7 +44,7 @@ class Links(NamedTuple):
 
 
 @kernel
-def join(levels, present, price, starts, bit_starts, ordinal, bit_weight):
+def enter_levels(levels, present, price, starts, bit_starts, ordinal, bit_weight):
     # levels (attributes,) of the record that joins; present, price (levels,)
     # starts, bit_starts (attributes + 1,)
     """Enter a record's levels into a group; return the price that the record had.
@@ -154,13 +154,13 @@ def grow_groups(
     members, told = np.empty(2 * least, dtype=np.int64), np.zeros(n, dtype=np.int64)
     gain = np.zeros(len(links.by_value) - 1, dtype=np.int64)
     group[:] = -1
-    join(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
+    enter_levels(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
     while size >= least:
         place, count = find_furthest(rows, left, size, price), 0
         present[:], price[:] = False, 0
         while place >= 0:
             record = left[place]
-            join(rows[record], present, price, starts, bit_starts, ordinal, bit_weight)
+            enter_levels(rows[record], present, price, starts, bit_starts, ordinal, bit_weight)
             members[count], group[record] = record, groups
             count += 1
             size -= 1
@@ -174,7 +174,7 @@ def grow_groups(
             add_row(links, record, -1, told)
         groups += 1
         present[:], price[:] = False, 0
-        join(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)
+        enter_levels(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)
 
 
 @kernel
@@ -195,7 +195,7 @@ def place_rest(
         carried[:] = 0
         size = first[number + 1] - first[number]
         for slot in range(first[number], first[number + 1]):
-            paid = join(
+            paid = enter_levels(
                 rows[members[slot]], present, price, starts, bit_starts, ordinal, bit_weight
             )
             lost += paid if slot > first[number] else 0

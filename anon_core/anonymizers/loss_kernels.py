@@ -53,7 +53,7 @@ class Cells(NamedTuple):
 
 
 @inlined
-def increase(v, r, best, cells):
+def compute_loss_increase(v, r, best, cells):
     """What row r loses more if record v holds it, too; `best` or more if it is no less."""
     total = np.int64(0)
     for a in range(len(cells.ordinal)):
@@ -77,7 +77,7 @@ def increase(v, r, best, cells):
 
 
 @kernel
-def widen(v, r, cells):
+def widen_row(v, r, cells):
     """Let row r allow the levels of record v."""
     for a in range(len(cells.ordinal)):
         q = cells.codes[v, a]

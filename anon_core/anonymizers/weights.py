@@ -64,7 +64,7 @@ def feature_weights(
     return integer_weights(bits, own * (1.0 if weights == "cells" else exact), book)
 
 
-def utilities(
+def compute_utilities(
     per_bit: NDArray[np.int64],
     per_cell: NDArray[np.int64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],

@@ -86,17 +86,17 @@ def count_differences(
                 continue
             if ordinal[a]:
                 for bit in range(start + min(x, y), start + max(x, y)):
-                    increment(counts[bit], u[e])
-                    increment(counts[bit], v[e])
+                    increment_count(counts[bit], u[e])
+                    increment_count(counts[bit], v[e])
             else:
-                increment(counts[start + x], u[e])
-                increment(counts[start + x], v[e])
-                increment(counts[start + y], u[e])
-                increment(counts[start + y], v[e])
+                increment_count(counts[start + x], u[e])
+                increment_count(counts[start + x], v[e])
+                increment_count(counts[start + y], u[e])
+                increment_count(counts[start + y], v[e])
 
 
 @kernel
-def increment(row, i):
+def increment_count(row, i):
     """Add one, stopping at the largest uint16."""
     if row[i] < 65535:
         row[i] += 1

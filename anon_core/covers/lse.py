@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.b_edge_cover import in_order
-from anon_core.covers.lse_kernels import subdominant
+from anon_core.covers.lse_kernels import choose_subdominant
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
 from anon_core.tables.records import Edges
@@ -45,12 +45,12 @@ def subdominant_edges(
     n = graph.vertices
     need = b.copy()
     first, partners = near.indptr[:-1].copy(), np.empty_like(near.vertex)
-    heads, eager = _guarded(near, n - 1)
+    heads, eager = _append_guards(near, n - 1)
     parts = [np.empty((3, 0), dtype=np.int32)]
     while need.any():
         stalled = np.zeros(n, dtype=np.bool_)
         chosen = np.empty((3, int(need.sum(dtype=np.int64))), dtype=np.int32)
-        size = subdominant(
+        size = choose_subdominant(
             need,
             near.indptr,
             near.vertex,
@@ -69,7 +69,9 @@ def subdominant_edges(
             np.int32
         )
         found = _nearest_among(left, graph, counts, wanted)
-        heads, eager = _renewed(heads, eager, _guarded(found, len(left) - 1), stale, left)
+        heads, eager = _replace_stale_lists(
+            heads, eager, _append_guards(found, len(left) - 1), stale, left
+        )
     return in_order(Edges(*np.concatenate(parts, axis=1)))
 
 
@@ -88,7 +90,9 @@ def _nearest_among(
     return Neighbours(found.indptr, members[found.vertex].astype(np.int32), found.cost)
 
 
-def _guarded(near: Neighbours, all_others: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _append_guards(
+    near: Neighbours, all_others: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Append a guard to each list: its last entry, or the greatest int32 if it holds all others.
 
     Returns int64 (2, n), the first entry and the guard of each vertex, and int32 (2, entries + n),
@@ -123,7 +127,7 @@ def _nearly_used_up(
     return result
 
 
-def _renewed(
+def _replace_stale_lists(
     heads: NDArray[np.int64],
     lists: NDArray[np.int32],
     found: tuple[NDArray[np.int64], NDArray[np.int32]],

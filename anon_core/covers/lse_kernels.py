@@ -8,7 +8,7 @@ STALLED, FORWARD, MUTUAL = 0, 1, 2  # kinds of a vertex's best edge, see `best_e
 
 
 @kernel
-def holds(partners, start, count, vertex):
+def has_partner(partners, start, count, vertex):
     """Whether `vertex` is among the `count` partners from `start` on."""
     for slot in range(start, start + count):
         if partners[slot] == vertex:
@@ -18,7 +18,7 @@ def holds(partners, start, count, vertex):
 
 @kernel
 def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
-    # heads (2, n): next and end of v's part of eager; see `subdominant`
+    # heads (2, n): next and end of v's part of eager; see `choose_subdominant`
     # eager (2, entries): vertices in need and costs, ascending
     """The edge of least effective weight at v, as (kind, other end, cost).
 
@@ -27,12 +27,14 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
     """
     start = indptr[v]
     count = indptr[v + 1] - start - need[v]
-    while holds(partners, start, count, vertex[first[v]]):
+    while has_partner(partners, start, count, vertex[first[v]]):
         first[v] += 1
     x, whole = vertex[first[v]], cost[first[v]]
     alone = (np.int64(2 * whole) << 32) | np.int64(x)
     at, end = heads[0, v], heads[1, v]
-    while at < end and (need[eager[0, at]] == 0 or holds(partners, start, count, eager[0, at])):
+    while at < end and (
+        need[eager[0, at]] == 0 or has_partner(partners, start, count, eager[0, at])
+    ):
         at += 1
     heads[0, v] = at
     if at < end:
@@ -47,7 +49,7 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
 
 
 @kernel
-def subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stalled, chosen):
+def choose_subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stalled, chosen):
     # need (n,), indptr (n + 1,), vertex, cost (entries,), first (n,), partners (entries,)
     # stalled (n,): False; chosen (3, entries): u, v, cost
     """Choose every edge known to be locally subdominant; returns the number chosen.

@@ -46,7 +46,7 @@ class Cover:
             )
 
 
-def _mce(
+def _find_mce_cover(
     _graph: Dissimilarity, _counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
 ) -> Edges:
     """Algorithm MCE: the b-nearest closure without its redundant edges, heaviest first."""
@@ -68,6 +68,6 @@ def _lists_memory(b: NDArray[np.int32]) -> int:
 
 
 COVERS = {
-    "mce": Cover(find=_mce, memory=closure_memory, spread=True),
+    "mce": Cover(find=_find_mce_cover, memory=closure_memory, spread=True),
     "lse": Cover(find=subdominant_edges, memory=_lists_memory),
 }

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from anon_core.covers.suitor_kernels import (
     Suitors,
-    answer,
+    answer_messages,
+    collect_cover_edges,
     count_lacking,
-    enter,
-    kept_edges,
+    enter_messages,
     last_keys,
     sort_tails,
     tell_lacking,
@@ -44,7 +44,9 @@ class Adjacency:
     key: NDArray[np.int64]
 
 
-def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = None) -> Adjacency:
+def build_adjacency(
+    ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = None
+) -> Adjacency:
     """Build the union of all ranks' lists, restricted to edges at this rank's own vertices.
 
     The slots of a vertex hold its own list first. Vertices that list it, but that its own list
@@ -63,16 +65,16 @@ def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = 
     count_lacking(*given, last, lacking)
     start = np.concatenate([[0], np.cumsum(ranks.total_of_own(size + lacking))])
     fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
-    for first, stop, messages in _chunks(ranks, size):
-        enter(
+    for first, stop, messages in _cut_vertex_ranges(ranks, size):
+        enter_messages(
             ranks.deliver(messages[: tell_listed(first, stop, *given, messages)]),
             ranks.low,
             fill,
             key,
         )
     middle = fill.copy()
-    for first, stop, messages in _chunks(ranks, size):
-        enter(
+    for first, stop, messages in _cut_vertex_ranges(ranks, size):
+        enter_messages(
             ranks.deliver(messages[: tell_lacking(first, stop, *given, last, messages)]),
             ranks.low,
             fill,
@@ -82,7 +84,9 @@ def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = 
     return Adjacency(start, key)
 
 
-def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, Messages]]:
+def _cut_vertex_ranges(
+    ranks: Ranks, size: NDArray[np.int64]
+) -> Iterator[tuple[int, int, Messages]]:
     """Yield ranges of vertices, each with an array that has room for a message per list entry.
 
     Every rank makes the same number of ranges, each with a share of a batch of messages. The
@@ -130,10 +134,10 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     inbox, share = np.empty((0, 3), dtype=np.int32), 1 + AT_ONCE // ranks.size
     while True:
         outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)
-        sent, more = answer(inbox, ranks.low, suitors, outbox)
+        sent, more = answer_messages(inbox, ranks.low, suitors, outbox)
         if not ranks.total(np.array([sent + more])).any():
             break
         inbox = ranks.deliver(outbox[:sent])
     u, v, weight = (np.empty(len(edges.key), dtype=np.int32) for _ in range(3))
-    count = kept_edges(ranks.low, suitors, u, v, weight)
+    count = collect_cover_edges(ranks.low, suitors, u, v, weight)
     return Edges(u[:count].copy(), v[:count].copy(), weight[:count].copy())

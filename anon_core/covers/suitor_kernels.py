@@ -42,7 +42,7 @@ def last_keys(indptr, size, vertex, cost, last):
 
 
 @kernel
-def lacks(last, u, v, cost):
+def is_missing_neighbour(last, u, v, cost):
     """Test whether v is missing in u's list. A list holds all keys up to its last one."""
     return last[u] < ((np.int64(cost) << 32) | np.int64(v))
 
@@ -52,7 +52,7 @@ def count_lacking(indptr, size, vertex, cost, last, count):  # count (n,) zeroed
     """Count, for each vertex, the vertices that list it but are missing in its own list."""
     for v in range(len(size)):
         for slot in range(indptr[v], indptr[v] + size[v]):
-            count[vertex[slot]] += np.int64(lacks(last, vertex[slot], v, cost[slot]))
+            count[vertex[slot]] += np.int64(is_missing_neighbour(last, vertex[slot], v, cost[slot]))
 
 
 @kernel
@@ -77,14 +77,14 @@ def tell_lacking(first, stop, indptr, size, vertex, cost, last, messages):
     for v in range(first, stop):
         for slot in range(indptr[v], indptr[v] + size[v]):
             u = vertex[slot]
-            if lacks(last, u, v, cost[slot]):
+            if is_missing_neighbour(last, u, v, cost[slot]):
                 messages[m, 0], messages[m, 1], messages[m, 2] = u, v, cost[slot]
                 m += 1
     return m
 
 
 @kernel
-def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
+def enter_messages(messages, low, fill, key):  # fill (m,): the next slot of each vertex
     """Store each message as a key in the next slot of its vertex."""
     for index in range(len(messages)):
         i = messages[index, 0] - low
@@ -122,7 +122,7 @@ def list_at(u, v, low, fill, other):  # fill (m,): the next slot of each vertex
 
 
 @kernel
-def hear(i, offer, start, key, room, held, lightest, suitor):
+def receive_proposal(i, offer, start, key, room, held, lightest, suitor):
     """Process a proposal to vertex i; `offer` is the key of the edge as vertex i stores it.
 
     Returns the vertex whose proposal is refused or annulled, or -1 if there is none.
@@ -143,7 +143,7 @@ def hear(i, offer, start, key, room, held, lightest, suitor):
 
 
 @kernel
-def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
+def answer_messages(inbox, low, suitors, outbox):  # inbox, outbox: messages
     """Process the messages of other ranks, then make proposals.
 
     A vertex whose proposal falls proposes its next lighter edge. Proposals stop when no vertex
@@ -166,7 +166,7 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
             wanting[i] += 1
             continue
         offer = (np.int64(inbox[index, 2]) << 32) | np.int64(inbox[index, 1])
-        refused = hear(i, offer, start, key, room, held, lightest, suitor)
+        refused = receive_proposal(i, offer, start, key, room, held, lightest, suitor)
         if low <= refused < low + m:
             wanting[refused - low] += 1
         elif refused >= 0:
@@ -192,7 +192,9 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
             outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = u, low + i, edge >> 32
             sent += 1
             continue
-        refused = hear(u - low, edge - u + low + i, start, key, room, held, lightest, suitor)
+        refused = receive_proposal(
+            u - low, edge - u + low + i, start, key, room, held, lightest, suitor
+        )
         if low <= refused < low + m:
             wanting[refused - low] += 1
             if not piled[refused - low]:
@@ -205,7 +207,7 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
 
 
 @kernel
-def kept_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
+def collect_cover_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
     """Collect the edges at this rank that were not deleted, each once; return their number."""
     start, key, suitor = suitors.start, suitors.key, suitors.suitor
     m, count = len(suitors.room), 0

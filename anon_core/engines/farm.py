@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
 from anon_core.build import hash_packages
-from anon_core.engines.local import afford, threads_set
-from anon_core.engines.spreading import farmed
+from anon_core.engines.local import check_memory, threads_set
+from anon_core.engines.spreading import load_dask_module
 from anon_core.errors import ClusterError
 from anon_core.spread import Chunk, Ground, Result
 from anon_core.steps import Observer, State
@@ -91,11 +91,11 @@ def run(
         No scheduler answers, no worker is left, or the workers cannot do the work.
     """
     own = workers if scheduler is None else 0
-    spread = farmed(anonymizer)
+    spread = load_dask_module(anonymizer)
     anonymizer.admit(data)
     with threads_set(threads) as all_threads:
-        afford((1 + own) * spread.memory(anonymizer, data), data, memory)
-        with connected(scheduler, own, max(1, all_threads // max(1, own))) as client:
+        check_memory((1 + own) * spread.memory(anonymizer, data), data, memory)
+        with connect_client(scheduler, own, max(1, all_threads // max(1, own))) as client:
             farm = DaskFarm(client)
             return spread.anonymize(
                 anonymizer, data, farm, order=order, observer=observer, resume=resume
@@ -119,7 +119,7 @@ class DaskFarm:
         while left:
             before = len(left)
             try:
-                for number, result in _round(client, task, ground, left):
+                for number, result in _run_round(client, task, ground, left):
                     yield left.pop(number), result
             except KilledWorker:
                 raise ClusterError(DYING) from None
@@ -132,30 +132,30 @@ class DaskFarm:
                     raise ClusterError(DYING) from None
 
 
-def _work(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
+def _run_task(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
     """Run a task on a worker, which runs as many at a time as it has threads."""
     return task(ground, chunk, get_worker().state.nthreads)
 
 
-def _round(
+def _run_round(
     client: Client,
     task: Callable[[Ground, Chunk, int], Result],
     ground: Ground,
     left: Mapping[int, Chunk],
 ) -> Iterator[tuple[int, Result]]:
     """Send the ground and the chunks that are left; yield numbers and results of chunks."""
-    place, name = _sent(client, ground), f"crowdcover-{uuid4().hex}"
+    place, name = _send_ground(client, ground), f"crowdcover-{uuid4().hex}"
     futures = {
-        client.submit(_work, task, place, chunk, key=f"{name}-{n}", pure=False): n
+        client.submit(_run_task, task, place, chunk, key=f"{name}-{n}", pure=False): n
         for n, chunk in left.items()
     }
     while futures:
-        for future in _finished(client, list(futures)):
+        for future in _wait_for_tasks(client, list(futures)):
             result = future.result(timeout=PATIENCE)  # the worker that holds it may be gone
             yield futures.pop(future), result
 
 
-def _sent(client: Client, ground: Any) -> Future[Any]:
+def _send_ground(client: Client, ground: Any) -> Future[Any]:
     """Send the ground to every worker."""
     # In a context of its own: if this is itself a task of another cluster, Dask would leave the
     # data with that cluster's worker.
@@ -163,16 +163,16 @@ def _sent(client: Client, ground: Any) -> Future[Any]:
     try:
         place: Future[Any] = Context().run(scatter)
     except TimeoutError:
-        raise ClusterError(_absent(client)) from None
+        raise ClusterError(_describe_absence(client)) from None
     return place
 
 
-def _absent(client: Client) -> str:
+def _describe_absence(client: Client) -> str:
     """Return why no worker answers."""
     return NOBODY if client.status == "running" else GONE
 
 
-def _finished(client: Client, futures: list[Future[Any]]) -> set[Future[Any]]:
+def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[Any]]:
     """Wait for the first of some tasks, `PATIENCE` seconds at most while there is no worker."""
     alone = 0.0  # seconds
     while True:
@@ -182,11 +182,11 @@ def _finished(client: Client, futures: list[Future[Any]]) -> set[Future[Any]]:
         except TimeoutError:
             alone = 0 if client.scheduler_info()["workers"] else alone + LOOK
             if alone >= PATIENCE:
-                raise ClusterError(_absent(client)) from None
+                raise ClusterError(_describe_absence(client)) from None
 
 
 @contextmanager
-def connected(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
+def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
     """Yield a client of a running cluster, or of one that is started and ended here."""
     with dask.config.set(CONFIGURATION), ExitStack() as stack:
         try:

@@ -53,7 +53,7 @@ def run(
     """
     with threads_set(threads):
         anonymizer.admit(data)
-        afford(anonymizer.memory(data), data, memory)
+        check_memory(anonymizer.memory(data), data, memory)
         return anonymizer.anonymize(data, order=order, observer=observer, resume=resume)
 
 
@@ -93,7 +93,7 @@ class LocalFarm:
             yield chunk, task(ground, chunk, numba.get_num_threads())
 
 
-def afford(
+def check_memory(
     need: int,
     data: Data,
     memory: int | None,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.engines.shuffle_kernels import gather
+from anon_core.engines.shuffle_kernels import gather_values
 from anon_core.spread import Pairs
 
 WORD = 4  # bytes
@@ -38,7 +38,9 @@ class Segment(NamedTuple):
         return self.greatest * CODE + self.channel
 
 
-def merged(segments: Sequence[Segment], memory: int) -> Iterator[tuple[NDArray[np.uint8], Pairs]]:
+def merge_segments(
+    segments: Sequence[Segment], memory: int
+) -> Iterator[tuple[NDArray[np.uint8], Pairs]]:
     """Yield the pairs of all segments, ascending by key and channel, in blocks.
 
     A segment is opened when its first code is due. So segments that follow each other are read one
@@ -60,7 +62,7 @@ def merged(segments: Sequence[Segment], memory: int) -> Iterator[tuple[NDArray[n
         # No open and no waiting segment can still deliver a smaller code than this.
         further = [reader.end for reader in readers if reader.left]
         bound = min([*further, *(segment.first for segment in waiting[-1:])], default=None)
-        yield _joined([reader.take(bound) for reader in readers])
+        yield _join_parts([reader.take(bound) for reader in readers])
 
 
 def _most_open(waiting: Sequence[Segment]) -> int:
@@ -71,7 +73,7 @@ def _most_open(waiting: Sequence[Segment]) -> int:
     return int((begun - np.searchsorted(lasts, firsts, "right")).max(initial=0)) + 1
 
 
-def _joined(parts: Sequence["_Part"]) -> tuple[NDArray[np.uint8], Pairs]:
+def _join_parts(parts: Sequence["_Part"]) -> tuple[NDArray[np.uint8], Pairs]:
     """Sort what readers delivered by code."""
     code = np.concatenate([part.code for part in parts])
     lengths = np.concatenate([part.lengths for part in parts])
@@ -81,7 +83,7 @@ def _joined(parts: Sequence["_Part"]) -> tuple[NDArray[np.uint8], Pairs]:
     if len(parts) > 1:
         order = np.argsort(code, kind="stable")
         begin, out = np.empty_like(start), np.empty_like(word)
-        gather(order, start, word, begin, out)
+        gather_values(order, start, word, begin, out)
         code, start, word = code[order], begin, out
     return (code % CODE).astype(np.uint8), Pairs((code // CODE).astype(np.int32), start, word)
 

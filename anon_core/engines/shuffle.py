@@ -22,8 +22,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.engines.merging import Segment, merged
-from anon_core.engines.shuffle_kernels import gather
+from anon_core.engines.merging import Segment, merge_segments
+from anon_core.engines.shuffle_kernels import gather_values
 from anon_core.errors import LimitError
 from anon_core.spread import Farm, Job, Pairs, Traffic
 
@@ -78,13 +78,13 @@ class FarmShuffle:
             raise LimitError("a shuffle needs at least 1 reducer")
         if self.memory < LEAST:
             raise LimitError(f"a reducer needs at least {LEAST} bytes of memory")
-        with _private(self.folder) as folder:
+        with _make_private_folder(self.folder) as folder:
             ground = _Ground(job, folder, self.reducers, self.memory)
             stored = [ground.store(number, piece) for number, piece in enumerate(pieces)]
-            written = self._each("map", _map, ground, stored)
+            written = self._each("map", _map_piece, ground, stored)
             tables = [_Table(number, *table) for number, table in enumerate(written)]
             shares = [_Share(r, [t.of(r) for t in tables]) for r in range(self.reducers)]
-            counted = np.array(self._each("reduce", _reduce, ground, shares), dtype=np.int64)
+            counted = np.array(self._each("reduce", _reduce_share, ground, shares), dtype=np.int64)
             for share in shares:
                 _hand_over(ground.answer(share.number), take)
         shape = (len(stored), job.channels, self.reducers)
@@ -105,7 +105,7 @@ class FarmShuffle:
 
 
 @contextmanager
-def _private(folder: Path) -> Iterator[Path]:
+def _make_private_folder(folder: Path) -> Iterator[Path]:
     """Make a folder that only its owner can open; remove it at the end.
 
     A worker that was given up may still write. It finds no folder after the rename, so nothing
@@ -185,7 +185,7 @@ class _Share:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[IO[bytes]]:
+def _open_replacement(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name when it is complete."""
     part = path.with_name(f"{path.name}-{uuid4().hex}")
     with part.open("wb") as file:
@@ -196,10 +196,10 @@ def _whole(path: Path) -> Iterator[IO[bytes]]:
 # ---------------------------------------------------------------- tasks
 
 
-def _map(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int64], ...]:
+def _map_piece(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int64], ...]:
     """Write the pairs of a piece; returns the columns of its table."""
     rows: list[tuple[int, ...]] = []
-    with _whole(ground.sent(piece.number)) as file:
+    with _open_replacement(ground.sent(piece.number)) as file:
         for channel, pairs in ground.job.map(ground.load(piece), ground.reducers):
             to = ground.job.to(channel, pairs.key, ground.reducers)
             order = np.lexsort((pairs.key, to))
@@ -207,7 +207,7 @@ def _map(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int6
             for reducer in range(ground.reducers):
                 chosen = order[ends[reducer] : ends[reducer + 1]]
                 if len(chosen):
-                    words = _write(file, pairs, chosen)
+                    words = _write_pairs(file, pairs, chosen)
                     place = file.tell() - HEAD * len(chosen) - WORD * words
                     ends_at = pairs.key[chosen[[0, -1]]].tolist()
                     rows.append((channel, reducer, place, len(chosen), words, *ends_at))
@@ -215,23 +215,23 @@ def _map(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int6
     return tuple(table.T.copy())
 
 
-def _write(file: IO[bytes], pairs: Pairs, chosen: NDArray[np.int64]) -> int:
+def _write_pairs(file: IO[bytes], pairs: Pairs, chosen: NDArray[np.int64]) -> int:
     """Write keys, lengths and values of some pairs; return how many words the values have."""
     lengths = (pairs.start[1:] - pairs.start[:-1])[chosen]
     begin = np.empty(len(chosen) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.int32)
-    gather(chosen, pairs.start, pairs.word, begin, out)
+    gather_values(chosen, pairs.start, pairs.word, begin, out)
     for part in (pairs.key[chosen], lengths.astype(np.int32), out):
         file.write(part.tobytes())
     return len(out)
 
 
-def _reduce(ground: _Ground, share: _Share, _threads: int) -> tuple[int, int, int]:
+def _reduce_share(ground: _Ground, share: _Share, _threads: int) -> tuple[int, int, int]:
     """Write the answer of a reducer; returns the bytes it read and kept."""
     scratch = tempfile.mkdtemp(prefix=f"reduce-{share.number}-", dir=ground.folder)
     try:
         inbox = _Inbox(ground, share, scratch)
-        with _whole(ground.answer(share.number)) as file:
+        with _open_replacement(ground.answer(share.number)) as file:
             for block in ground.job.reduce(inbox):
                 file.write(np.ascontiguousarray(block, dtype=np.int32).tobytes())
     finally:
@@ -272,7 +272,7 @@ class _Inbox:
             for row in np.delete(np.stack(table[1:]), 1, axis=0).T.tolist()
             if row[0] in channels
         ]
-        for channel, pairs in merged(segments, self.ground.memory // BLOCKS):
+        for channel, pairs in merge_segments(segments, self.ground.memory // BLOCKS):
             self.read += HEAD * len(pairs.key) + WORD * len(pairs.word)
             yield channel, pairs
 
@@ -280,12 +280,12 @@ class _Inbox:
         """Append words to a file; see `Inbox.keep`."""
         with open(self._file(file), "ab", buffering=0) as handle:
             handle.write(words.tobytes())
-        self.sizes[file] = self.kept_words(file) + len(words)
+        self.sizes[file] = self.count_words(file) + len(words)
         self.wrote += WORD * len(words)
 
     def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
         """Read a part of a file; see `Inbox.kept`."""
-        words = min(len(into), self.kept_words(file) - begin)
+        words = min(len(into), self.count_words(file) - begin)
         if words <= 0:
             return 0
         with open(self._file(file), "rb", buffering=0) as handle:
@@ -294,7 +294,7 @@ class _Inbox:
         self.reread += WORD * words
         return words
 
-    def kept_words(self, file: int) -> int:
+    def count_words(self, file: int) -> int:
         """Return how many words a file holds."""
         return self.sizes.get(file, 0)
 

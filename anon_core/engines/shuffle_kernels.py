@@ -4,7 +4,7 @@ from anon_core.jit.kernel import kernel
 
 
 @kernel
-def gather(order, start, word, begin, out):
+def gather_values(order, start, word, begin, out):
     # order int64 (count,), start int64 (all + 1,), begin int64 (count + 1,), out int32 (words,)
     """Write the values in this order; begin says where each of them begins."""
     total = 0

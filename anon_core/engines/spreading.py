@@ -7,17 +7,17 @@ from anon_core.anonymizers.base import Anonymizer, Farmed, Ranked
 from anon_core.errors import LimitError
 
 
-def farmed(anonymizer: Anonymizer[Any]) -> Farmed:
-    """Return the module that spreads the work over a Dask cluster; see `spreader`."""
-    return cast("Farmed", spreader(anonymizer, "dask"))
+def load_dask_module(anonymizer: Anonymizer[Any]) -> Farmed:
+    """Return the module that spreads the work over a Dask cluster; see `load_engine_module`."""
+    return cast("Farmed", load_engine_module(anonymizer, "dask"))
 
 
-def ranked(anonymizer: Anonymizer[Any]) -> Ranked:
-    """Return the module that spreads the work over MPI ranks; see `spreader`."""
-    return cast("Ranked", spreader(anonymizer, "mpi"))
+def load_mpi_module(anonymizer: Anonymizer[Any]) -> Ranked:
+    """Return the module that spreads the work over MPI ranks; see `load_engine_module`."""
+    return cast("Ranked", load_engine_module(anonymizer, "mpi"))
 
 
-def spreader(anonymizer: Anonymizer[Any], engine: str) -> Farmed | Ranked:
+def load_engine_module(anonymizer: Anonymizer[Any], engine: str) -> Farmed | Ranked:
     """Return the module that spreads an anonymizer's work on an engine other than "local".
 
     Raises

@@ -81,7 +81,7 @@ class UncertainGraph:
         }
 
     @classmethod
-    def unpacked(
+    def unpack_arrays(
         cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "UncertainGraph":
         """Return the packed graph."""

@@ -44,7 +44,7 @@ def parallel_kernel(
 
         @wraps(function)
         def call(*arguments: Any) -> None:
-            spread(work, count(*(arguments[place] for place in places)), *arguments)
+            spread_work(work, count(*(arguments[place] for place in places)), *arguments)
 
         call.work = work  # type: ignore[attr-defined]  # its signatures say what was compiled
         return call
@@ -52,7 +52,7 @@ def parallel_kernel(
     return decorate
 
 
-def spread(work: Callable[..., Any], count: int, *arguments: Any) -> None:
+def spread_work(work: Callable[..., Any], count: int, *arguments: Any) -> None:
     """Call work(begin, end, *arguments) on ranges that cover 0 .. count - 1, on numba's threads.
 
     What `work` spreads in its turn takes no further threads, unless it is on the calling thread.
@@ -64,9 +64,12 @@ def spread(work: Callable[..., Any], count: int, *arguments: Any) -> None:
     pieces = min(count, PIECES * threads)
     bounds = [piece * count // pieces for piece in range(pieces + 1)]
     turns = iter(range(pieces))  # shared: the interpreter lock makes `next` atomic
-    helpers = [_pool().submit(_take, turns, work, bounds, arguments) for _ in range(threads - 1)]
+    helpers = [
+        _build_pool().submit(_run_pieces, turns, work, bounds, arguments)
+        for _ in range(threads - 1)
+    ]
     try:
-        _take(turns, work, bounds, arguments)
+        _run_pieces(turns, work, bounds, arguments)
     finally:
         for _ in turns:  # after an error no thread takes another piece
             pass
@@ -75,7 +78,7 @@ def spread(work: Callable[..., Any], count: int, *arguments: Any) -> None:
             helper.result()
 
 
-def _take(
+def _run_pieces(
     turns: Iterator[int], work: Callable[..., Any], bounds: list[int], arguments: tuple[Any, ...]
 ) -> None:
     for piece in turns:
@@ -83,9 +86,9 @@ def _take(
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _build_pool() -> ThreadPoolExecutor:
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     return ThreadPoolExecutor(most, "kernel", numba.set_num_threads, (1,))
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+os.register_at_fork(after_in_child=_build_pool.cache_clear)  # threads do not survive a fork

@@ -3,7 +3,7 @@
 Arrays are C-contiguous, uint16 unless stated otherwise, and addressed by flat index. LLVM splits
 the vectors for the processor at hand, so every processor computes the same bytes. Every load and
 address states its type: LLVM pointers carry none. A plain numba loop takes 1.3 (`add_within`) to
-7.7 (`tally`) times as long (docs/decisions/016).
+7.7 (`tally_bits`) times as long (docs/decisions/016).
 """
 
 import math
@@ -85,22 +85,22 @@ class _Variable:
         self._builder.store(value, self._place)
 
 
-def _selection(lanes):
+def _build_selection(lanes):
     return ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
 
 
-def _zeros(typ):
+def _build_zeros(typ):
     return ir.Constant(typ, [0] * typ.count)
 
 
-def _splat(builder, value):
+def _splat_value(builder, value):
     nothing = ir.Constant(_VECTOR, ir.Undefined)
     lane = ir.Constant(ir.IntType(32), 0)
     first = builder.insert_element(nothing, builder.trunc(value, _LANE), lane)
-    return builder.shuffle_vector(first, nothing, _selection([0] * LANES))
+    return builder.shuffle_vector(first, nothing, _build_selection([0] * LANES))
 
 
-def _mask(builder, left, right):
+def _build_mask(builder, left, right):
     return builder.bitcast(builder.icmp_unsigned("<=", left, right), _MASK)
 
 
@@ -158,7 +158,7 @@ def add_within(_typing, out, o, more, x, limits):
         kinds, arrays = signature.args, _Arrays(context, builder)
         total = builder.add(arrays.vector(kinds[0], out, o), arrays.vector(kinds[2], more, x))
         arrays.put(total, kinds[0], out, o)
-        return _mask(builder, total, arrays.vector(kinds[4], limits, ir.Constant(o.type, 0)))
+        return _build_mask(builder, total, arrays.vector(kinds[4], limits, ir.Constant(o.type, 0)))
 
     return signature, generate
 
@@ -180,17 +180,17 @@ def add_step(_typing, bounds, d, table, t, own, w, level, step, limits):
         reached = arrays.vector(kinds[0], bounds, here)
         total = builder.add(reached, arrays.vector(kinds[2], table, t))
         levels = arrays.vector(kinds[4], own, w)
-        other = builder.icmp_unsigned("!=", levels, _splat(builder, level))
-        more = builder.select(other, _splat(builder, step), _zeros(_VECTOR))
+        other = builder.icmp_unsigned("!=", levels, _splat_value(builder, level))
+        more = builder.select(other, _splat_value(builder, step), _build_zeros(_VECTOR))
         total = builder.add(total, more)
         arrays.put(total, kinds[0], bounds, below)
-        return _mask(builder, total, arrays.vector(kinds[8], limits, ir.Constant(d.type, 0)))
+        return _build_mask(builder, total, arrays.vector(kinds[8], limits, ir.Constant(d.type, 0)))
 
     return signature, generate
 
 
 @intrinsic
-def transpose(_typing, square):
+def transpose_square(_typing, square):
     """Transpose a square (LANES * LANES,) in place: six rounds exchange halves (Eklundh)."""
     signature = types.void(square)
 
@@ -209,7 +209,7 @@ def transpose(_typing, square):
                 lower = builder.add(upper, ir.Constant(index, size * LANES))
                 one, two = (arrays.vector(kind, square, start) for start in (upper, lower))
                 for target, lanes in ((upper, to_upper), (lower, to_lower)):
-                    chosen = builder.shuffle_vector(one, two, _selection(lanes))
+                    chosen = builder.shuffle_vector(one, two, _build_selection(lanes))
                     arrays.put(chosen, kind, square, target)
         return context.get_dummy_value()
 
@@ -240,7 +240,7 @@ def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
         while size > 1:  # halves are joined: llvmlite has no reduction
             size //= 2
             nothing = ir.Constant(some.type, ir.Undefined)
-            halves = (_selection(list(range(begin, begin + size))) for begin in (0, size))
+            halves = (_build_selection(list(range(begin, begin + size))) for begin in (0, size))
             some = builder.or_(*(builder.shuffle_vector(some, nothing, half) for half in halves))
         return builder.extract_element(some, ir.Constant(ir.IntType(32), 0))
 
@@ -268,7 +268,7 @@ def lanes_in(_typing, mask):
 
 
 @intrinsic
-def tally(_typing, counts, start, words, begin, size):
+def tally_bits(_typing, counts, start, words, begin, size):
     """Add to counts[start + l] how many of words[begin : begin + size] have bit l.
 
     counts is int32, words is uint64. Returns the union of the words, uint64.
@@ -279,13 +279,13 @@ def tally(_typing, counts, start, words, begin, size):
     def generate(context, builder, signature, arguments):
         counts, start, words, begin, size = arguments
         kinds, arrays = signature.args, _Arrays(context, builder)
-        total = _Variable(builder, _zeros(_BYTES))
+        total = _Variable(builder, _build_zeros(_BYTES))
         union = _Variable(builder, ir.Constant(_MASK, 0))
         most = ir.Constant(size.type, 255)  # a byte counts no further
         with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, most) as (first, _):
             left = builder.sub(size, first)
             part = builder.select(builder.icmp_signed("<", left, most), left, most)
-            total.set(_zeros(_BYTES))
+            total.set(_build_zeros(_BYTES))
             with cgutils.for_range(builder, part) as loop:
                 at = builder.add(begin, builder.add(first, loop.index))
                 word = arrays.element(kinds[2], words, at)

@@ -9,7 +9,7 @@ READ, NEAREST, DATA = 0, 3, 1  # arguments of llvm.prefetch: no write, all cache
 
 
 @intrinsic
-def prefetch(_typing, array, index):
+def prefetch_entry(_typing, array, index):
     """Ask for array[index]; changes nothing, and an index that is out of bounds does no harm.
 
     array is one-dimensional, index int64 and not negative.

@@ -72,7 +72,7 @@ class SparseMatrix:
         }
 
     @classmethod
-    def unpacked(
+    def unpack_arrays(
         cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "SparseMatrix":
         """Return the packed matrix."""

@@ -70,10 +70,10 @@ class Requirement:
     @property
     def holds(self) -> bool:
         """Whether the number reaches its limit."""
-        return reached(self.measure, self.found, self.required)
+        return is_limit_reached(self.measure, self.found, self.required)
 
 
-def reached(measure: Measure, found: float | None, required: float) -> bool:
+def is_limit_reached(measure: Measure, found: float | None, required: float) -> bool:
     """Whether a number is on the required side of its limit.
 
     Parameters
@@ -93,7 +93,7 @@ def reached(measure: Measure, found: float | None, required: float) -> bool:
         return False
     match SENSES[measure]:
         case "at least":
-            return found >= required - _slack(required)
+            return found >= required - _compute_slack(required)
         case "at most":
             return at_most(found, required)
         case "below":
@@ -102,8 +102,8 @@ def reached(measure: Measure, found: float | None, required: float) -> bool:
 
 def at_most(found: float, limit: float) -> bool:
     """Whether a number is at most a limit, up to rounding."""
-    return found <= limit + _slack(limit)
+    return found <= limit + _compute_slack(limit)
 
 
-def _slack(limit: float) -> float:
+def _compute_slack(limit: float) -> float:
     return ROUNDING * max(1.0, abs(limit))

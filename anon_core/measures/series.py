@@ -80,14 +80,14 @@ def cell_crowds(
     int64 (n,)
         0 for everybody if the seats are no perfect matching in which everybody fits the own row.
     """
-    record, owner = matchable(start, row, seat)
+    record, owner = list_matchable_pairs(start, row, seat)
     if person is not None:
         span = int(person.max(initial=0)) + 1
         record = np.unique(record * span + person[owner]) // span
     return np.bincount(record, minlength=len(start) - 1)
 
 
-def matchable(
+def list_matchable_pairs(
     start: NDArray[np.int64], row: NDArray[np.int32], seat: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs (record, owner of the row) that lie in some perfect matching of the cell.
@@ -111,7 +111,7 @@ def matchable(
     return record[same], owner[same]
 
 
-def histories(cells: Sequence[Cell]) -> Histories:
+def count_histories(cells: Sequence[Cell]) -> Histories:
     """Count, for each chain, the histories that may be its own.
 
     Parameters
@@ -134,10 +134,10 @@ def histories(cells: Sequence[Cell]) -> Histories:
     if any(len(np.unique(cell.chain)) < len(cell.chain) for cell in cells):
         raise InputError("a chain has at most one record in a cell")
     offset = np.cumsum([0] + [len(cell.chain) for cell in cells])
-    record, value, count = _concatenated(
+    record, value, count = _concatenate_columns(
         [_by_value(cell, first) for cell, first in zip(cells, offset.tolist(), strict=False)], 3
     )
-    (of_record,) = _concatenated([(cell.chain,) for cell in cells], 1)
+    (of_record,) = _concatenate_columns([(cell.chain,) for cell in cells], 1)
     chain, of = np.unique(of_record, return_inverse=True)
     # A value counts if each cell of the chain has it.
     places = np.lexsort([record, value, of[record]])
@@ -150,16 +150,16 @@ def histories(cells: Sequence[Cell]) -> Histories:
     product = np.where(whole, 1, 0)
     for turn in range(int(cells_with.max(initial=0))):
         here = np.flatnonzero(whole & (cells_with > turn))
-        product[here] = _product(product[here], count[first[here] + turn])
+        product[here] = _multiply_capped(product[here], count[first[here] + turn])
     left = np.where(np.repeat(whole, cells_with), count, 0)
     rows = np.full(len(chain), MOST)
-    np.minimum.at(rows, of, _sums(record, left, len(of)))
-    return Histories(chain, _sums(of[record[first]], product, len(chain)), rows)
+    np.minimum.at(rows, of, _sum_by_group(record, left, len(of)))
+    return Histories(chain, _sum_by_group(of[record[first]], product, len(chain)), rows)
 
 
 def _by_value(cell: Cell, first: int) -> tuple[NDArray[np.int64], ...]:
     """Matchable rows by record, numbered from `first` on, and value: record, value, how many."""
-    record, owner = matchable(cell.start, cell.row, cell.seat)
+    record, owner = list_matchable_pairs(cell.start, cell.row, cell.seat)
     value = np.zeros(len(cell.chain), dtype=np.int64) if cell.value is None else cell.value
     kinds, kind = np.unique(value, return_inverse=True)
     kind = kind if cell.seat is None else kind[cell.seat]
@@ -168,19 +168,21 @@ def _by_value(cell: Cell, first: int) -> tuple[NDArray[np.int64], ...]:
     return record + first, kinds[kind], count
 
 
-def _concatenated(
+def _concatenate_columns(
     parts: Sequence[tuple[NDArray[np.int64], ...]], width: int
 ) -> list[NDArray[np.int64]]:
     nothing = np.empty(0, dtype=np.int64)
     return [np.concatenate([nothing, *(part[at] for part in parts)]) for at in range(width)]
 
 
-def _product(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+def _multiply_capped(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one * other, at most MOST; `other` is positive."""
     return np.where(one > MOST // other, MOST, one * np.minimum(other, MOST // np.maximum(one, 1)))
 
 
-def _sums(group: NDArray[np.int64], number: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+def _sum_by_group(
+    group: NDArray[np.int64], number: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
     """Sums of numbers by group, int64 (groups,), at most MOST."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, number)

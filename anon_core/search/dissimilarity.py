@@ -134,7 +134,7 @@ class Dissimilarity:
             np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
         )
         base, bit_class = np.unique(weights, return_inverse=True)
-        sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
+        sorted_by = np.argsort([_compute_entropy(codes) for codes in table.codes], kind="stable")
         layout = np.lexsort(table.codes[sorted_by[::-1]])
         largest = int(largest_sum(weights, book)) + 2 * int(cells.sum(dtype=np.int64))
         return cls(
@@ -149,9 +149,9 @@ class Dissimilarity:
             bit_class.reshape(-1).astype(np.int32),
             cells[:, None],
             max(0, (largest + 1).bit_length() - 16),
-        ).fading(epsilon)
+        ).fade_weights(epsilon)
 
-    def fading(self, epsilon: float) -> "Dissimilarity":
+    def fade_weights(self, epsilon: float) -> "Dissimilarity":
         """Return the graph with W = round(weight * (epsilon / (1 + epsilon))^count).
 
         count is the number of neighbours that differ in the bit, or in the attribute of a cell
@@ -226,6 +226,6 @@ class Dissimilarity:
         return part, places
 
 
-def _entropy(codes: NDArray[np.int32]) -> float:
+def _compute_entropy(codes: NDArray[np.int32]) -> float:
     share = np.bincount(codes) / len(codes)
     return float(-(share[share > 0] * np.log2(share[share > 0])).sum())

@@ -15,8 +15,8 @@ from anon_core.search.nearest_kernels import (
     gather_classes,
     least_of_nodes,
     least_of_rows,
-    nearest,
     number_nodes,
+    search_nearest,
 )
 from anon_core.search.tiles_kernels import Classes, Tree
 
@@ -118,7 +118,7 @@ class Search:
     @classmethod
     def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
         """Prepare the search for the weights of the counts uint16 (f, n)."""
-        classes, kept = _classes(
+        classes, kept = _build_classes(
             graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0))
         )
         costs = graph.costs(counts, kept)
@@ -142,16 +142,16 @@ class Search:
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
         listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
         classes, blocks = self.classes, len(self.costs.coarse)
-        group = _group(len(classes.rows))
+        group = _count_group_blocks(len(classes.rows))
         for begin in range(0, blocks, SLICE):
             end = min(blocks, begin + SLICE)
             space = self.tree, classes, self.costs, self.least
-            nearest(*space, b, indptr, listed, begin, end, group, vertex, cost)
+            search_nearest(*space, b, indptr, listed, begin, end, group, vertex, cost)
             report(int(classes.begin[min(len(classes.rows), end * LANES)]))
         return Neighbours(indptr, vertex, cost)
 
 
-def _classes(
+def _build_classes(
     graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]
 ) -> tuple[Classes, NDArray[np.int64]]:
     """Put the vertices of each row into one class, but those that are `alone`, bool (n,) by place.
@@ -175,10 +175,10 @@ def _classes(
     return Classes(levels, own, first, begin[: size + 1], member, home), kept
 
 
-def shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
+def deal_search_shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
     """Deal runs of distinct rows out to `parts` shares of the search; int64 (n,), by vertex."""
     row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
-    return np.take(row, graph.place) // (LANES * _group(len(tree.distinct))) % parts
+    return np.take(row, graph.place) // (LANES * _count_group_blocks(len(tree.distinct))) % parts
 
 
 def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
@@ -186,11 +186,11 @@ def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
 
     Each thread holds a group of blocks. `threads`: those of this process if None.
     """
-    group = _group(vertices)
+    group = _count_group_blocks(vertices)
     at_work = min(threads or numba.get_num_threads(), -(-vertices // (LANES * group)))
     return at_work * group * LANES * 8 * (2 * most + SPARE)
 
 
-def _group(classes: int) -> int:
+def _count_group_blocks(classes: int) -> int:
     """Number of blocks that pass over the table together."""
     return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1

@@ -5,7 +5,7 @@ import numpy as np
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
 from anon_core.search.select_kernels import sort_keys
-from anon_core.search.tiles_kernels import Lists, Scratch, compare, shrink
+from anon_core.search.tiles_kernels import Lists, Scratch, compare_blocks, shrink_list
 
 DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
 SPARE = 64  # keys that a list has room for beside twice b
@@ -61,7 +61,7 @@ def gather_classes(first, layout, alone, kept, class_first, begin, member, home)
 
 
 @kernel
-def neediest(classes, i, b):
+def find_neediest_member(classes, i, b):
     """The first member of class i with the greatest b."""
     v = classes.member[classes.begin[i]]
     for place in range(classes.begin[i] + 1, classes.begin[i + 1]):
@@ -95,7 +95,7 @@ def least_of_nodes(begin, end, change, least):
 
 
 @kernel
-def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch):
+def walk_tree(tree, classes, costs, least, block, start, stop, alive, lists, scratch):
     """Offer classes start .. stop - 1 to the `alive` classes of a block, depth first.
 
     start and stop are multiples of LANES, or the end. A subtree is left once its bound passes the
@@ -131,7 +131,7 @@ def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch)
             if dense or d == attributes:
                 while done < end:
                     border = min(end, (done >> LANE_BITS) + 1 << LANE_BITS)
-                    compare(classes, costs, block, done, border, mask, dense, lists, scratch)
+                    compare_blocks(classes, costs, block, done, border, mask, dense, lists, scratch)
                     done = border
                 break
         done = end
@@ -158,7 +158,7 @@ def limit_by_listed(classes, costs, block, b, indptr, listed, lists):
     attributes, wide = rows.shape[1], table.shape[1] * LANES
     for lane in range(min(LANES, len(rows) - block * LANES)):
         i = block * LANES + lane
-        v = neediest(classes, i, b)
+        v = find_neediest_member(classes, i, b)
         greatest = np.int64(v) if lists.wanted[lane] > b[v] else np.int64(0)  # itself, at no cost
         for slot in range(indptr[v], indptr[v] + b[v]):
             j = home[listed[slot]]
@@ -184,14 +184,14 @@ def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
     reach = (most // LANES + 1) * (1 if len(listed) else UNKNOWN)
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
-    dense = low < high  # a constant would compile `compare` once more
+    dense = low < high  # a constant would compile `compare_blocks` once more
     for step in range(high - low):
         other = low + (block - low + step) % (high - low)
         start, stop = other * LANES, min(n, other * LANES + LANES)
-        compare(classes, costs, block, start, stop, alive, dense, lists, scratch)
+        compare_blocks(classes, costs, block, start, stop, alive, dense, lists, scratch)
         for lane in range(LANES):
             if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
-                shrink(lists, lane, costs.shift)
+                shrink_list(lists, lane, costs.shift)
     return low, high
 
 
@@ -202,7 +202,7 @@ def end_block(classes, costs, block, indptr, lists, neighbours, costs_found):
     for lane in range(min(LANES, len(classes.rows) - block * LANES)):
         i, wanted, start = block * LANES + lane, lists.wanted[lane], lane * lists.room
         if wanted > 0:
-            shrink(lists, lane, costs.shift)
+            shrink_list(lists, lane, costs.shift)
             sort_keys(keys, start, wanted)
             for place in range(classes.begin[i], classes.begin[i + 1]):
                 v = classes.member[place]
@@ -215,7 +215,7 @@ def end_block(classes, costs, block, indptr, lists, neighbours, costs_found):
 
 
 @parallel_kernel(lambda begin, end, group: (end - begin + group - 1) // group)
-def nearest(
+def search_nearest(
     first_group,
     last_group,
     tree,
@@ -268,7 +268,11 @@ def nearest(
                 wanted[g, lane], sizes[g, lane] = 0, 0
                 limits[g, lane], coarse[g, lane] = HIGHEST, HIGHEST_COARSE
         for i in range(first * LANES, min(n, last * LANES)):
-            g, lane, asked = (i >> LANE_BITS) - first, i & (LANES - 1), b[neediest(classes, i, b)]
+            g, lane, asked = (
+                (i >> LANE_BITS) - first,
+                i & (LANES - 1),
+                b[find_neediest_member(classes, i, b)],
+            )
             if asked > 0:  # a class of several members finds itself, too
                 wanted[g, lane] = asked + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
                 alive[g] |= np.uint64(1) << np.uint64(lane)
@@ -296,7 +300,7 @@ def nearest(
                     low, high = max(start, bounds[1, g] * LANES), stop
                 if alive[g] and low < high:
                     lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
-                    walk(
+                    walk_tree(
                         tree, classes, costs, least, first + g, low, high, alive[g], lists, scratch
                     )
         for g in range(last - first):

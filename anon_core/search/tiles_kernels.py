@@ -13,7 +13,7 @@ from anon_core.jit.lanes import (
     add_within,
     lowest_lane,
     pick_levels,
-    transpose,
+    transpose_square,
 )
 from anon_core.search.select_kernels import keep_smallest
 
@@ -62,7 +62,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def shrink(lists, lane, shift):
+def shrink_list(lists, lane, shift):
     """Keep the smallest keys of a list; the greatest of them is the new limit."""
     limit = keep_smallest(lists.keys, lane * lists.room, lists.sizes[lane], lists.wanted[lane])
     lists.sizes[lane] = lists.wanted[lane]
@@ -97,11 +97,11 @@ def sum_square(classes, costs, block, other, alive, scratch):
         mask &= mask - np.uint64(1)
         at = (ours + lane) * attributes + same
         add_levels(square, lane * LANES, shared, 0, table, theirs, rows, at, attributes - same)
-    transpose(square)
+    transpose_square(square)
 
 
 @kernel
-def compare(classes, costs, block, start, stop, alive, dense, lists, scratch):
+def compare_blocks(classes, costs, block, start, stop, alive, dense, lists, scratch):
     """Offer the members of classes start .. stop - 1, of one block, to `alive` classes of `block`.
 
     If `dense`, the other side's costs are summed for all pairs at once; else for each pair whose
@@ -155,4 +155,4 @@ def compare(classes, costs, block, start, stop, alive, dense, lists, scratch):
                 keys[lane * room + size] = key
                 sizes[lane] = size + 1
                 if size + 1 == room:
-                    shrink(lists, lane, shift)
+                    shrink_list(lists, lane, shift)

@@ -10,14 +10,14 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import (
     SHARE,
     add_kept,
     level_left,
     level_right,
     set_limits,
-    settle,
+    settle_shares,
 )
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.encoding import distinct_columns
@@ -141,7 +141,7 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     own = kinds % len(row_size)
     own_start = np.searchsorted(kinds, np.arange(len(size) + 1) * len(row_size))
 
-    space = fitting(table, masked.hidden, first, first_row)
+    space = build_fitting_space(table, masked.hidden, first, first_row)
     start = np.zeros(len(size), dtype=np.int64)
     found, indptr, rows = (
         np.empty(len(size), dtype=np.int64),
@@ -185,7 +185,7 @@ def seat_chances(seats: Seats) -> SeatChances:
     indptr, rows, owns = seats.lists
     limits, levelled = np.array(LIMITS, dtype=np.int64), LIMITS.index(LEVELLED)
     rate = np.maximum(1, SHARE * seats.size // seats.k)
-    a, b = _levelled(seats, rate, limits[levelled])
+    a, b = _level_shares(seats, rate, limits[levelled])
     kept = np.zeros(levelled + 1, dtype=np.int64)
     add_kept(indptr, rows, owns, seats.row_size, rate, limits, a, b, kept)
     first = int((FITTING * (kept[-1] - kept) > kept[-1]).sum())
@@ -200,14 +200,14 @@ def seat_chances(seats: Seats) -> SeatChances:
     for step in range(first, len(limits)):
         set_limits(indptr, rows, owns, seats.size, seats.row_size, seats.k, limits[step], limit)
         if step == first:
-            settle(indptr, rows, seats.k, a, b, limits[step, 1], limit, held, left, right)
-        fill(indptr, rows, limit, held, left, right, start, slot, owner)
+            settle_shares(indptr, rows, seats.k, a, b, limits[step, 1], limit, held, left, right)
+        raise_flow(indptr, rows, limit, held, left, right, start, slot, owner)
         if not left.any():
             break
     return SeatChances(seats, held)
 
 
-def _levelled(
+def _level_shares(
     seats: Seats, rate: NDArray[np.int64], most: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """a (record classes,) and b (row classes,) of the shares a + b."""
@@ -224,7 +224,7 @@ def _levelled(
     return a, b
 
 
-def fitting(
+def build_fitting_space(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     records: NDArray[np.int64],

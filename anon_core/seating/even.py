@@ -17,10 +17,10 @@ from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
 from anon_core.seating.fits import ROOM
 from anon_core.seating.levelling_kernels import SHARE
-from anon_core.seating.reassigning import reassigned
+from anon_core.seating.reassigning import reassign_shares
 from anon_core.seating.record_classes import FURTHER, RecordClasses
-from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
-from anon_core.seating.widening import filled
+from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
+from anon_core.seating.widening import fill_row_shares
 from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
@@ -84,7 +84,7 @@ def near_classes(table: BinaryTable) -> int:
 
 
 def even_memory(table: BinaryTable, shares: int) -> int:
-    """Return the bytes that `evened`, of rows with so many shares, holds beyond its input."""
+    """Return the bytes that `build_even_rows`, of so many shares a row, holds beyond its input."""
     n, book = table.records, table.codebook
     near, rows = near_classes(table), NEAR_ROWS
     searched = near
@@ -100,7 +100,7 @@ def even_memory(table: BinaryTable, shares: int) -> int:
     )
 
 
-def evened(
+def build_even_rows(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
@@ -117,41 +117,45 @@ def evened(
     weights : int32 (f,) and int32 (attributes,)
         What a hidden feature costs, and the first hidden feature of an attribute in addition.
     passes : int
-        How often all shares are assigned anew (`reassigned`). Then each record must be a person.
+        How often all shares are assigned anew (`reassign_shares`). Then each record must
+        be a person.
 
     Notes
     -----
     A maximum flow gives shares of rows to records that fit them. While shares are left over, the
-    rows that are cheapest to widen let the flow grow (`filled`). From then on the masks follow from
-    the holders: a row hides what they differ in. Shares change hands as long as that hides less
-    (`swapped`). All numbers are whole, and the result depends on no number of threads.
+    rows that are cheapest to widen let the flow grow (`fill_row_shares`). From then on the masks
+    follow from the holders: a row hides what they differ in. Shares change hands as long as that
+    hides less (`swap_shares`). All numbers are whole, and the result depends on no number of
+    threads.
     """
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
-    near = _nearest(table, classes, weights)
-    holders = filled(table, classes, near, hidden, shares, weights[0])
-    made = _exchanged(table, classes, near, holders, weights)
+    near = _list_near_classes(table, classes, weights)
+    holders = fill_row_shares(table, classes, near, hidden, shares, weights[0])
+    made = _exchange_holders(table, classes, near, holders, weights)
     if not passes:
         return made
     holders = classes.of[made.holders].astype(np.int32)
-    reassigned(table, classes, holders, _blank(table), weights, passes)
-    return _exchanged(table, classes, near, holders, weights)
+    reassign_shares(table, classes, holders, _find_blank_bits(table), weights, passes)
+    return _exchange_holders(table, classes, near, holders, weights)
 
 
-def exchanged(
+def exchange_even_shares(
     table: BinaryTable,
     rows: EvenRows,
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> EvenRows:
     """Let records of even rows exchange shares as long as the rows then hide less.
 
-    See `evened`; `rows` hold as many shares as the greatest k at least.
+    See `build_even_rows`; `rows` hold as many shares as the greatest k at least.
     """
     classes = RecordClasses.of_table(table)
     holders = classes.of[rows.holders].astype(np.int32)
-    return _exchanged(table, classes, _nearest(table, classes, weights), holders, weights)
+    return _exchange_holders(
+        table, classes, _list_near_classes(table, classes, weights), holders, weights
+    )
 
 
-def _nearest(
+def _list_near_classes(
     table: BinaryTable,
     classes: RecordClasses,
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
@@ -159,18 +163,18 @@ def _nearest(
     return classes.nearest(table, weights, near_classes(table))
 
 
-def _exchanged(
+def _exchange_holders(
     table: BinaryTable,
     classes: RecordClasses,
     near: NDArray[np.int32],
     holders: NDArray[np.int32],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> EvenRows:
-    hides = swapped(table, classes, near, holders, _blank(table), weights)
+    hides = swap_shares(table, classes, near, holders, _find_blank_bits(table), weights)
     return EvenRows(hides, classes.first.astype(np.int32)[holders])
 
 
-def _blank(table: BinaryTable) -> NDArray[np.uint64]:
+def _find_blank_bits(table: BinaryTable) -> NDArray[np.uint64]:
     """What rows hide in any case, uint64 (n, words)."""
     blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)

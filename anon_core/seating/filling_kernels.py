@@ -18,7 +18,9 @@ def turn_around(indptr, rows, start, slot, owner):
 
 
 @inlined
-def layers(indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue):
+def number_layers(
+    indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue
+):
     # layer (C,), row_layer (R,): filled; queue (C,): scratch
     """Number the vertices by their distance from the left vertices that still hold something.
 
@@ -51,7 +53,7 @@ def layers(indptr, rows, limit, held, left, right, start, slot, owner, layer, ro
 
 
 @kernel
-def fill(indptr, rows, limit, held, left, right, start, slot, owner):
+def raise_flow(indptr, rows, limit, held, left, right, start, slot, owner):
     # limit, held int32 or int64 (pairs,); left int64 (C,), right int64 (R,): not held yet
     # start, slot, owner: of `turn_around`
     """Raise `held` to a maximum flow within `limit`; a flow above its limit may stay or fall.
@@ -65,7 +67,7 @@ def fill(indptr, rows, limit, held, left, right, start, slot, owner):
     queue, at = np.empty(classes, dtype=np.int32), np.empty(classes + 1, dtype=np.int32)
     there, back = np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64)
     while True:
-        last = layers(
+        last = number_layers(
             indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue
         )
         if last < 0:

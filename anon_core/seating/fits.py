@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.filling_kernels import turn_around
-from anon_core.seating.record_classes import RecordClasses, filled_places
+from anon_core.seating.record_classes import RecordClasses, list_filled_places
 from anon_core.seating.widening_kernels import Pairs, Rows, list_fits
 
 ROOM = 8  # rows that a class lists at most for each one that it needs
@@ -38,7 +38,7 @@ class Fits:
         party = classes.party if classes.people else classes.party[:0]
         masks = rows.class_bits, rows.bits, rows.hidden
         list_fits(rows.near, classes.start, classes.members, party, *masks, indptr, listed, found)
-        listed = listed[filled_places(indptr, found)]
+        listed = listed[list_filled_places(indptr, found)]
         start = np.concatenate([[0], np.cumsum(found)])
         fits = cls(start, listed, np.zeros(len(listed), dtype=np.int32))
         if classes.people:  # one class of a person for a row: `list_fits` looks at single classes

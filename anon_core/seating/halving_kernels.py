@@ -31,7 +31,9 @@ def pair_ends(vertex, vertices, words, order, mate):
 
 
 @kernel
-def toss(left_mate, right_mate, coins, up):  # coins uint32, a bit an edge; up (m,): filled
+def toss_cycle_coins(
+    left_mate, right_mate, coins, up
+):  # coins uint32, a bit an edge; up (m,): filled
     """up[e] = 0 or 1, in turn along each cycle of mates: of two mates one is up.
 
     The coin of a cycle's first edge decides which.

@@ -38,7 +38,7 @@ def level_left(first, last, indptr, rows, owns, row_size, k, rate, most, a, b, g
                     share = max(np.int64(0), min(wished, most[0] if e < middle else most[1]))
                     total += share * row_size[r]
                     slope += row_size[r] if share == wished else 0
-                a[c] = moved(own, k[c] * SHARE - total, slope)
+                a[c] = take_newton_step(own, k[c] * SHARE - total, slope)
             own = a[c]
             for e in range(begin, end):
                 r = rows[e]
@@ -61,12 +61,12 @@ def level_right(
             slope += got[t, r, 1]
         miss = np.int64(SHARE * SHARE) - total
         missed += abs(miss // SHARE) * row_size[r]
-        b[r] = moved(b[r], miss - miss // 8, slope)
+        b[r] = take_newton_step(b[r], miss - miss // 8, slope)
     return missed
 
 
 @kernel
-def moved(place, miss, slope):
+def take_newton_step(place, miss, slope):
     """`place` after a Newton step."""
     step = miss // slope if slope > 0 else (STEP if miss > 0 else -STEP)
     return max(np.int64(-FARTHEST), min(np.int64(FARTHEST), place + step))
@@ -106,7 +106,7 @@ def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pa
 
 
 @kernel
-def settle(indptr, rows, k, a, b, most, limit, held, left, right):
+def settle_shares(indptr, rows, k, a, b, most, limit, held, left, right):
     # most: the greatest share; held (pairs,): filled; left (C,), right (R,): lowered by `held`
     """Hold the shares a[c] + b[r] within the limits; scale down those of an overfull vertex."""
     got = np.zeros(len(right), dtype=np.int64)
@@ -119,18 +119,18 @@ def settle(indptr, rows, k, a, b, most, limit, held, left, right):
             )
             total += held[e]
         for e in range(indptr[c], indptr[c + 1]):
-            held[e] = lowered(held[e], left[c], total)
+            held[e] = scale_part_down(held[e], left[c], total)
             got[rows[e]] += held[e]
     whole = right.copy()
     for c in range(len(left)):
         for e in range(indptr[c], indptr[c + 1]):
             r = rows[e]
-            held[e] = lowered(held[e], whole[r], got[r])
+            held[e] = scale_part_down(held[e], whole[r], got[r])
             left[c] -= held[e]
             right[r] -= held[e]
 
 
 @kernel
-def lowered(part, whole, total):
+def scale_part_down(part, whole, total):
     """Scale `part` by whole / total if total exceeds whole; rounds down."""
     return np.int64(part) if total <= whole else np.int64(part) * ((whole << 15) // total) >> 15

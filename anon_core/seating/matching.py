@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
-from anon_core.seating.filling_kernels import fill, turn_around
-from anon_core.seating.halving_kernels import pair_ends, toss
+from anon_core.seating.filling_kernels import raise_flow, turn_around
+from anon_core.seating.halving_kernels import pair_ends, toss_cycle_coins
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.reseating import reseated
+from anon_core.seating.reseating import reseat_people
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]
@@ -36,7 +36,7 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     -----
     The holders of the rows are the chances of the seats. Where an anonymizer left none,
     `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
-    records, seats are then exchanged until every crowd holds k people (`reseated`).
+    records, seats are then exchanged until every crowd holds k people (`reseat_people`).
 
     Where records had rows before, and equal rows are crowds, everyone stays among these: a group
     was chosen so that what its own members carry leaves each of them enough histories.
@@ -47,13 +47,13 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     """
     table, holders = masked.table, masked.holders
     if table.pasts is not None and (group := _crowds_of_equal_rows(masked)) is not None:
-        return _drawn_in_groups(group, draw)
+        return _draw_in_groups(group, draw)
     if holders is None:
-        return drawn(seat_chances(list_seats(masked, draw(table.records))), draw)
+        return draw_by_chances(seat_chances(list_seats(masked, draw(table.records))), draw)
     if table.person is None:
-        return drawn_by_holders(table, holders, draw)
-    seat = drawn_by_holders(table, holders, draw)
-    return reseated(table, masked.hidden, holders, seat, draw)
+        return draw_by_holders(table, holders, draw)
+    seat = draw_by_holders(table, holders, draw)
+    return reseat_people(table, masked.hidden, holders, seat, draw)
 
 
 def _crowds_of_equal_rows(masked: MaskedTable) -> NDArray[np.int64] | None:
@@ -65,14 +65,14 @@ def _crowds_of_equal_rows(masked: MaskedTable) -> NDArray[np.int64] | None:
     return None if (size[group] < table.k).any() else group
 
 
-def _drawn_in_groups(group: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
+def _draw_in_groups(group: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
     """Draw who sits in which row of the own group, each equally likely."""
     found = np.empty(len(group), dtype=np.int64)
-    found[np.argsort(group, kind="stable")] = _shuffled(group, draw)
+    found[np.argsort(group, kind="stable")] = _shuffle_in_kinds(group, draw)
     return found
 
 
-def drawn_by_holders(
+def draw_by_holders(
     table: BinaryTable, holders: NDArray[np.int32], draw: Draw
 ) -> NDArray[np.int64]:
     """A perfect matching that has each pair with the part of the row that the record holds.
@@ -104,17 +104,17 @@ def drawn_by_holders(
     matching = (classes.of[row] == owner).astype(np.int64)
     while True:
         whole, rest = divmod(SHARE, shares)
-        if _below(shares * (whole + rest), draw) < SHARE:
+        if _draw_below(shares * (whole + rest), draw) < SHARE:
             break
         count, shares = count - matching, shares - 1
         matching = _perfect_matching(owner, row, count, classes.size, n)
     edges = owner.astype(np.int32), row.astype(np.int32), whole * count + rest * matching
     found = np.empty(n, dtype=np.int64)
-    found[_shuffled(classes.of, draw)] = _seats(*edges, (len(classes), n), draw)
+    found[_shuffle_in_kinds(classes.of, draw)] = _halve_to_matching(*edges, (len(classes), n), draw)
     return found
 
 
-def _below(end: int, draw: Draw) -> int:
+def _draw_below(end: int, draw: Draw) -> int:
     """A whole number below `end` <= 2^32, each equally likely."""
     while True:
         word = int(draw(1)[0])
@@ -136,11 +136,11 @@ def _perfect_matching(
     ends, held = row.astype(np.int32), np.zeros(len(row), dtype=np.int32)
     turn_around(indptr, ends, start, slot, other)
     graph = indptr, ends, count.astype(np.int32), held
-    fill(*graph, size.copy(), np.ones(rows, dtype=np.int64), start, slot, other)
+    raise_flow(*graph, size.copy(), np.ones(rows, dtype=np.int64), start, slot, other)
     return held.astype(np.int64)
 
 
-def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
+def draw_by_chances(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
     """A perfect matching that has each pair with its chance, int64 (n,): row of each record.
 
     Notes
@@ -157,15 +157,18 @@ def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
     owner = (np.searchsorted(seats.indptr, pairs, side="right") - 1).astype(np.int32)
     row, count = seats.rows[pairs], chances.held[pairs]
     del pairs
-    taken = _seats(owner, row, count, (len(seats.size), len(seats.row_size)), draw)
+    taken = _halve_to_matching(owner, row, count, (len(seats.size), len(seats.row_size)), draw)
     # The members of each class, shuffled, take its seats in order.
-    record, place = _shuffled(seats.record_class, draw), _shuffled(seats.row_class, draw)
+    record, place = (
+        _shuffle_in_kinds(seats.record_class, draw),
+        _shuffle_in_kinds(seats.row_class, draw),
+    )
     found = np.empty(len(record), dtype=np.int64)
     found[record[np.argsort(taken, kind="stable")]] = place
     return found
 
 
-def _seats(
+def _halve_to_matching(
     owner: NDArray[np.int32],
     row: NDArray[np.int32],
     count: NDArray[np.signedinteger[Any]],
@@ -177,14 +180,14 @@ def _seats(
     Edges ascend by owner.
     """
     for _ in range(SHARE.bit_length() - 1):
-        count = halved(owner, row, count, vertices, draw)
+        count = halve_multiplicities(owner, row, count, vertices, draw)
         stays = count > 0
         if not stays.all():
             owner, row, count = owner[stays], row[stays], count[stays]
     return np.repeat(row, count)
 
 
-def halved(
+def halve_multiplicities(
     owner: NDArray[np.int32],
     row: NDArray[np.int32],
     count: NDArray[np.signedinteger[Any]],
@@ -203,12 +206,12 @@ def halved(
         for mate, vertex, number in zip(mates, (owner[odd], row[odd]), vertices, strict=True):
             pair_ends(vertex, number, draw(m), order, mate)
         up = np.empty(m, dtype=np.int8)
-        toss(mates[0], mates[1], draw(-(-m // 32)), up)
+        toss_cycle_coins(mates[0], mates[1], draw(-(-m // 32)), up)
         count[odd] += up
     return count
 
 
-def _shuffled(kind: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
+def _shuffle_in_kinds(kind: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
     """All indices, by kind, those of each kind in random order."""
     order = np.argsort(draw(2 * len(kind)).view(np.uint64), kind="stable")
     return order[np.argsort(kind[order], kind="stable")]

@@ -3,7 +3,13 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.seating.swapping_kernels import ANY, loss, shares_in, unite_row, without
+from anon_core.seating.swapping_kernels import (
+    ANY,
+    compute_share_loss,
+    find_hidden_without,
+    shares_in,
+    unite_row,
+)
 
 
 @parallel_kernel(lambda rows: len(rows))
@@ -14,13 +20,15 @@ def all_costs(begin, end, rows, share, shared, class_bits, bits, parties, prices
     for i in range(begin, end):
         r = rows[i]
         mine = shared.holders[r, share]
-        without(r, mine, shared, class_bits, bits, kept)
+        find_hidden_without(r, mine, shared, class_bits, bits, kept)
         for j in range(len(rows)):
             c = shared.holders[rows[j], share]
             held = shares_in(r, c, shared.holders, parties.party)
             held -= np.int64(parties.party[c] == parties.party[mine])
             if held < parties.limit[c]:
-                costs[j, i] = np.float64(loss(r, c, kept, class_bits, bits, prices, ANY))
+                costs[j, i] = np.float64(
+                    compute_share_loss(r, c, kept, class_bits, bits, prices, ANY)
+                )
             else:
                 costs[j, i] = np.inf
 

@@ -55,7 +55,7 @@ class RecordClasses:
         same, person = [table.codes, table.k[None]], table.person
         if person is not None:
             same.append(person[None])
-        of, first = numbered(np.vstack(same))
+        of, first = number_columns(np.vstack(same))
         start = np.concatenate([[0], np.cumsum(np.bincount(of))])
         members = np.argsort(of, kind="stable")
         k, bits = table.k[first].astype(np.int64), table.bits[first]
@@ -72,10 +72,10 @@ class RecordClasses:
         levels have them; a class number of -1 fills the rest.
         """
         if not self.people:
-            return _nearest(table.at(self.first), weights, most)
+            return _find_nearest_records(table.at(self.first), weights, most)
         part = table.at(self.first)
-        kind, first = numbered(np.vstack([part.codes, part.k[None]]))
-        near = _nearest(part.at(first), weights, FURTHER * most)
+        kind, first = number_columns(np.vstack([part.codes, part.k[None]]))
+        near = _find_nearest_records(part.at(first), weights, FURTHER * most)
         start = np.concatenate([[0], np.cumsum(np.bincount(kind))])
         alike = np.argsort(kind, kind="stable")
         found = np.full((len(self), most), -1, dtype=np.int32)
@@ -106,20 +106,20 @@ class RecordClasses:
         return len(self.first)
 
 
-def numbered(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def number_columns(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number distinct columns by their first places: number of each, and its first place."""
     kind, first = distinct_columns(columns)
     rank = np.argsort(np.argsort(first))
     return rank[kind], np.sort(first)
 
 
-def filled_places(indptr: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
+def list_filled_places(indptr: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
     """Places that were filled where list c has room from indptr[c] on and holds found[c]."""
     total = np.cumsum(found)
     return np.arange(int(total[-1])) + np.repeat(indptr[:-1] - total + found, found)
 
 
-def _nearest(
+def _find_nearest_records(
     table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]], most: int
 ) -> NDArray[np.int32]:
     """The nearest records of each, int32 (n, most)."""

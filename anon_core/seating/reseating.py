@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.seating.chances import fitting
+from anon_core.seating.chances import build_fitting_space
 from anon_core.seating.filling_kernels import turn_around
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating_kernels import (
     Crowd,
     Seating,
-    join,
     keep_joined,
+    label_seat_components,
     mend_all,
     mix_all,
 )
@@ -24,8 +24,8 @@ LONGEST, SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they
 VALUES = 2  # that a crowd shows if it can
 
 
-def reseating_memory(table: BinaryTable, shares: int) -> int:
-    """Return the bytes that `reseated` or `mixed`, of rows with so many shares, holds.
+def reseat_memory(table: BinaryTable, shares: int) -> int:
+    """Return the bytes that `reseat_people` or `mix_values`, of rows with so many shares, holds.
 
     Who may sit in each row and where each class may sit take 64 bytes a share. The crowds take 12
     bytes for each of up to `ROOM` k rows. A bitmap over the rows for each level finds them.
@@ -36,7 +36,7 @@ def reseating_memory(table: BinaryTable, shares: int) -> int:
     return 64 * held + 12 * crowds + levels + n * (16 * len(table.codebook.attributes) + 240)
 
 
-def reseated(
+def reseat_people(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     holders: NDArray[np.int32],
@@ -74,12 +74,12 @@ def reseated(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _crowds(table, hidden, classes, held, classes.k, within=True)
+    crowd = _list_crowds(table, hidden, classes, held, classes.k, within=True)
     person = classes.party[classes.of]
-    return _exchanged(mend_all, LONGEST, classes, crowd, held, seat, (person, 0), draw)
+    return _exchange_seats(mend_all, LONGEST, classes, crowd, held, seat, (person, 0), draw)
 
 
-def mixed(
+def mix_values(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     holders: NDArray[np.int32],
@@ -92,7 +92,7 @@ def mixed(
     Parameters
     ----------
     table, hidden, holders, seat, draw
-        As for `reseated`.
+        As for `reseat_people`.
     value : int64 (n,)
         Number of the value of each record, from 0 to n - 1.
 
@@ -103,16 +103,16 @@ def mixed(
 
     Notes
     -----
-    As in `reseated`, along cycles of 2 and 3 rows; a crowd that no cycle helps stays as it is. The
-    crowd is here all rows that a record fits, as far as they are listed.
+    As in `reseat_people`, along cycles of 2 and 3 rows; a crowd that no cycle helps stays as it is.
+    The crowd is here all rows that a record fits, as far as they are listed.
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
-    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, (value, table.records), draw)
+    crowd = _list_crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
+    return _exchange_seats(mix_all, SHORT, classes, crowd, held, seat, (value, table.records), draw)
 
 
-def _exchanged(
+def _exchange_seats(
     exchange: Callable[..., None],
     longest: int,
     classes: RecordClasses,
@@ -136,7 +136,7 @@ def _exchanged(
     return seats.seat
 
 
-def _crowds(
+def _list_crowds(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     classes: RecordClasses,
@@ -150,7 +150,7 @@ def _crowds(
     `within` its component only, where these are needed as matchable rows.
     """
     n, number = table.records, len(classes)
-    space = fitting(table, hidden, classes.first, np.arange(n))
+    space = build_fitting_space(table, hidden, classes.first, np.arange(n))
     pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
     owner, own = np.divmod(pairs, n)
     own_start = np.searchsorted(owner, np.arange(number + 1))
@@ -161,7 +161,7 @@ def _crowds(
     list_fitting_rows(*space, begin, own_start, own, indptr, rows, found)
     label = np.zeros(number + n, dtype=np.int64)
     if within:
-        join(held, label)
+        label_seat_components(held, label)
     start = np.zeros(number + 1, dtype=np.int64)
     fits = rows[: keep_joined(indptr, found, label, rows, start)]
     row_start = np.concatenate([[0], np.cumsum(np.bincount(fits, minlength=n))])

@@ -68,7 +68,7 @@ class Seating(NamedTuple):
 
 
 @kernel
-def lacking(c, crowd, seats, stamp, token):
+def count_lacking_owners(c, crowd, seats, stamp, token):
     """Owners that the crowd of class c lacks; `stamp` (owners,) takes a token never used."""
     found, wanted = np.int64(0), crowd.wanted[c]
     for place in range(crowd.start[c], crowd.start[c + 1]):
@@ -82,10 +82,10 @@ def lacking(c, crowd, seats, stamp, token):
 
 
 @kernel
-def lacking_all(crowd, seats, stamp, token, lacks):
+def count_all_lacking(crowd, seats, stamp, token, lacks):
     """lacks[c] = owners that each crowd lacks; returns the next token."""
     for c in range(len(lacks)):
-        lacks[c] = lacking(c, crowd, seats, stamp, token + c)
+        lacks[c] = count_lacking_owners(c, crowd, seats, stamp, token + c)
     return token + len(lacks)
 
 
@@ -116,7 +116,7 @@ def at_home(cycle, length, seats):
 
 
 @kernel
-def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
+def try_cycle(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     """Move a cycle if crowds then lack fewer owners in all; else leave all as it was.
 
     It is left, too, if it brings more records home than may come: full crowds are likelier with
@@ -135,7 +135,7 @@ def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
             c = crowd.of_row[place]
             if seen[c] != mark:
                 seen[c] = mark
-                gain += lacks[c] - lacking(c, crowd, seats, stamp, token)
+                gain += lacks[c] - count_lacking_owners(c, crowd, seats, stamp, token)
                 token += 1
     if gain <= 0:
         place_all(cycle, length, seats, False)
@@ -144,13 +144,13 @@ def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     for step in range(length):
         for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
             c = crowd.of_row[place]
-            lacks[c] = lacking(c, crowd, seats, stamp, token)
+            lacks[c] = count_lacking_owners(c, crowd, seats, stamp, token)
             token += 1
     return True, token, mark
 
 
 @kernel
-def mend(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark):
+def mend_crowd(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark):
     """Exchange seats along one cycle of `length` rows that begins in the crowd of class c.
 
     Each occupant moves to the next row, which it may sit in; `pinned` rows, bool (n,), stay as they
@@ -185,7 +185,7 @@ def mend(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark):
                 continue
             for share in range(holders.shape[1]):
                 if holders[cycle[0], share] == last:
-                    moved, token, mark = improves(
+                    moved, token, mark = try_cycle(
                         cycle, length, crowd, seats, stamp, token, lacks, seen, mark
                     )
                     if moved:
@@ -222,7 +222,7 @@ def send_home(r, seats, pinned, seen, mark, came, queue):
 
 
 @kernel
-def exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, mark):
+def exchange_cycles(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, mark):
     """Exchange seats along cycles of 2 .. `longest` rows, as long as crowds gain owners.
 
     `order` (C,): classes in the order in which they are looked at. Returns the next token and mark.
@@ -233,7 +233,7 @@ def exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, ma
         for c in order:
             moved = True
             while lacks[c] > 0 and moved:
-                moved, token, mark = mend(
+                moved, token, mark = mend_crowd(
                     c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark
                 )
                 done |= moved
@@ -245,9 +245,9 @@ def exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, ma
 def mix_all(order, longest, crowd, seats, stamp, lacks):
     # order (C,): classes in the order in which they are looked at; lacks (C,): filled
     """Exchange seats along cycles of 2 .. `longest` rows, as long as crowds gain owners."""
-    token = lacking_all(crowd, seats, stamp, np.int64(1), lacks)
+    token = count_all_lacking(crowd, seats, stamp, np.int64(1), lacks)
     seen, pinned = np.zeros(len(lacks), dtype=np.int64), np.zeros(len(seats.seat), dtype=np.bool_)
-    exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, np.int64(0))
+    exchange_cycles(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, np.int64(0))
 
 
 @kernel
@@ -259,12 +259,12 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
     rows of as many owners as it needs, in which its class may sit, get their own records back, for
     good. Crowds that this leaves short exchange seats again.
     """
-    token, n = lacking_all(crowd, seats, stamp, np.int64(1), lacks), len(seats.seat)
+    token, n = count_all_lacking(crowd, seats, stamp, np.int64(1), lacks), len(seats.seat)
     seen, mark = np.zeros(len(lacks), dtype=np.int64), np.int64(0)
     pinned, passed = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
     came, queue, trips = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.int64(0)
     while lacks.sum() > 0:
-        token, mark = exchange(
+        token, mark = exchange_cycles(
             order, longest, pinned, crowd, seats, stamp, token, lacks, seen, mark
         )
         for c in order:
@@ -280,11 +280,11 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
                     send_home(r, seats, pinned, passed, trips, came, queue)
                 pinned[r] = True
         longest = min(longest, 3)  # longer ones seldom help beside rows that stay
-        token = lacking_all(crowd, seats, stamp, token + 1, lacks)
+        token = count_all_lacking(crowd, seats, stamp, token + 1, lacks)
 
 
 @kernel
-def join(holders, label):
+def label_seat_components(holders, label):
     # label int64 (C + n,): filled; class c at c, row r at C + r
     """Label classes and rows by the component of the graph of who may sit where."""
     classes = len(label) - len(holders)

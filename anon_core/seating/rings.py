@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from anon_core.seating.record_classes import RecordClasses
 
 
-def ring(classes: RecordClasses, shares: int) -> NDArray[np.int32] | None:
+def seat_in_ring(classes: RecordClasses, shares: int) -> NDArray[np.int32] | None:
     """Seat records in a ring, so that each row is held by records of different people.
 
     Parameters

@@ -9,8 +9,8 @@ from anon_core.seating.swapping_kernels import (
     Parties,
     Prices,
     Shared,
-    exchange,
-    unite,
+    exchange_row_shares,
+    unite_rows,
 )
 from anon_core.tables.records import BinaryTable
 
@@ -22,7 +22,7 @@ AT_ONCE = 2**10  # classes whose rows are listed at once
 SWEEPS = 20
 
 
-def swapped(
+def swap_shares(
     table: BinaryTable,
     classes: RecordClasses,
     near: NDArray[np.int32],
@@ -59,10 +59,12 @@ def swapped(
     tries = _rows_of(classes, near)
     prices = prices_of(table, weights)
     parties = parties_of(classes, holders)
-    unite(shared, classes.bits, table.bits, blank, prices)
+    unite_rows(shared, classes.bits, table.bits, blank, prices)
     dirty = np.ones(n, dtype=np.bool_)
     for _ in range(SWEEPS):
-        if not exchange(shared, classes.bits, table.bits, blank, parties, tries, prices, dirty):
+        if not exchange_row_shares(
+            shared, classes.bits, table.bits, blank, parties, tries, prices, dirty
+        ):
             break
     return shared.hides
 

@@ -83,14 +83,14 @@ class Parties(NamedTuple):
 
 
 @kernel
-def without(r, c, shared, class_bits, bits, kept):
+def find_hidden_without(r, c, shared, class_bits, bits, kept):
     """kept (words,) = what row r still hides if class c gives one share of it away."""
     for w in range(bits.shape[1]):
         kept[w] = shared.hides[r, w] & ~(shared.once[r, w] & (class_bits[c, w] ^ bits[r, w]))
 
 
 @kernel
-def loss(r, c, kept, class_bits, bits, prices, most):
+def compute_share_loss(r, c, kept, class_bits, bits, prices, most):
     """What row r costs more with class c than if it hides `kept` only; `most` or more if it is."""
     total = np.int64(0)
     for w in range(bits.shape[1]):
@@ -123,13 +123,13 @@ def unite_row(r, shared, class_bits, bits, blank, prices, kept):
     shared.greatest[r] = 0
     for share in range(1, shared.holders.shape[1]):
         c = shared.holders[r, share]
-        without(r, c, shared, class_bits, bits, kept)
-        shared.relief[r, share] = loss(r, c, kept, class_bits, bits, prices, ANY)
+        find_hidden_without(r, c, shared, class_bits, bits, kept)
+        shared.relief[r, share] = compute_share_loss(r, c, kept, class_bits, bits, prices, ANY)
         shared.greatest[r] = max(shared.greatest[r], shared.relief[r, share])
 
 
 @parallel_kernel(lambda bits: len(bits))
-def unite(begin, end, shared, class_bits, bits, blank, prices):
+def unite_rows(begin, end, shared, class_bits, bits, blank, prices):
     """Find what all rows hide, and what each holder costs."""
     kept = np.empty(bits.shape[1], dtype=np.uint64)
     for r in range(begin, end):
@@ -181,13 +181,13 @@ def best_exchange(r, shared, class_bits, bits, parties, near, prices, kept):
         c, gain = holders[r, share], np.int64(shared.relief[r, share])
         if gain == 0:
             continue
-        without(r, c, shared, class_bits, bits, kept[0])
+        find_hidden_without(r, c, shared, class_bits, bits, kept[0])
         for place in range(near.start[c], near.start[c + 1]):
             q = near.rows[place]
             if q == r:
                 continue
             most = least + gain + shared.greatest[q]
-            base = loss(q, c, shared.hides[q], class_bits, bits, prices, most)
+            base = compute_share_loss(q, c, shared.hides[q], class_bits, bits, prices, most)
             if base >= most:
                 continue
             full = shares_in(q, c, holders, party) - parties.limit[c]
@@ -198,12 +198,12 @@ def best_exchange(r, shared, class_bits, bits, parties, near, prices, kept):
                 if d == c or least + saved <= base or full + np.int64(party[d] != party[c]) > 0:
                     continue
                 dearest = min(gain, least + saved - base)
-                cost = loss(r, d, kept[0], class_bits, bits, prices, dearest)
+                cost = compute_share_loss(r, d, kept[0], class_bits, bits, prices, dearest)
                 if cost >= dearest:
                     continue
                 cost -= saved
-                without(q, d, shared, class_bits, bits, kept[1])
-                cost += loss(q, c, kept[1], class_bits, bits, prices, ANY)
+                find_hidden_without(q, d, shared, class_bits, bits, kept[1])
+                cost += compute_share_loss(q, c, kept[1], class_bits, bits, prices, ANY)
                 if cost >= least:
                     continue
                 there = shares_in(r, d, holders, party) - np.int64(party[d] == party[c])
@@ -213,7 +213,7 @@ def best_exchange(r, shared, class_bits, bits, parties, near, prices, kept):
 
 
 @kernel
-def exchange(shared, class_bits, bits, blank, parties, near, prices, dirty):
+def exchange_row_shares(shared, class_bits, bits, blank, parties, near, prices, dirty):
     # class_bits (C, words), bits, blank (n, words)
     # dirty bool (n,): rows to look at; changed
     """Make, row by row, the exchanges that save most; returns their number."""

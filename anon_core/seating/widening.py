@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, LimitError
-from anon_core.seating.filling_kernels import fill
+from anon_core.seating.filling_kernels import raise_flow
 from anon_core.seating.fits import ROOM, Fits, first_of
-from anon_core.seating.record_classes import RecordClasses, filled_places
-from anon_core.seating.rings import ring
+from anon_core.seating.record_classes import RecordClasses, list_filled_places
+from anon_core.seating.rings import seat_in_ring
 from anon_core.seating.widening_kernels import (
     Joined,
     Owners,
@@ -19,7 +19,7 @@ from anon_core.seating.widening_kernels import (
     Sources,
     Space,
     cheapest_to_widen,
-    reach,
+    reach_vertices,
     widen_rows,
 )
 from anon_core.tables.records import BinaryTable
@@ -31,7 +31,7 @@ LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row
 LOOKED = 16  # classes that a round looks at to list them, for each pair that is listed already
 
 
-def filled(
+def fill_row_shares(
     table: BinaryTable,
     classes: RecordClasses,
     near: NDArray[np.int32],
@@ -64,7 +64,7 @@ def filled(
     InfeasibleError
         Some k exceeds the number of records. Else P = 1/n is a solution, and the flow finds one.
     LimitError
-        People own several records, the search found no solution, and nor does `ring`.
+        People own several records, the search found no solution, and nor does `seat_in_ring`.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def filled(
         reached = opened.reached
         sources = Sources(reached, np.flatnonzero(reached), classes.bits[reached])
         space = Space(rows, pairs, sources, owners, weights, TRIED)
-        joined = _widened(space, opened.targets, -(-right // holds), room // 4)
+        joined = _widen_cheapest_rows(space, opened.targets, -(-right // holds), room // 4)
         if len(joined[0]) == 0:
             if not classes.people:
                 raise InfeasibleError("no even seats exist for these demands; lower k")
@@ -106,8 +106,8 @@ def filled(
 
 
 def _in_a_ring(classes: RecordClasses, shares: int) -> NDArray[np.int32]:
-    """Return the seats of `ring`, if there are any."""
-    holders = ring(classes, shares)
+    """Return the seats of `seat_in_ring`, if there are any."""
+    holders = seat_in_ring(classes, shares)
     if holders is None:
         raise LimitError(
             "no even seats were found, which does not prove that none exist: some person owns more "
@@ -166,12 +166,12 @@ class Flow:
         """
         fits = self.fits
         pairs, of_rows, limit = self._network()
-        fill(fits.indptr, fits.rows, limit, fits.held, self.left, self.right, *of_rows)
+        raise_flow(fits.indptr, fits.rows, limit, fits.held, self.left, self.right, *of_rows)
         if len(fits.rows) > room and self.drop_idle():
             pairs, of_rows, limit = self._network()
         of_classes = fits.indptr, np.arange(len(fits.rows), dtype=np.int32), fits.rows
-        reached, there = reach(self.left, of_classes, of_rows, limit, fits.held)
-        back, _ = reach(self.right, of_rows, of_classes, limit, fits.held)
+        reached, there = reach_vertices(self.left, of_classes, of_rows, limit, fits.held)
+        back, _ = reach_vertices(self.right, of_rows, of_classes, limit, fits.held)
         return pairs, Opened(reached, (np.flatnonzero(back), np.flatnonzero(~there)))
 
     def drop_idle(self) -> bool:
@@ -188,7 +188,7 @@ class Flow:
         return True
 
     def _network(self) -> tuple[Pairs, tuple[NDArray[Any], ...], NDArray[np.int32]]:
-        """Return the pairs, those by row as `fill` takes them, and how much each may hold."""
+        """Return the pairs, those by row as `raise_flow` takes them, and how much each may hold."""
         pairs, slot = self.fits.by_row(len(self.of))
         limit = (self.most[self.fits.owner] - self._own()).astype(np.int32)
         return pairs, (pairs.start, slot, pairs.other), limit
@@ -198,7 +198,7 @@ class Flow:
         return own
 
 
-def _widened(
+def _widen_cheapest_rows(
     space: Space,
     targets: tuple[NDArray[np.int64], NDArray[np.int64]],
     lacks: NDArray[np.int64],
@@ -215,7 +215,7 @@ def _widened(
             break
     else:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    chosen = _chosen(space, rows, cost, who, lacks)
+    chosen = _choose_rows(space, rows, cost, who, lacks)
     wide, who, lack = rows[chosen], who[chosen], np.maximum(1, lacks[rows[chosen]])
     most = np.minimum(MOST_LISTED * lack, len(space.sources.number))
     most = np.maximum(1, most * room // max(room, int(most.sum())))
@@ -226,15 +226,15 @@ def _widened(
     )
     looks = max(TRIED, LOOKED * len(space.pairs.rows) // len(wide))
     widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // LEAST_LISTED)), joined)
-    listed = joined.classes[filled_places(joined.start, joined.found)]
+    listed = joined.classes[list_filled_places(joined.start, joined.found)]
     wide = np.repeat(wide, joined.found)
     if len(space.owners.size):
-        new = _apart(space, listed, wide)
+        new = _find_apart_pairs(space, listed, wide)
         listed, wide = listed[new], wide[new]
     return listed, wide
 
 
-def _chosen(
+def _choose_rows(
     space: Space,
     rows: NDArray[np.int64],
     cost: NDArray[np.int64],
@@ -248,12 +248,14 @@ def _chosen(
     order = np.argsort(cost, kind="stable")
     order = order[who[order] >= 0]
     if len(space.owners.size):
-        order = order[_apart(space, who[order], rows[order])]
+        order = order[_find_apart_pairs(space, who[order], rows[order])]
     lack = np.cumsum(np.maximum(1, lacks[rows[order]]))
     half = 1 + int(np.searchsorted(lack, lacks.sum() // 2))
     return np.sort(order[: max(half, len(lacks) // LEAST, int((cost[order] == 0).sum()))])
 
 
-def _apart(space: Space, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _find_apart_pairs(
+    space: Space, classes: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Places of pairs of which no class has two rows of one person: two may be one too many."""
     return first_of(classes, space.owners.party[space.rows.of[rows]])

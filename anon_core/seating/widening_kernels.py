@@ -150,7 +150,7 @@ def list_fits(
             for place in range(first[d], first[d + 1]):
                 if at >= stay:
                     break
-                if _fits(class_bits, c, bits, hidden, members[place]):
+                if _is_fitting_row(class_bits, c, bits, hidden, members[place]):
                     rows[at] = members[place]
                     at += 1
             if turn and len(party):
@@ -163,7 +163,7 @@ def list_fits(
 
 
 @kernel
-def _fits(class_bits, c, bits, hidden, r):
+def _is_fitting_row(class_bits, c, bits, hidden, r):
     """Whether class c fits row r: the row hides whatever differs."""
     for w in range(bits.shape[1]):
         if (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w]:
@@ -172,7 +172,7 @@ def _fits(class_bits, c, bits, hidden, r):
 
 
 @kernel
-def reach(wanting, here, there, limit, held):
+def reach_vertices(wanting, here, there, limit, held):
     # wanting (vertices here,): what each lacks; here, there: start, edge, end of each side's pairs
     """Vertices that those which lack something can lean on, and the others passed on the way.
 
@@ -205,7 +205,7 @@ def reach(wanting, here, there, limit, held):
 
 
 @kernel
-def admission(c, r, class_bits, bits, hidden, weights, most):
+def compute_admission_cost(c, r, class_bits, bits, hidden, weights, most):
     """What it costs to admit class c to row r; where that exceeds `most`, something beyond it."""
     total = np.int64(0)
     for w in range(bits.shape[1]):
@@ -268,7 +268,9 @@ def cheapest_source(r, space, mark):
         else:
             c = sources.number[at]
             at = at + 1 if at + 1 < len(sources.number) else 0
-        price = admission(c, r, rows.class_bits, rows.bits, rows.hidden, space.weights, least)
+        price = compute_admission_cost(
+            c, r, rows.class_bits, rows.bits, rows.hidden, space.weights, least
+        )
         if price < least and may_join(c, r, space, mark):
             least, best = price, c
         seen += np.int64(turn >= nearest)
@@ -301,14 +303,16 @@ def list_admitted(r, space, turn, last, mark, found):
         c = np.int64(rows.near[rows.of[r], place])
         if size == len(found) or c < 0:
             break
-        if sources.reached[c] and _fits(rows.class_bits, c, rows.bits, rows.hidden, r):
+        if sources.reached[c] and _is_fitting_row(rows.class_bits, c, rows.bits, rows.hidden, r):
             if may_join(c, r, space, mark):
                 found[size], mark[party[c]] = c, r
                 size += 1
     at = (first_looked_at(r, sources) + turn) % len(sources.number)
     while turn < last and size < len(found):
         c = sources.number[at]
-        if _fits(sources.bits, at, rows.bits, rows.hidden, r) and may_join(c, r, space, mark):
+        if _is_fitting_row(sources.bits, at, rows.bits, rows.hidden, r) and may_join(
+            c, r, space, mark
+        ):
             found[size], mark[party[c]] = c, r
             size += 1
         turn += 1

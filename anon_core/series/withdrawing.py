@@ -18,12 +18,12 @@ from anon_core.series.withdrawing_kernels import (
     Cell,
     Graph,
     Sides,
+    add_companions,
     count_parties,
+    find_return_paths,
     give_back,
-    grow,
-    join,
-    move,
-    restrict,
+    move_party,
+    restrict_to_members,
 )
 
 # Prices of a companion, see `Cell`. Each is tried, and each component keeps what pulls fewest.
@@ -32,7 +32,7 @@ RETURNS = 4  # rounds in which pulled records are given back one by one; more ch
 GROUP = 4  # groups of so many times k are withdrawn whole
 
 
-def pulled(
+def widen_withdrawal(
     fits: Fits,
     k: NDArray[np.int32],
     going: NDArray[np.bool_],
@@ -138,14 +138,14 @@ class _Parts:
         record, row, ways = record[keep], fits.row[keep].astype(np.int64), ways[keep]
         ways = np.minimum(ways, k[record])  # more are not needed, and sums stay small
         start = np.searchsorted(record, np.arange(n + 1))
-        graph = Graph(start, row.astype(np.int32), ways, *_lists(row, record, n)[:2])
+        graph = Graph(start, row.astype(np.int32), ways, *_list_items(row, record, n)[:2])
         of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]
         parties = int(of.max(initial=-1)) + 1
         pair, place = np.unique(record * max(parties, 1) + of[row], return_inverse=True)
         hider, party = np.divmod(pair, max(parties, 1))
-        with_party = _sums(ways, place, len(pair))
-        back_start, back, order = _lists(party, hider, parties)
-        whole = _sums(ways, record, n)
+        with_party = _sum_by_group(ways, place, len(pair))
+        back_start, back, order = _list_items(party, hider, parties)
+        whole = _sum_by_group(ways, record, n)
         cell = Cell(
             np.searchsorted(hider, np.arange(n + 1)),
             party.astype(np.int32),
@@ -153,7 +153,7 @@ class _Parts:
             back_start,
             back,
             with_party[order],
-            *_lists(of, np.arange(n), parties)[:2],
+            *_list_items(of, np.arange(n), parties)[:2],
             of.astype(np.int32),
             k.astype(np.int32),
             np.minimum(k, whole),
@@ -176,7 +176,7 @@ class _Parts:
         start, row = self.graph.start, self.graph.row
         own_start = np.empty(len(inside) + 1, dtype=np.int64)
         own_row = np.empty(int(np.diff(start)[inside].sum()), dtype=np.int32)
-        restrict(start, row, inside, place, own_start, own_row)
+        restrict_to_members(start, row, inside, place, own_start, own_row)
         part = np.full(len(members), -1, dtype=np.int64)
         part[inside] = number_components(own_start, own_row[: own_start[-1]])
         return part
@@ -221,8 +221,8 @@ class _Parts:
         waiting = 0
         for party in np.unique(self.cell.of[records]):
             if not self.sides.goes[party]:
-                waiting = move(self.cell, self.sides, party, stack, waiting)
-        grow(self.cell, self.sides, stack, waiting)
+                waiting = move_party(self.cell, self.sides, party, stack, waiting)
+        add_companions(self.cell, self.sides, stack, waiting)
 
     def complete(self) -> None:
         """Widen those who go until both parts are crowds. Each round adds somebody."""
@@ -241,7 +241,7 @@ class _Parts:
             wanting = self.find_short(part)
             if not len(wanting):
                 return
-            count = join(self.cell, self.graph, self.sides.goes, part, wanting, found)
+            count = find_return_paths(self.cell, self.graph, self.sides.goes, part, wanting, found)
             # Nobody is found only if someone has no other row that fits: then nobody may stay.
             self.withdraw(found[:count] if count else np.arange(len(self.cell.of)))
 
@@ -311,14 +311,16 @@ class _Parts:
         return np.argsort(-spare, kind="stable")[:seeds]
 
 
-def _sums(number: NDArray[np.int64], group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+def _sum_by_group(
+    number: NDArray[np.int64], group: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
     """Sums of numbers by group, int64 (groups,)."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, number)
     return total
 
 
-def _lists(
+def _list_items(
     owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Items of each owner: (start (owners + 1,), items, the place of each among those given)."""

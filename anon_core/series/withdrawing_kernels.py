@@ -91,7 +91,7 @@ class Graph(NamedTuple):
 
 
 @kernel
-def grow(cell, sides, stack, waiting):
+def add_companions(cell, sides, stack, waiting):
     # stack (parties,): room; its first `waiting` go and are not looked after yet
     """Add companions until everyone who goes hides among k parties that go, and keeps histories.
 
@@ -112,16 +112,16 @@ def grow(cell, sides, stack, waiting):
                 for place in range(cell.start[record], cell.start[record + 1]):
                     other = cell.party[place]
                     if not sides.goes[other] and (few or cell.ways[place] > 0):
-                        costs = cost(cell, sides, record, other)
+                        costs = compute_party_cost(cell, sides, record, other)
                         if best < 0 or costs < least:
                             best, least = np.int64(other), costs
                 if best < 0:  # everyone it could hide among goes
                     break
-                waiting = move(cell, sides, best, stack, waiting)
+                waiting = move_party(cell, sides, best, stack, waiting)
 
 
 @kernel
-def cost(cell, sides, record, party):
+def compute_party_cost(cell, sides, record, party):
     """What it costs to let a party go: its further companions, and stayers who would fall short."""
     needed, short, mutual = np.int64(0), np.int64(0), False
     for at in range(cell.own_start[party], cell.own_start[party + 1]):
@@ -138,7 +138,7 @@ def cost(cell, sides, record, party):
 
 
 @kernel
-def move(cell, sides, party, stack, waiting):
+def move_party(cell, sides, party, stack, waiting):
     """Let a party go, and every stayer who then falls short; returns how many wait on the stack."""
     sides.goes[party] = True
     stack[waiting] = party
@@ -163,7 +163,7 @@ def move(cell, sides, party, stack, waiting):
 
 
 @kernel
-def restrict(start, row, members, place, own_start, own_row):
+def restrict_to_members(start, row, members, place, own_start, own_row):
     # members (m,): records, ascending; place (n,): where a member stands in it, others -1
     # own_start (m + 1,), own_row (room for all pairs of members): filled
     """List the rows of members that fit members, both by their places."""
@@ -195,7 +195,7 @@ def count_parties(graph, part, of, members, counted, ways):
 
 
 @kernel
-def join(cell, graph, goes, part, wanting, found):
+def find_return_paths(cell, graph, goes, part, wanting, found):
     # wanting (records,) lack companions in their own part; found (n,): filled with who would help
     """Find who must go, too, so that paths lead back to each wanting record among those going.
 
@@ -263,7 +263,9 @@ def give_back(cell, graph, sides, part, counted, ways, needed):
             continue
         possible = True
         for at in range(cell.own_start[party], cell.own_start[party + 1]):
-            possible &= hides(cell, graph, sides, part, cell.own[at], (here, there, reaches))
+            possible &= is_hidden_among_stayers(
+                cell, graph, sides, part, cell.own[at], (here, there, reaches)
+            )
         for at in range(cell.back_start[party], cell.back_start[party + 1]):
             other = cell.back[at]
             spared = counted[other] > cell.k[other]
@@ -279,7 +281,7 @@ def give_back(cell, graph, sides, part, counted, ways, needed):
 
 
 @kernel
-def hides(cell, graph, sides, part, record, found):
+def is_hidden_among_stayers(cell, graph, sides, part, record, found):
     # found: parties, histories and who leads back, each by component; zeros before and after
     """Test whether a record would hide in one component of those who stay, and keep histories."""
     start, row, back_start, back = graph.start, graph.row, graph.back_start, graph.back

@@ -64,7 +64,7 @@ class ColumnSpec:
     shared: bool = True
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether its values are numbers or dates."""
         return self.kind in ("numeric", "date")
 
@@ -77,7 +77,7 @@ class ColumnSpec:
                 "give its levels in 'order', lowest first"
             )
         if self.range is not None and not (
-            self.counted and -inf < self.range[0] < self.range[1] < inf
+            self.is_counted and -inf < self.range[0] < self.range[1] < inf
         ):
             raise InputError(
                 f"column {self.name!r}: range must be two finite numbers, the smaller one first, "

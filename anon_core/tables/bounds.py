@@ -30,9 +30,12 @@ def level_bounds(attribute: Attribute, *, whole: bool) -> list[Bounds]:
         return []
     if attribute.binned:
         sides = pairwise([-inf, *attribute.edges, inf])
-        return [(_side(low, whole, _next), _side(high, whole, floor)) for low, high in sides]
+        return [
+            (_round_side(low, whole, _next_whole), _round_side(high, whole, floor))
+            for low, high in sides
+        ]
     spans = [value if isinstance(value, tuple) else (value, value) for value in attribute.values]
-    return [(_side(low, whole, ceil), _side(high, whole, floor)) for low, high in spans]
+    return [(_round_side(low, whole, ceil), _round_side(high, whole, floor)) for low, high in spans]
 
 
 def excludes_lower(attribute: Attribute, *, whole: bool) -> bool:
@@ -40,7 +43,7 @@ def excludes_lower(attribute: Attribute, *, whole: bool) -> bool:
     return attribute.binned and not whole
 
 
-def members(attribute: Attribute) -> list[str | None]:
+def list_level_members(attribute: Attribute) -> list[str | None]:
     r"""The levels of a column of text, as lists hold them; None for a missing value.
 
     A category is its own name. Beside the level of all other categories, ``(other)``, a category of
@@ -53,11 +56,11 @@ def members(attribute: Attribute) -> list[str | None]:
     return [None] * first + named + [OTHER] * attribute.has_other
 
 
-def _side(side: float, whole: bool, rounded: Callable[[float], int]) -> Bound:
+def _round_side(side: float, whole: bool, rounded: Callable[[float], int]) -> Bound:
     if not isfinite(side):
         return None
     return rounded(side) if whole else side + 0.0  # no negative zero
 
 
-def _next(edge: float) -> int:
+def _next_whole(edge: float) -> int:
     return floor(edge) + 1

@@ -30,7 +30,7 @@ def categories_of(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
     return [label for label in spec.order if label in set(categories)]
 
 
-def pooled(
+def pool_rare_categories(
     labels: list[str], values: NDArray[Any], least: int, persons: Persons
 ) -> tuple[list[str], int]:
     """Let one level stand for all categories that fewer than `least` people hold.

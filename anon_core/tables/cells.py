@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.tables.categories import OTHER
-from anon_core.tables.encoding import MISSING, distinct_columns, features_of, hides
+from anon_core.tables.encoding import MISSING, distinct_columns, features_of, has_hidden_features
 from anon_core.tables.records import Attribute, BinaryTable
 
 ALL = "*"
@@ -33,7 +33,7 @@ class Shown(NamedTuple):
     levels: list[tuple[int, ...] | None]
 
 
-def shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
+def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
     """The levels that each record's masked quasi-identifiers allow.
 
     Parameters
@@ -44,11 +44,13 @@ def shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
     shown = []
     for index, attribute in enumerate(table.codebook.attributes):
         code = table.codes[index]
-        masked = np.flatnonzero(hides(table.codebook, index, hidden))
+        masked = np.flatnonzero(has_hidden_features(table.codebook, index, hidden))
         flags = features_of(table.codebook, index, hidden[masked])
         # Equal pairs (level, pattern) share one cell.
         kind, first = distinct_columns(np.vstack([code[masked], np.packbits(flags, axis=1).T]))
-        levels = [_levels(attribute, int(code[masked[row]]), flags[row]) for row in first]
+        levels = [
+            _find_allowed_levels(attribute, int(code[masked[row]]), flags[row]) for row in first
+        ]
         cell = code.astype(np.int64)
         cell[masked] = attribute.levels + kind
         used, cell = np.unique(cell, return_inverse=True)
@@ -69,7 +71,7 @@ def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDA
     return {
         attribute.name: np.array(cell_texts(attribute, shown.levels), dtype=object)[shown.cell]
         for attribute, shown in zip(
-            table.codebook.attributes, shown_cells(table, hidden), strict=True
+            table.codebook.attributes, list_shown_cells(table, hidden), strict=True
         )
     }
 
@@ -77,10 +79,12 @@ def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDA
 def cell_texts(attribute: Attribute, cells: Sequence[tuple[int, ...] | None]) -> list[str]:
     """The text of each cell, given as the levels that it allows."""
     texts = label_texts(attribute)
-    return [_text(attribute, texts, levels) for levels in cells]
+    return [_format_cell(attribute, texts, levels) for levels in cells]
 
 
-def _levels(attribute: Attribute, code: int, hidden: NDArray[np.bool_]) -> tuple[int, ...] | None:
+def _find_allowed_levels(
+    attribute: Attribute, code: int, hidden: NDArray[np.bool_]
+) -> tuple[int, ...] | None:
     if not hidden.any():
         return (code,)
     if hidden.all():
@@ -97,17 +101,17 @@ def _levels(attribute: Attribute, code: int, hidden: NDArray[np.bool_]) -> tuple
     return tuple(np.flatnonzero(hidden).tolist())
 
 
-def _text(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
+def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
     if levels is None:
         return ALL
     if len(levels) == 1:
         return texts[levels[0]]
     if attribute.ordinal:
-        return f"{_ends(texts[levels[0]])[0]}..{_ends(texts[levels[-1]])[1]}"
+        return f"{_cut_interval(texts[levels[0]])[0]}..{_cut_interval(texts[levels[-1]])[1]}"
     return "|".join(texts[level] for level in levels)
 
 
-def _ends(text: str) -> tuple[str, str]:
+def _cut_interval(text: str) -> tuple[str, str]:
     """Both ends of an interval, or a level's text as either end. No category holds a bare `..`."""
     low, dots, high = text.partition("..")
     return (low, high) if dots else (text, text)
@@ -121,13 +125,13 @@ def label_texts(attribute: Attribute) -> list[str]:
     if attribute.kind in ("numeric", "date"):
         return list(attribute.labels)
     first, end = int(attribute.has_missing), attribute.levels - attribute.has_other
-    named = [_escape(label) for label in attribute.labels[first:end]]
+    named = [_escape_label(label) for label in attribute.labels[first:end]]
     if attribute.has_other:
         named = ["\\" + text if text == OTHER else text for text in named]
     return [MISSING] * first + named + [OTHER] * attribute.has_other
 
 
-def _escape(label: str) -> str:
+def _escape_label(label: str) -> str:
     if label == "":
         return "\\_"
     if label == MISSING:

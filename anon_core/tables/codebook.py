@@ -46,11 +46,11 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
     return {
         **(INTERVALS if bounded or shared else MEDIANS),
         **(OTHERS if any(a.has_other for a in codebook.attributes) else {}),
-        "attributes": [_entry(a) for a in codebook.attributes],
+        "attributes": [_describe_attribute(a) for a in codebook.attributes],
     }
 
 
-def _entry(a: Attribute) -> dict[str, Any]:
+def _describe_attribute(a: Attribute) -> dict[str, Any]:
     entry = {
         "name": a.name,
         "kind": a.kind,
@@ -78,7 +78,7 @@ def _entry(a: Attribute) -> dict[str, Any]:
     return entry
 
 
-def _value(stated: Any) -> float | tuple[float, float]:
+def _read_level_value(stated: Any) -> float | tuple[float, float]:
     if not isinstance(stated, list):
         return float(stated)
     low, high = stated
@@ -107,7 +107,7 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     binned="values" not in a,
                     carry="median" if "medians" in a else "bounds",
                     edges=tuple(a["inner_edges"]),
-                    values=tuple(map(_value, a.get("medians", a.get("values", ())))),
+                    values=tuple(map(_read_level_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                     range=tuple(a["range"]) if "range" in a else None,
                 )

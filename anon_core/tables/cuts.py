@@ -37,7 +37,7 @@ def readable_cut(
     float or None
         None if no number is allowed.
     """
-    tiers = _days(low, high) if kind == "date" else _decimals(low, high)
+    tiers = _list_round_days(low, high) if kind == "date" else _list_round_decimals(low, high)
     for numbers in tiers:
         within = [number for number in numbers if low <= number < high]
         for number in sorted(within, key=lambda number: (abs(number - near), -number)):
@@ -46,7 +46,7 @@ def readable_cut(
     return None
 
 
-def _decimals(low: float, high: float) -> Iterator[list[float]]:
+def _list_round_decimals(low: float, high: float) -> Iterator[list[float]]:
     """Equally round numbers around low .. high, the roundest first."""
     yield [0.0]
     greatest = max(abs(low), abs(high))
@@ -61,7 +61,7 @@ def _decimals(low: float, high: float) -> Iterator[list[float]]:
             yield [float(unit * count) for count in range(first - 1, end + 2)]
 
 
-def _days(low: float, high: float) -> Iterator[list[float]]:
+def _list_round_days(low: float, high: float) -> Iterator[list[float]]:
     """Equally round days around low .. high, the roundest first."""
     first, end = (
         int(np.datetime64(int(side), "D").astype("datetime64[M]").astype(int))

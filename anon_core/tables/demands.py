@@ -11,7 +11,7 @@ from anon_core.specs.demands import MOST_K, Demand
 from anon_core.tables.records import BinaryTable
 
 
-def resolve(
+def resolve_demands(
     demand: Demand, stays: NDArray[np.bool_], values: NDArray[Any] | None
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Give every record its k.
@@ -38,7 +38,7 @@ def resolve(
         A record demands more rows than there are and the plan refuses that, or fewer than 2
         records are left.
     """
-    k = stated(demand, len(stays), values)
+    k = list_stated_k(demand, len(stays), values)
     kept = stays.copy()
     while (over := kept & (k > kept.sum())).any():
         if demand.infeasible == "refuse":
@@ -64,8 +64,8 @@ def of_people(table: BinaryTable, person: NDArray[np.int32]) -> BinaryTable:
     return replace(table, k=greatest[person], person=person)
 
 
-def stated(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Return the k of each record as the plan states it, int64 (records,); see `resolve`."""
+def list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return the k that the plan states of each record, int64 (records,): `resolve_demands`."""
     if demand.constant is not None:
         return np.full(records, demand.constant, dtype=np.int64)
     if demand.uniform is not None:

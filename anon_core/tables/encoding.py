@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
-from anon_core.tables.categories import categories_of, pooled
+from anon_core.tables.categories import categories_of, pool_rare_categories
 from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
@@ -36,11 +36,11 @@ class Fitted(NamedTuple):
 def fit(
     specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
 ) -> Codebook:
-    """Choose the levels of each quasi-identifier from the data; see `fitted`."""
-    return fitted(specs, columns, least, persons).codebook
+    """Choose the levels of each quasi-identifier from the data; see `fit_codebook`."""
+    return fit_codebook(specs, columns, least, persons).codebook
 
 
-def fitted(
+def fit_codebook(
     specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
 ) -> Fitted:
     """Choose the levels of each quasi-identifier from the data, and count those that joined.
@@ -75,7 +75,7 @@ def fitted(
 def _fit_attribute(
     spec: ColumnSpec, values: NDArray[Any], least: int, persons: Persons
 ) -> tuple[Attribute, int]:
-    missing = _missing(values)
+    missing = _is_missing(values)
     if spec.missing == "refuse" and missing.any():
         raise InputError(
             f"column {spec.name!r} has {int(missing.sum())} missing values "
@@ -89,13 +89,13 @@ def _fit_attribute(
     numbers: tuple[float | tuple[float, float], ...] = ()
     _require_permissible(spec, present)
     has_other, joined = False, 0
-    if spec.counted:
+    if spec.is_counted:
         edges, numbers, joined = numbers_of(spec, present.astype(np.float64), least, who)
         labels = number_labels(spec, edges, numbers, given=len(present) > 0)
     else:
         labels = categories_of(spec, present)
         if spec.rare == "pool":
-            labels, joined = pooled(labels, present, least, who)
+            labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
     has_missing = bool(missing.any())
     return Attribute(
@@ -126,16 +126,16 @@ def _require_permissible(spec: ColumnSpec, present: NDArray[Any]) -> None:
             )
 
 
-def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
+def find_complete_records(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
     """Which records have a value in every column whose rule is to drop others, bool (n,)."""
     stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
     for spec in specs:
         if spec.missing == "drop":
-            stays &= ~_missing(columns[spec.name])
+            stays &= ~_is_missing(columns[spec.name])
     return stays
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values), dtype=np.bool_)
     return np.array([value is None for value in values], dtype=np.bool_)
@@ -166,24 +166,24 @@ def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) ->
         A value without a level in the codebook, or k of another length or outside 1 .. n.
     """
     codes = np.stack(
-        [_codes(attribute, columns[attribute.name]) for attribute in codebook.attributes]
+        [_encode_column(attribute, columns[attribute.name]) for attribute in codebook.attributes]
     )
     n = codes.shape[1]
     if k.shape != (n,) or (n and (k.min() < 1 or k.max() > n)):
         raise InputError(f"k must be {n} integers within 1..{n}")
     blank = np.array([a.hide_missing for a in codebook.attributes])[:, None] & (codes == 0)
-    return BinaryTable(codebook, codes, pack(codebook, codes), k.astype(np.int32), blank)
+    return BinaryTable(codebook, codes, pack_levels(codebook, codes), k.astype(np.int32), blank)
 
 
-def pack(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+def pack_levels(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
     """Pack levels (attributes, n) into uint64 (n, words)."""
     bits = np.zeros((codes.shape[1], codebook.words), dtype=np.uint64)
     pack_codes(codes, codebook.bit_offsets, codebook.ordinal, bits)
     return bits
 
 
-def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the levels (attributes, n) of packed bits (n, words): the inverse of `pack`.
+def decode_levels(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the levels (attributes, n) of packed bits (n, words): the inverse of `pack_levels`.
 
     -1 stands for bits that are no level.
     """
@@ -206,7 +206,9 @@ def features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDA
     return flags
 
 
-def hides(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def has_hidden_features(
+    codebook: Codebook, index: int, bits: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
     """Whether any feature of an attribute is set, bool (n,)."""
     start, stop = (int(end) for end in codebook.bit_offsets[index : index + 2])
     found = np.zeros(len(bits), dtype=np.bool_)
@@ -231,8 +233,8 @@ def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     return encode(codebook, columns, k)
 
 
-def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
-    missing = _missing(values)
+def _encode_column(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
+    missing = _is_missing(values)
     if missing.any() and not attribute.has_missing:
         raise InputError(
             f"column {attribute.name!r}: {int(missing.sum())} missing values, none in the codebook"

@@ -58,7 +58,9 @@ def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:
     least, most = attribute.range or (-np.inf, np.inf)
     values = attribute.values or tuple(pairwise([-np.inf, *attribute.edges, np.inf]))
     numbers = [
-        _middle(max(value[0], least), min(value[1], most)) if isinstance(value, tuple) else value
+        _compute_middle(max(value[0], least), min(value[1], most))
+        if isinstance(value, tuple)
+        else value
         for value in values
     ]
     if len(numbers) != attribute.levels - attribute.has_missing:
@@ -66,7 +68,7 @@ def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:
     return np.array([np.nan] * attribute.has_missing + numbers)
 
 
-def _middle(low: float, high: float) -> float:
+def _compute_middle(low: float, high: float) -> float:
     finite = [side for side in (low, high) if np.isfinite(side)]
     return sum(finite) / max(1, len(finite))
 

@@ -120,10 +120,10 @@ def _groups_of(
         shares = np.arange(1, bins) / bins
         edges = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
         if spec.carry == "bounds":
-            edges = _readable(spec.kind, bins, numbers, edges, least, persons)
+            edges = _find_readable_cuts(spec.kind, bins, numbers, edges, least, persons)
     group = np.searchsorted(edges, numbers, side="left")
     filled = len(np.unique(group))
-    ends = _shared(group, len(edges) + 1, least, persons)
+    ends = _find_group_ends(group, len(edges) + 1, least, persons)
     edges = edges[[end - 1 for end in ends[:-1]]]
     medians: list[float] = []
     if spec.carry == "median":
@@ -132,7 +132,7 @@ def _groups_of(
     return NumberLevels(tuple(edges.tolist()), tuple(medians), filled - len(ends))
 
 
-def _readable(
+def _find_readable_cuts(
     kind: Kind,
     bins: int,
     numbers: NDArray[np.float64],
@@ -176,31 +176,35 @@ def _levels_of(
     # There is no cut between adjacent float64: such numbers share a level.
     apart = np.nextafter(distinct[:-1], np.inf) < distinct[1:]
     if spec.rare == "pool":
-        ends = _shared(place, count, least, persons, apart)
+        ends = _find_group_ends(place, count, least, persons, apart)
     else:
-        low = _shared(place, count, least, persons, apart)[0]
-        high = count - _shared(count - 1 - place, count, least, persons, apart[::-1])[0]
+        low = _find_group_ends(place, count, least, persons, apart)[0]
+        high = count - _find_group_ends(count - 1 - place, count, least, persons, apart[::-1])[0]
         ends = [*range(low, high + 1), count] if low <= high else [count]
     values: list[float | Span] = []
     for start, end in zip([0, *ends], ends, strict=False):
         if end - start == 1:
             values.append(float(distinct[start]))
         else:
-            low_cut = -np.inf if start == 0 else _between(spec, *distinct[start - 1 : start + 1])
-            high_cut = np.inf if end == count else _between(spec, *distinct[end - 1 : end + 1])
+            low_cut = (
+                -np.inf if start == 0 else _find_cut_between(spec, *distinct[start - 1 : start + 1])
+            )
+            high_cut = (
+                np.inf if end == count else _find_cut_between(spec, *distinct[end - 1 : end + 1])
+            )
             values.append((low_cut, high_cut))
     alone = sum(not isinstance(value, tuple) for value in values)
     return NumberLevels(values=tuple(values), joined=count - alone)
 
 
-def _between(spec: ColumnSpec, below: float, above: float) -> float:
+def _find_cut_between(spec: ColumnSpec, below: float, above: float) -> float:
     """A readable number between two values; one exists, since the values are no neighbours."""
     cut = readable_cut(spec.kind, float(below), float(above), below, lambda number: number > below)
     assert cut is not None
     return cut
 
 
-def _shared(
+def _find_group_ends(
     place: NDArray[np.integer[Any]],
     count: int,
     least: int,

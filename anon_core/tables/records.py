@@ -189,7 +189,7 @@ class BinaryTable:
         return {"attributes": attributes}, arrays
 
     @classmethod
-    def unpacked(
+    def unpack_arrays(
         cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "BinaryTable":
         """Return the packed table. Attributes are named "0", "1", ...; labels are empty."""

@@ -65,7 +65,7 @@ class Unsettled:
         nothing = cls(whole, whole, np.arange(whole.records), order, none, none)
         if whole.records < large or whole.pasts is not None:
             return nothing
-        settled, group = _settled(whole, order)
+        settled, group = _find_settled_records(whole, order)
         rest = np.ones(whole.records, dtype=np.bool_)
         rest[settled] = False
         places = np.flatnonzero(rest)
@@ -98,7 +98,7 @@ class Unsettled:
         return MaskedTable(self.whole, hidden, made.steps, made.kept, holders)
 
 
-def _settled(
+def _find_settled_records(
     whole: BinaryTable, order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The records that hide among equal ones, those of a group side by side, and their groups."""

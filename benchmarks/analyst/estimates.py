@@ -125,7 +125,7 @@ class Held:
         if self.way in ESTIMATORS:
             return self.release.weights(column.name).dense()
         masks = column.masks.astype(np.float64)
-        if self.way == "midpoint" and column.levels.counted:
+        if self.way == "midpoint" and column.levels.is_counted:
             middle = [np.median(column.cells.allowed(cell)) for cell in range(len(masks))]
             return np.eye(masks.shape[1])[np.array(middle, dtype=np.int64)]
         masks[column.cells.sizes > 1] = 0
@@ -148,7 +148,7 @@ class Held:
 def codes(column, values):
     """The level of each true value, int64 (rows,)."""
     levels = column.levels
-    if not levels.counted:
+    if not levels.is_counted:
         place = {label: level for level, label in enumerate(levels.labels)}
         other = next(iter(levels.others), -1)
         gone = int(np.flatnonzero(levels.missing)[0]) if levels.missing.any() else -1
@@ -208,7 +208,7 @@ def means(held):
     found = []
     for column in held.masked:
         levels = column.levels
-        if not levels.counted or not np.isfinite(levels.lo[~levels.missing]).all():
+        if not levels.is_counted or not np.isfinite(levels.lo[~levels.missing]).all():
             continue
         number = np.where(levels.missing, 0.0, levels.middles())
         true = number[held.true[column.name]][~levels.missing[held.true[column.name]]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, increase, widen
+from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
@@ -16,7 +16,7 @@ def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k):
         for share in range(1, covers.shape[1]):
             costs[:] = NEVER
             for v in range(len(covers)):
-                cost = increase(v, r, costs[-1], cells)
+                cost = compute_loss_increase(v, r, costs[-1], cells)
                 if cost >= costs[-1] or (covers[r, :share] == v).any():
                     continue
                 place = most - 1
@@ -26,7 +26,7 @@ def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k):
                 costs[place], lightest[place] = cost, v
             found = min(turn[r, share], (costs < NEVER).sum() - 1)
             covers[r, share] = lightest[found]
-            widen(covers[r, share], r, cells)
+            widen_row(covers[r, share], r, cells)
 
 
 @parallel_kernel(lambda fits: len(fits))  # noqa: PLW0108 - it names the argument
@@ -35,7 +35,7 @@ def count_fits(begin, end, fits, cells):  # fits int64 (n,)
     for v in range(begin, end):
         fits[v] = 0
         for r in range(len(fits)):
-            fits[v] += increase(v, r, 1, cells) == 0
+            fits[v] += compute_loss_increase(v, r, 1, cells) == 0
 
 
 @kernel
@@ -46,9 +46,9 @@ def price(v, both, costs, cells):  # costs int64 (n,)
     """
     there = 0
     for r in range(len(costs)):
-        costs[r] = increase(v, r, NEVER, cells)
+        costs[r] = compute_loss_increase(v, r, NEVER, cells)
         if both:
-            costs[r] += increase(r, v, NEVER, cells)
+            costs[r] += compute_loss_increase(r, v, NEVER, cells)
         if costs[r] == 0:
             costs[r] = NEVER
             there += 1
@@ -59,5 +59,5 @@ def price(v, both, costs, cells):  # costs int64 (n,)
 def seat(pairs, cells):  # pairs int64 (2, m): rows, records
     """Widen rows until the records fit them; returns the pairs."""
     for i in range(pairs.shape[1]):
-        widen(pairs[1, i], pairs[0, i], cells)
+        widen_row(pairs[1, i], pairs[0, i], cells)
     return pairs

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.groups import hidden_by_group
+from anon_core.anonymizers.groups import hide_group_differences
 from anon_core.tables.records import MaskedTable
 
 
@@ -11,7 +11,7 @@ def of_classes(table, classes):
     group = np.empty(table.records, dtype=np.int64)
     for number, members in enumerate(classes):
         group[members] = number
-    return MaskedTable(table, hidden_by_group(table, group))
+    return MaskedTable(table, hide_group_differences(table, group))
 
 
 def of_pairs(table, rows, records):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, increase, widen
+from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel
 from benchmarks.baselines.cells_kernels import restart
 
@@ -13,7 +13,7 @@ def furthest(v, members, cells):
     best, place = np.int64(-1), np.int64(0)
     restart(0, v, cells)
     for i in range(len(members)):
-        cost = increase(members[i], 0, NEVER, cells)
+        cost = compute_loss_increase(members[i], 0, NEVER, cells)
         if cost > best:
             best, place = cost, np.int64(i)
     return place
@@ -35,24 +35,24 @@ def split(members, k, left, cells):
     for i in range(len(members)):
         if i not in (one, two):
             v = members[i]
-            here = increase(v, 0, NEVER, cells)
-            left[i] = here < increase(v, 1, here + 1, cells)
-            widen(v, 0 if left[i] else 1, cells)
+            here = compute_loss_increase(v, 0, NEVER, cells)
+            left[i] = here < compute_loss_increase(v, 1, here + 1, cells)
+            widen_row(v, 0 if left[i] else 1, cells)
     few = left.sum() < k
     side = 0 if few else 1
     restart(side, members[one if few else two], cells)
     for i in range(len(members)):
         if left[i] == few:
-            widen(members[i], side, cells)
+            widen_row(members[i], side, cells)
     while min(left.sum(), len(members) - left.sum()) < k:
         best, place = NEVER, -1
         for i in range(len(members)):
             if left[i] != few:
-                cost = increase(members[i], side, best, cells)
+                cost = compute_loss_increase(members[i], side, best, cells)
                 if cost < best:
                     best, place = cost, i
         left[place] = few
-        widen(members[place], side, cells)
+        widen_row(members[place], side, cells)
 
 
 @kernel
@@ -62,7 +62,7 @@ def ring(members, cells):
         restart(0, members[i], cells)
         best, place = NEVER, i + 1
         for j in range(i + 1, len(members)):
-            cost = increase(members[j], 0, best, cells)
+            cost = compute_loss_increase(members[j], 0, best, cells)
             if cost < best:
                 best, place = cost, j
         members[i + 1], members[place] = members[place], members[i + 1]

@@ -70,7 +70,7 @@ class CoverProgram:
         places = (np.concatenate([self.u, self.v]), np.tile(np.arange(m), 2))
         return csr_array((np.ones(2 * m), places), shape=(len(self.b), m))
 
-    def counted(self) -> csr_array:
+    def is_counted(self) -> csr_array:
         """Rows of the cuts."""
         touched = np.zeros((len(self.cuts), len(self.u)))
         for row, cut in zip(touched, self.cuts, strict=True):
@@ -91,7 +91,7 @@ class CoverProgram:
         )
         highest = np.concatenate([np.ones(m), np.full(n, np.inf), np.full(n, self.surplus)])
         unit, one = eye_array(n, format="csr"), csr_array(np.ones((1, n)))
-        rows: Any = hstack([-self.counted(), csr_array((len(self.cuts), 2 * n))])
+        rows: Any = hstack([-self.is_counted(), csr_array((len(self.cuts), 2 * n))])
         if np.isfinite(self.surplus):
             rows = vstack([rows, hstack([csr_array((1, m + n)), one])])
             least = np.append(least, self.surplus)
@@ -192,7 +192,7 @@ class CoverProgram:
         keep = np.flatnonzero(reduced <= slack + SLACK)
         rows, low, high = [self.degrees()[:, keep]], self.b, self.b + self.surplus
         if self.cuts:
-            rows.append(self.counted()[:, keep])
+            rows.append(self.is_counted()[:, keep])
             low = np.append(low, [cut.least for cut in self.cuts])
             high = np.append(high, np.full(len(self.cuts), np.inf))
         if 0 < self.surplus < np.inf:

@@ -8,7 +8,7 @@ import numpy as np
 from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.k_member import group_records
 from anon_core.anonymizers.optimal import ordered
-from anon_core.anonymizers.optimal.carry import Split, split_and_carry
+from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
 from anon_core.anonymizers.optimal.columns import group_losses
 from anon_core.anonymizers.optimal.partition import PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
@@ -20,7 +20,7 @@ from benchmarks.figures.sources import LOSS
 
 
 def exact(table, loss):
-    groups, proved = least_loss(table, loss, split_and_carry(table, loss, Split()), PROOF)
+    groups, proved = least_loss(table, loss, run_split_and_carry(table, loss, Split()), PROOF)
     assert proved
     return groups
 
@@ -44,11 +44,11 @@ CARRY = {
 }
 METHODS = {
     **{
-        name: lambda table, loss, split=split: split_and_carry(table, loss, split)
+        name: lambda table, loss, split=split: run_split_and_carry(table, loss, split)
         for name, split in CARRY.items()
     },
-    "initial": lambda table, _: ordered.consecutive(table),
-    "greedy": lambda table, loss: ordered.greedy(table, loss, sequential=True),
+    "initial": lambda table, _: ordered.build_initial_groups(table),
+    "greedy": lambda table, loss: ordered.build_greedy_groups(table, loss, sequential=True),
     "exact": exact,
     "k-member": k_member,
     "mondrian": lambda table, _: [part.tolist() for part in mondrian(table.codes, table.k[0])],

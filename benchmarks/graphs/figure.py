@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate
 from anon_core.errors import InfeasibleError
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.discrepancy import discrepancy
-from anon_core.measures.graph.structure import clustering, degree_change
+from anon_core.measures.graph.discrepancy import estimate_discrepancy
+from anon_core.measures.graph.structure import compute_expected_clustering, degree_change
 from benchmarks.graphs.sets import load
 
 CELLS = (("collins", 60, 0.05), ("collins", 100, 0.05), ("krogan", 60, 0.01), ("krogan", 100, 0.01))
@@ -42,8 +42,16 @@ def judged(graph, made):
     source = Edges(graph.u, graph.v, graph.p, graph.records)
     released = Edges(made.u, made.v, made.p, graph.records)
     change = degree_change(Degrees.of(source), Degrees.of(released))
-    apart = abs(clustering(source).coefficient - clustering(released).coefficient)
-    return [discrepancy(source, released).mean, change.error, apart, change.added]
+    apart = abs(
+        compute_expected_clustering(source).coefficient
+        - compute_expected_clustering(released).coefficient
+    )
+    return [
+        estimate_discrepancy(source, released).mean,
+        change.error,
+        apart,
+        change.relative_change,
+    ]
 
 
 def measured(graph, maker, seeds):

@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.worlds import Estimate, relevance
+from anon_core.anonymizers.uncertain_graph.worlds import Estimate, estimate_relevance
 from benchmarks import timed
 from benchmarks.graphs.sets import load
 
@@ -22,9 +22,10 @@ def main(*names):
     for name in names or ("collins", "krogan"):
         graph, variance = load(name), {}
         for estimate in get_args(Estimate):
-            relevance(graph, 1, 0, estimate)  # compiles
+            estimate_relevance(graph, 1, 0, estimate)  # compiles
             runs = [
-                timed(partial(relevance, graph, WORLDS, seed, estimate)) for seed in range(SEEDS)
+                timed(partial(estimate_relevance, graph, WORLDS, seed, estimate))
+                for seed in range(SEEDS)
             ]
             found = np.array([values for values, _, _ in runs])
             variance[estimate] = found.var(axis=0, ddof=1).mean()

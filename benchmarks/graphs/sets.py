@@ -9,7 +9,7 @@ import gzip
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hashed
+from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbers
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from benchmarks import data_file
@@ -43,7 +43,7 @@ def read(name, k, exempt):
 
 def with_drawn(graph):
     """The same edges, each with one of a million probabilities."""
-    drawn = hashed(np.arange(graph.edges)) % np.uint64(1_000_000) + np.uint64(1)
+    drawn = hash_numbers(np.arange(graph.edges)) % np.uint64(1_000_000) + np.uint64(1)
     p = drawn.astype(np.int32) * np.int32(MILLIONTH)
     return UncertainGraph(graph.u, graph.v, p, graph.k, graph.knowledge, graph.exempt)
 

@@ -19,7 +19,11 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from anon_core.anonymizers.uncertain_graph.worlds import Estimate, connected_pairs, relevance
+from anon_core.anonymizers.uncertain_graph.worlds import (
+    Estimate,
+    count_connected_pairs,
+    estimate_relevance,
+)
 from anon_core.specs.graphs import ONE
 from benchmarks import leave_out
 from benchmarks.graphs.sets import load
@@ -96,7 +100,7 @@ def sampled(other, graph, worlds, seed):
 def ours(graph, worlds, seed):
     """Mean connected pairs, and seconds."""
     start = time.process_time()
-    mean = float(connected_pairs(graph, worlds, seed).mean())
+    mean = float(count_connected_pairs(graph, worlds, seed).mean())
     return mean, time.process_time() - start
 
 
@@ -110,7 +114,7 @@ def measure(name, networkit, igraph):
     }
     ours(graph, 1, 0)  # compiles
     for estimate in get_args(Estimate):
-        relevance(graph, 1, 0, estimate)
+        estimate_relevance(graph, 1, 0, estimate)
     took, means = {}, {}
     for seed in range(ROUNDS):
         means["ours"], seconds = ours(graph, worlds, seed)
@@ -121,7 +125,7 @@ def measure(name, networkit, igraph):
             took.setdefault(f"{label} components", []).append(alone)
         for estimate in get_args(Estimate):
             start = time.process_time()
-            relevance(graph, worlds, seed, estimate)
+            estimate_relevance(graph, worlds, seed, estimate)
             took.setdefault(f"relevance {estimate}", []).append(time.process_time() - start)
     tell(name, worlds, took, means)
 

@@ -80,7 +80,7 @@ def labelled(column):
     Of the last group, which is open, it is the number that the reader takes for it.
     """
     values = column.values
-    if column.levels.counted:
+    if column.levels.is_counted:
         ends = np.where(np.isfinite(column.levels.hi), column.levels.hi, column.levels.middles())
         values = pl.Series(column.name, ends)
     return plain(values).to_numpy().astype(str)

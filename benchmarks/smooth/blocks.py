@@ -8,7 +8,7 @@ the search for near records, which no block shares.
 import sys
 
 from anon_core.anonymizers.smooth.counts_kernels import Rows
-from anon_core.anonymizers.smooth.neighbours import neighbours
+from anon_core.anonymizers.smooth.neighbours import list_neighbours
 from anon_core.anonymizers.smooth.smooth import Smooth
 from benchmarks import timed
 from benchmarks.smooth.matrices import SETS, planted
@@ -24,7 +24,7 @@ def measure(name):
         matrix = SETS[name](K)
     print(f"{name}: {matrix.records} x {matrix.items}, {matrix.entries} entries")
     rows = Rows(matrix.indptr, matrix.indices, matrix.k)
-    _, _, processor = timed(lambda: neighbours(rows, matrix.items))
+    _, _, processor = timed(lambda: list_neighbours(rows, matrix.items))
     print(f"{name}.search: {processor:.1f} s of processor")
     for block in BLOCKS:
         maker = Smooth(block=block)

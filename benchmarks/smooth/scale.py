@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts import figures
+from anon_core.anonymizers.smooth.counts import compute_matrix_figures
 from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.steps import Observer
@@ -19,14 +19,16 @@ from benchmarks.smooth.matrices import planted
 class Told(Observer):
     """Prints each step's similarity as it comes."""
 
-    def stepped(self, state):
+    def on_step(self, state):
         step = state.steps[-1]
         print(f"step {step.number}: {100 * step.figures['jaccard']:.2f}", flush=True)
 
 
 def measure(records):
     data, crowd = planted(records, records // 10, 8)
-    best = figures(Rows(data.indptr, data.indices, data.k), data.items, crowd.astype(np.int32))
+    best = compute_matrix_figures(
+        Rows(data.indptr, data.indices, data.k), data.items, crowd.astype(np.int32)
+    )
     before, maker = memory("VmRSS"), Smooth()
     print(f"{records}.entries: {data.entries}")
     print(f"{records}.planted: {100 * best['jaccard']:.2f}")

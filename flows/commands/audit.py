@@ -2,7 +2,7 @@
 
 import argparse
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.commands.command import Command, plan_option, release_folder
 
 
@@ -18,26 +18,26 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from flows.audit import audited
+    from flows.audit import recompute_guarantees
     from flows.named_release import require_release
     from flows.plan.plan import ReleasePlan
     from kinds import words_called
-    from reports.findings import sentence
+    from reports.findings import sentence_of_finding
 
     require_release(options.release)
     plan = ReleasePlan.load(options.plan, options.overrides)
-    report, words = audited(options.release, plan), words_called(plan.kind.name)
+    report, words = recompute_guarantees(options.release, plan), words_called(plan.kind.name)
     title = f"Audit of {options.release.name}"
     table = Table("Guarantee", "Holds", "Counted", title=title, show_lines=True)
     for finding in report.findings:
         holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
         expected = Text.assemble(
-            (finding.guarantee, "bold"), "\n", sentence(finding.guarantee, words)
+            (finding.guarantee, "bold"), "\n", sentence_of_finding(finding.guarantee, words)
         )
-        table.add_row(expected, holds, Text(escaped(finding.detail)))
+        table.add_row(expected, holds, Text(escape_unprintable(finding.detail)))
     if not options.quiet:
         Console().print(table)
-    print(escaped(report.sentence()))
+    print(escape_unprintable(report.sentence()))
     return 0 if report.passed else 4
 
 

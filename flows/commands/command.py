@@ -36,7 +36,7 @@ class Command:
         self.arguments(parser)
 
 
-def positive(text: str) -> int:
+def positive_integer(text: str) -> int:
     """Read a whole number of at least 1."""
     number = int(text)
     if number < 1:
@@ -57,20 +57,20 @@ def release_folder(parser: argparse.ArgumentParser) -> None:
 def plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
     """Add --plan, which must be given, and --set."""
     parser.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml", help=help_)
-    overrides(parser)
+    add_set_option(parser)
 
 
-def vaults(parser: argparse.ArgumentParser) -> None:
+def add_vault_options(parser: argparse.ArgumentParser) -> None:
     """Add vaults, by their folder or by a plan; each may be given several times."""
     for name, metavar, help_ in (
         ("--vault", "FOLDER", "a vault; may be repeated"),
         ("--plan", "PLAN.toml", "a plan that names a vault; may be repeated"),
     ):
         parser.add_argument(name, type=Path, action="append", metavar=metavar, help=help_)
-    overrides(parser)
+    add_set_option(parser)
 
 
-def overrides(parser: argparse.ArgumentParser) -> None:
+def add_set_option(parser: argparse.ArgumentParser) -> None:
     """Add --set."""
     parser.add_argument(
         "--set",

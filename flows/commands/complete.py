@@ -3,14 +3,18 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, positive, release_folder
+from flows.commands.command import Command, positive_integer, release_folder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, how many tables are drawn, and the file."""
     release_folder(parser)
     parser.add_argument(
-        "--draws", type=positive, default=5, metavar="N", help="completed tables (default: 5)"
+        "--draws",
+        type=positive_integer,
+        default=5,
+        metavar="N",
+        help="completed tables (default: 5)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
     parser.add_argument(
@@ -25,9 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Draw completed tables and write them to one file; print its name."""
-    from flows.completing import complete
+    from flows.completing import write_completed_tables
 
-    print(complete(options))
+    print(write_completed_tables(options))
     return 0
 
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, overrides
+from flows.commands.command import Command, add_set_option
 
 
-def waiting(parser: argparse.ArgumentParser) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a run and its vault."""
     parser.add_argument(
         "run_id", metavar="RUN_ID", help="16 hex digits that the waiting release printed"
@@ -15,12 +15,12 @@ def waiting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.toml", help="a plan that names the vault"
     )
-    overrides(parser)
+    add_set_option(parser)
 
 
-def decided(parser: argparse.ArgumentParser) -> None:
+def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
     """Add name and note, too; both are published in the manifest and the report."""
-    waiting(parser)
+    add_run_arguments(parser)
     parser.add_argument("--by", metavar="NAME", help="your name; published in the manifest")
     parser.add_argument(
         "--note", default="", metavar="TEXT", help="one line; published in the manifest"
@@ -33,9 +33,9 @@ def decided(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def approved(parser: argparse.ArgumentParser) -> None:
+def add_approval_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a decision that somebody signed elsewhere, too."""
-    decided(parser)
+    add_decision_arguments(parser)
     parser.add_argument(
         "--take",
         type=Path,
@@ -46,25 +46,25 @@ def approved(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def approve(options: argparse.Namespace) -> int:
+def run_approve(options: argparse.Namespace) -> int:
     """Let the waiting release be published."""
     from flows import decisions
 
-    return decisions.approve(options)
+    return decisions.approve_release(options)
 
 
-def reject(options: argparse.Namespace) -> int:
+def run_reject(options: argparse.Namespace) -> int:
     """Refuse the waiting release."""
     from flows import decisions
 
-    return decisions.reject(options)
+    return decisions.reject_release(options)
 
 
-def reopen(options: argparse.Namespace) -> int:
+def run_reopen(options: argparse.Namespace) -> int:
     """Ask once more."""
     from flows import decisions
 
-    return decisions.reopen(options)
+    return decisions.reopen_approval(options)
 
 
 APPROVE = Command(
@@ -72,21 +72,21 @@ APPROVE = Command(
     "approve a release that waits for approval; shows its numbers first",
     "crowdcover approve 0123456789abcdef --plan people.toml "
     '--by "Ada Lovelace" --note "read and agreed"',
-    approved,
-    approve,
+    add_approval_arguments,
+    run_approve,
 )
 REJECT = Command(
     "reject",
     "reject a release that waits for approval; nothing is published",
     "crowdcover reject 0123456789abcdef --vault vault "
     '--by "Ada Lovelace" --note "raise k for villages"',
-    decided,
-    reject,
+    add_decision_arguments,
+    run_reject,
 )
 REOPEN = Command(
     "reopen",
     "ask again for an approval that was rejected or not given in time",
     "crowdcover reopen 0123456789abcdef --plan people.toml",
-    waiting,
-    reopen,
+    add_run_arguments,
+    run_reopen,
 )

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:
         manifest = read_manifest(folder)
-        summary.terminal(manifest, Console(), words_of(manifest))
+        summary.print_release(manifest, Console(), words_of(manifest))
         print("open", folder / "report.html")
     print(folder)
     return 0

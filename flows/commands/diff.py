@@ -19,18 +19,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what changed, for people or as JSON."""
-    from flows.comparing import compared
+    from flows.comparing import compare_releases
 
-    told = compared(options.old, options.new, values=options.values)
+    told = compare_releases(options.old, options.new, values=options.values)
     if options.json:
         print(printable_json(told))
         return 0
     from reports import difference
-    from reports.printing import printed
+    from reports.printing import print_tables
 
     if not options.quiet:
-        printed(difference.tables(told))
-    print(difference.sentence(told))
+        print_tables(difference.build_difference_tables(told))
+    print(difference.summarize_difference(told))
     return 0
 
 

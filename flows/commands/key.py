@@ -31,8 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the line for publish.approvers of a plan, or the public key alone."""
-    from anon_core.errors import escaped
-    from flows.signing import line
+    from anon_core.errors import escape_unprintable
+    from flows.signing import format_approver_line
     from kinds.section import PlanError
     from tasks.vault.signing import as_pem, new_key, public_of, read_key
 
@@ -50,7 +50,11 @@ def run(options: argparse.Namespace) -> int:
     if options.pem:
         print(as_pem(public), end="")
     else:
-        print(public if options.public else escaped(line(options.name, public)))
+        print(
+            public
+            if options.public
+            else escape_unprintable(format_approver_line(options.name, public))
+        )
     return 0
 
 

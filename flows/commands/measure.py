@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, as_json, positive, printable_json
+from flows.commands.command import Command, as_json, positive_integer, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,17 +32,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the first row of a text file holds names, or an edge (default: look)",
     )
     parser.add_argument(
-        "--threads", type=positive, default=0, metavar="N", help="threads (default: all)"
+        "--threads", type=positive_integer, default=0, metavar="N", help="threads (default: all)"
     )
     as_json(parser, "the numbers")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the triangles of a graph for people, or as JSON."""
-    from flows.measuring import measured, sentences
+    from flows.measuring import format_measures, measure_graph
 
-    numbers = measured(options)
-    print(printable_json(numbers) if options.json else "\n".join(sentences(numbers)))
+    numbers = measure_graph(options)
+    print(printable_json(numbers) if options.json else "\n".join(format_measures(numbers)))
     return 0
 
 

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from anon_core.errors import AnonymityError, escaped
-from flows.commands.command import Command, as_json, overrides, positive, printable_json
-from flows.frozen import freeze, frozen_release, ready
+from anon_core.errors import AnonymityError, escape_unprintable
+from flows.commands.command import (
+    Command,
+    add_set_option,
+    as_json,
+    positive_integer,
+    printable_json,
+)
+from flows.frozen import freeze_plan, frozen_release, load_ready_plan
 from tasks.places.place import Place
 
 
@@ -23,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=positive,
+        type=positive_integer,
         default=2,
         help="how many plans run at the same time (default: %(default)s)",
     )
@@ -45,23 +51,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "starts; publish and store nothing",
     )
     as_json(parser, "what --dry-run found")
-    overrides(parser)
+    add_set_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the release folder last; one line for each plan or partition."""
     if options.dry_run:
-        return _rehearse(options)
+        return _rehearse_plans(options)
     if options.json:
         from kinds.section import PlanError
 
         raise PlanError("--json belongs to --dry-run; a release prints its folder")
     if options.partition is not None or options.backfill is not None:
-        return _partitions(options)
+        return _release_partitions(options)
     if len(options.plans) == 1:
         print(frozen_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
-    outcomes = _many(options.plans, options.overrides, options.workers)
+    outcomes = _release_plans(options.plans, options.overrides, options.workers)
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
         print(
             f"crowdcover: {path}: {words}" if code else words,
@@ -70,13 +76,13 @@ def run(options: argparse.Namespace) -> int:
     return next((code for code, _ in outcomes if code), 0)
 
 
-def _partitions(options: argparse.Namespace) -> int:
+def _release_partitions(options: argparse.Namespace) -> int:
     """One version of one partition, or one for each of a range."""
     from kinds.section import PlanError
 
     if len(options.plans) > 1 or None not in (options.partition, options.backfill):
         raise PlanError("give one plan, and either --partition or --backfill")
-    from flows.partitions import at, backfilled
+    from flows.partitions import backfill_partitions, format_partition_settings
     from flows.plan.plan import ReleasePlan
 
     path, changes = options.plans[0], options.overrides
@@ -85,16 +91,18 @@ def _partitions(options: argparse.Namespace) -> int:
         return frozen_release(path, [*changes, *named], quiet=options.quiet)
 
     if options.partition is not None:
-        print(made(at(options.partition)))
+        print(made(format_partition_settings(options.partition)))
         return 0
-    for label, result in backfilled(ReleasePlan.load(path, changes), options.backfill, made):
+    for label, result in backfill_partitions(
+        ReleasePlan.load(path, changes), options.backfill, made
+    ):
         waits = isinstance(result, AnonymityError)
         words = f"crowdcover: {label}: {result}" if waits else str(result)
         print(words, file=sys.stderr if waits else sys.stdout, flush=True)
     return 0
 
 
-def _rehearse(options: argparse.Namespace) -> int:
+def _rehearse_plans(options: argparse.Namespace) -> int:
     """What each release would begin with; the refusal of one plan stops the command."""
     from kinds.section import PlanError
 
@@ -104,25 +112,27 @@ def _rehearse(options: argparse.Namespace) -> int:
     if options.partition is not None:
         if len(options.plans) > 1:
             raise PlanError("give one plan, and either --partition or --backfill")
-        from flows.partitions import at
+        from flows.partitions import format_partition_settings
 
-        named = at(options.partition)
-    plans = [ready(path, [*options.overrides, *named]) for path in options.plans]
+        named = format_partition_settings(options.partition)
+    plans = [load_ready_plan(path, [*options.overrides, *named]) for path in options.plans]
     from dataclasses import asdict
 
-    from flows.rehearsing import rehearsed
-    from reports.rehearsal import lines
+    from flows.rehearsing import rehearse_release
+    from reports.rehearsal import list_rehearsal_lines
 
     for plan in plans:
-        document = {"name": plan.name, **asdict(rehearsed(plan))}
+        document = {"name": plan.name, **asdict(rehearse_release(plan))}
         if options.json:
             print(printable_json(document))
         else:
-            print("\n".join(map(escaped, lines(document))))
+            print("\n".join(map(escape_unprintable, list_rehearsal_lines(document))))
     return 0
 
 
-def _many(paths: Sequence[Path], changes: Sequence[str], workers: int) -> list[tuple[int, str]]:
+def _release_plans(
+    paths: Sequence[Path], changes: Sequence[str], workers: int
+) -> list[tuple[int, str]]:
     """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
     from flows.outcome import exit_code
     from kinds.section import PlanError
@@ -134,8 +144,8 @@ def _many(paths: Sequence[Path], changes: Sequence[str], workers: int) -> list[t
     plans, outcomes = {}, {}
     for number, path in enumerate(paths):
         try:
-            plan = ready(path, changes)
-            plans[number] = plan.name, freeze(plan)
+            plan = load_ready_plan(path, changes)
+            plans[number] = plan.name, freeze_plan(plan)
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
     if plans:

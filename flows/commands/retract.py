@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """Take back a release that was never handed out."""
     from flows import retracting
 
-    return retracting.retract(options)
+    return retracting.retract_release(options)
 
 
 COMMAND = Command(

@@ -2,12 +2,12 @@
 
 import argparse
 
-from flows.commands.command import Command, as_json, printable_json, vaults
+from flows.commands.command import Command, add_vault_options, as_json, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the vaults."""
-    vaults(parser)
+    add_vault_options(parser)
     as_json(parser, "the runs")
 
 
@@ -15,16 +15,16 @@ def run(options: argparse.Namespace) -> int:
     """Print one line for each run."""
     from flows import seeing
 
-    found = seeing.runs(seeing.vaults(options))
+    found = seeing.list_vault_runs(seeing.list_vaults(options))
     if options.json:
         print(printable_json({"runs": found}))
         return 0
     from reports import seen
-    from reports.printing import printed
+    from reports.printing import print_tables
 
     if found:
-        printed([seen.runs(found)])
-        for line in seen.reasons(found):
+        print_tables([seen.list_run_lines(found)])
+        for line in seen.list_reason_lines(found):
             print(line)
     else:
         print("no runs")

@@ -24,11 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the schema, or write it to a file."""
-    from flows.schema import plan_schema, write_schema, written
+    from flows.schema import format_schema, plan_schema, write_schema
 
     schema = plan_schema(options.kind)
     if options.output is None:
-        print(written(schema), end="")
+        print(format_schema(schema), end="")
     else:
         write_schema(options.output, schema)
     return 0

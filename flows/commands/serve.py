@@ -3,13 +3,13 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, overrides, positive
+from flows.commands.command import Command, add_set_option, positive_integer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the plans and their schedules."""
     parser.add_argument("plans", type=Path, nargs="+", metavar="PLAN.toml")
-    overrides(parser)
+    add_set_option(parser)
     parser.add_argument(
         "--cron",
         action="append",
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=positive,
+        type=positive_integer,
         default=1,
         help="how many plans run at the same time (default: %(default)s)",
     )
@@ -39,16 +39,16 @@ def run(options: argparse.Namespace) -> int:
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
-    from flows.frozen import freeze
+    from flows.frozen import freeze_plan
     from flows.partitions import require_named
-    from flows.serving import on_prefect, schedules, serve
+    from flows.serving import on_prefect, parse_schedules, serve_plans
 
-    when = schedules(names, options.cron, options.timezone)
+    when = parse_schedules(names, options.cron, options.timezone)
     for plan in plans:
         if plan.name in when:
             require_named(plan)
-    frozen = {plan.name: freeze(plan) for plan in plans}
-    on_prefect(lambda: serve(frozen, when, options.workers, quiet=options.quiet))
+    frozen = {plan.name: freeze_plan(plan) for plan in plans}
+    on_prefect(lambda: serve_plans(frozen, when, options.workers, quiet=options.quiet))
     return 0
 
 

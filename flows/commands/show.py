@@ -2,7 +2,7 @@
 
 import argparse
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.commands.command import Command, as_json, printable_json, release_folder
 
 
@@ -26,10 +26,10 @@ def run(options: argparse.Namespace) -> int:
     from kinds import words_of
     from reports import summary
 
-    summary.terminal(manifest, Console(), words_of(manifest))
+    summary.print_release(manifest, Console(), words_of(manifest))
     if notice is not None:
         told = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
-        print(escaped(told))
+        print(escape_unprintable(told))
     return 0
 
 

@@ -30,35 +30,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the numbers, sign, and write the decision beside the report."""
-    from anon_core.errors import escaped
-    from flows.signing import signed_copy
+    from anon_core.errors import escape_unprintable
+    from flows.signing import sign_copy
     from tasks.vault.copies import Copy
 
     copy = Copy.read(options.report)
     if not options.quiet:
-        show(copy)
+        show_copy_summary(copy)
     told = (options.decision, options.by, options.note)
-    decision, path = signed_copy(copy, options.key, told, options.output)
+    decision, path = sign_copy(copy, options.key, told, options.output)
     taken = "the next run of the release takes it up"
     if options.output is not None:
         taken = "send it to who runs the release, for crowdcover approve RUN_ID --take FILE"
-    print(escaped(f"signed: {decision.sentence}"))
+    print(escape_unprintable(f"signed: {decision.sentence}"))
     print(f"wrote {path}; {taken}")
     return 0
 
 
-def show(copy: "Copy") -> None:
+def show_copy_summary(copy: "Copy") -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
     from rich.console import Console
 
-    from anon_core.errors import escaped
+    from anon_core.errors import escape_unprintable
     from kinds import words_of
     from reports import summary
     from tasks.vault.copies import REPORT
 
     manifest = copy.request.question.manifest
-    summary.terminal(manifest, Console(), words_of(manifest))
-    print(escaped(f"asked by {copy.request.asker or 'nobody who is recorded'}"))
+    summary.print_release(manifest, Console(), words_of(manifest))
+    print(escape_unprintable(f"asked by {copy.request.asker or 'nobody who is recorded'}"))
     print("read", copy.folder / REPORT)
 
 

@@ -5,8 +5,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from anon_core.errors import escaped
-from flows.commands.command import Command, as_json, overrides, positive, printable_json
+from anon_core.errors import escape_unprintable
+from flows.commands.command import (
+    Command,
+    add_set_option,
+    as_json,
+    positive_integer,
+    printable_json,
+)
 
 WIDE = 110  # where standard output is no terminal
 
@@ -16,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", type=Path, metavar="PLAN.toml")
     parser.add_argument(
         "--k",
-        type=positive,
+        type=positive_integer,
         nargs="+",
         default=[],
         metavar="K",
@@ -31,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sample",
-        type=positive,
+        type=positive_integer,
         metavar="N",
         help="try on about so many random rows, or users of a matrix (default: all)",
     )
@@ -49,22 +55,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="partition of the source that is tried, such as 2014-03",
     )
     as_json(parser, "the numbers")
-    overrides(parser)
+    add_set_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each setting; the code of the first refusal where none gives numbers."""
-    from flows.partitions import at
-    from flows.trying import plans, settings, tried
-    from reports.comparison import Line, table
-    from reports.printing import printed
+    from flows.partitions import format_partition_settings
+    from flows.trying import build_setting_plans, list_settings, try_settings
+    from reports.comparison import Line, build_settings_table
+    from reports.printing import print_tables
 
-    stated = settings(options.k, options.weights)
-    part = [] if options.partition is None else at(options.partition)
-    orders = plans(options.plan, [*options.overrides, *part], stated)
+    stated = list_settings(options.k, options.weights)
+    part = [] if options.partition is None else format_partition_settings(options.partition)
+    orders = build_setting_plans(options.plan, [*options.overrides, *part], stated)
     name = orders[0].name
     found = []
-    for rows, outcome in tried(orders, stated, options.sample, options.seed):
+    for rows, outcome in try_settings(orders, stated, options.sample, options.seed):
         found.append((rows, outcome))
         if not options.quiet:
             print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)
@@ -75,17 +81,17 @@ def run(options: argparse.Namespace) -> int:
         listed = [outcome.as_json() for outcome in outcomes]
         print(printable_json({"name": name, "records": rows, "sample": drawn, "settings": listed}))
     else:
-        print(f"{name}: {_whole(rows, drawn)}; nothing was published, nothing was stored")
+        print(f"{name}: {_describe_sample(rows, drawn)}; nothing was published, nothing was stored")
         shown = [Line(each.stated, each.numbers) for each in outcomes]
-        printed([table(shown)], piped=WIDE)
+        print_tables([build_settings_table(shown)], piped=WIDE)
         for outcome in outcomes:
             if outcome.told:
-                print(f"{outcome.label}: {escaped(outcome.told)}")
+                print(f"{outcome.label}: {escape_unprintable(outcome.told)}")
     numbers = any(outcome.numbers for outcome in outcomes)
     return 0 if numbers else next(outcome.code for outcome in outcomes)
 
 
-def _whole(rows: int, drawn: Mapping[str, int] | None) -> str:
+def _describe_sample(rows: int, drawn: Mapping[str, int] | None) -> str:
     """What the numbers are about."""
     if not rows:
         return "no setting gives a release"

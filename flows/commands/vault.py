@@ -5,19 +5,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flows.commands.command import Command, as_json, overrides
+from flows.commands.command import Command, add_set_option, as_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add a parser for each thing that can be done."""
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
-    _verify(_step(steps, "verify", "look for damage in keys, stages, ledger and releases"))
-    _backup(_step(steps, "backup", "write one file with the whole vault, also while runs go on"))
-    _restore(_step(steps, "restore", "make a new vault of a backup"))
-    _prune(_step(steps, "prune", "remove what no later audit, intersection or series needs"))
-    _rotate(_step(steps, "rotate", "encrypt the vault, or put all its files under a new key"))
-    _key(_step(steps, "key", "make a key for a vault or for its backups; prints the public key"))
-    _read(_step(steps, "read", "print a file of an encrypted vault"))
+    _add_verify_arguments(
+        _add_step_parser(steps, "verify", "look for damage in keys, stages, ledger and releases")
+    )
+    _add_backup_arguments(
+        _add_step_parser(
+            steps, "backup", "write one file with the whole vault, also while runs go on"
+        )
+    )
+    _add_restore_arguments(_add_step_parser(steps, "restore", "make a new vault of a backup"))
+    _add_prune_arguments(
+        _add_step_parser(steps, "prune", "remove what no later audit, intersection or series needs")
+    )
+    _add_rotate_arguments(
+        _add_step_parser(steps, "rotate", "encrypt the vault, or put all its files under a new key")
+    )
+    _add_key_arguments(
+        _add_step_parser(
+            steps, "key", "make a key for a vault or for its backups; prints the public key"
+        )
+    )
+    _add_read_arguments(_add_step_parser(steps, "read", "print a file of an encrypted vault"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,18 +39,18 @@ def run(options: argparse.Namespace) -> int:
     from flows import vaults
 
     work: dict[str, Callable[[argparse.Namespace], int]] = {
-        "verify": vaults.verify,
-        "backup": vaults.backup,
-        "restore": vaults.restored,
-        "prune": vaults.pruned,
-        "rotate": vaults.rotated,
-        "key": vaults.key,
-        "read": vaults.read,
+        "verify": vaults.verify_vault,
+        "backup": vaults.back_up_vault,
+        "restore": vaults.restore_vault,
+        "prune": vaults.prune_vault,
+        "rotate": vaults.rotate_vault_key,
+        "key": vaults.write_new_key,
+        "read": vaults.print_vault_file,
     }
     return work[options.step](options)
 
 
-def _step(steps: Any, name: str, does: str) -> argparse.ArgumentParser:
+def _add_step_parser(steps: Any, name: str, does: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = steps.add_parser(
         name, help=does, description=does[0].upper() + does[1:] + ".", epilog=EXAMPLES[name]
     )
@@ -56,21 +70,21 @@ EXAMPLES = {
 }
 
 
-def _vault(parser: argparse.ArgumentParser) -> None:
+def _add_vault_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault; or give --plan")
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.toml", help="a plan that names the vault and the ledger"
     )
-    overrides(parser)
+    add_set_option(parser)
 
 
-def _verify(parser: argparse.ArgumentParser) -> None:
-    _vault(parser)
+def _add_verify_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_vault_arguments(parser)
     as_json(parser, "what was found")
 
 
-def _backup(parser: argparse.ArgumentParser) -> None:
-    _vault(parser)
+def _add_backup_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_vault_arguments(parser)
     parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="a new file")
     parser.add_argument(
         "--recipient",
@@ -83,7 +97,7 @@ def _backup(parser: argparse.ArgumentParser) -> None:
     as_json(parser, "what was written")
 
 
-def _restore(parser: argparse.ArgumentParser) -> None:
+def _add_restore_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a backup")
     parser.add_argument(
         "--vault", type=Path, required=True, metavar="NEW", help="a folder that does not exist yet"
@@ -104,8 +118,8 @@ def _restore(parser: argparse.ArgumentParser) -> None:
     as_json(parser, "what was restored")
 
 
-def _prune(parser: argparse.ArgumentParser) -> None:
-    _vault(parser)
+def _add_prune_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_vault_arguments(parser)
     parser.add_argument(
         "--keep",
         default="30d",
@@ -116,24 +130,24 @@ def _prune(parser: argparse.ArgumentParser) -> None:
     as_json(parser, "what was removed")
 
 
-def _rotate(parser: argparse.ArgumentParser) -> None:
-    _vault(parser)
+def _add_rotate_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_vault_arguments(parser)
     parser.add_argument("--to", type=Path, metavar="KEY_FILE", help="the new key")
     parser.add_argument("--to-plain", action="store_true", help="end the encryption")
     parser.add_argument("--yes", action="store_true", help="with --to-plain: be sure")
     as_json(parser, "what was written")
 
 
-def _key(parser: argparse.ArgumentParser) -> None:
+def _add_key_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FILE", help="a new file, mode 0600"
     )
     as_json(parser, "the public key")
 
 
-def _read(parser: argparse.ArgumentParser) -> None:
+def _add_read_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a path inside the vault")
-    _vault(parser)
+    _add_vault_arguments(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="a new file, mode 0600")
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.commands.command import Command, as_json, printable_json, release_folder
 
 
@@ -26,9 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each finding and the result last; 4 if one does not hold."""
-    from flows.verifying import key_of, verified
+    from flows.verifying import key_of, verify_release
 
-    findings = verified(options.release, [key_of(text) for text in options.key or ()])
+    findings = verify_release(options.release, [key_of(text) for text in options.key or ()])
     broken = [finding for finding in findings if finding.broken]
     if options.json:
         listed = [
@@ -40,12 +40,12 @@ def run(options: argparse.Namespace) -> int:
     if not options.quiet:
         for each in findings:
             holds = "NO" if each.broken else "ok" if each.passed else "--"
-            print(escaped(f"{holds:3} {each.guarantee}: {each.detail}"))
+            print(escape_unprintable(f"{holds:3} {each.guarantee}: {each.detail}"))
     kept = "as it was signed" if options.key else "as its manifest says; nobody vouches for that"
     unknown = any(finding.guarantee == "signature" for finding in broken)
     lost = "NOT verified" if unknown else "NOT as it was published"
     what = lost if broken else kept
-    print(escaped(f"{options.release.name} is {what}"))
+    print(escape_unprintable(f"{options.release.name} is {what}"))
     return 4 if broken else 0
 
 

@@ -2,12 +2,12 @@
 
 import argparse
 
-from flows.commands.command import Command, as_json, printable_json, vaults
+from flows.commands.command import Command, add_vault_options, as_json, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the vaults."""
-    vaults(parser)
+    add_vault_options(parser)
     as_json(parser, "what waits")
 
 
@@ -15,14 +15,14 @@ def run(options: argparse.Namespace) -> int:
     """Print what waits, until when, and the command to decide."""
     from flows import seeing
 
-    found = seeing.waiting(seeing.vaults(options))
+    found = seeing.list_waiting_releases(seeing.list_vaults(options))
     if options.json:
         print(printable_json({"waiting": found}))
         return 0
     from reports import seen
-    from reports.printing import printed
+    from reports.printing import print_tables
 
-    printed(seen.waiting(found))
+    print_tables(seen.list_waiting_lines(found))
     if not found:
         print("nothing waits for a decision")
     return 0

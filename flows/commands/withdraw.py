@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     """Leave people out of all later versions of a series."""
     from flows import withdrawing
 
-    return withdrawing.withdraw(options)
+    return withdrawing.withdraw_people(options)
 
 
 COMMAND = Command(

@@ -13,7 +13,7 @@ _ID = r"\(*[A-Za-z0-9][A-Za-z0-9.+-]*\)*"
 LICENCE = re.compile(rf"https?://[^\s\"<>\\^`{{|}}]+|{_ID}( (AND|OR|WITH) {_ID})*")
 
 
-def _text(value: Any) -> Any:
+def _check_text(value: Any) -> Any:
     """A text in one line; a date of TOML as ISO text."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
@@ -26,9 +26,9 @@ def _text(value: Any) -> Any:
     return value
 
 
-def _licence(value: Any) -> Any:
+def _check_licence(value: Any) -> Any:
     """An SPDX expression such as CC-BY-4.0, or an address."""
-    text = _text(value)
+    text = _check_text(value)
     if isinstance(text, str) and not LICENCE.fullmatch(text):
         raise ValueError(
             "must be an SPDX licence such as CC-BY-4.0, an expression of several, or an address "
@@ -37,9 +37,9 @@ def _licence(value: Any) -> Any:
     return text
 
 
-def _day(value: Any) -> Any:
+def _check_day(value: Any) -> Any:
     """A day as ISO text."""
-    text = _text(value)
+    text = _check_text(value)
     if isinstance(text, str):
         try:
             if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
@@ -53,17 +53,18 @@ def _day(value: Any) -> Any:
 Text = Annotated[
     str,
     BeforeValidator(
-        _text,
+        _check_text,
         json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)] | date,
     ),
 ]
 Licence = Annotated[
     str,
     BeforeValidator(
-        _licence, json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)]
+        _check_licence,
+        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)],
     ),
 ]
-Day = Annotated[str, BeforeValidator(_day, json_schema_input_type=date)]
+Day = Annotated[str, BeforeValidator(_check_day, json_schema_input_type=date)]
 
 
 class AboutSection(Section):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from flows.plan.durations import duration, lasting
+from flows.plan.durations import parse_duration, sum_duration_parts
 from kinds.section import PlanError, Section
 from tasks.compute.spec import Cluster
 
@@ -77,7 +77,7 @@ class ClusterSection(Section):
             cores_per_task=self.cores_per_task,
             partition=self.partition,
             account=self.account,
-            time_limit=None if self.time_limit is None else _duration(self.time_limit),
+            time_limit=None if self.time_limit is None else _parse_time_limit(self.time_limit),
             start=self.start,
             mpi=self.mpi,
             resubmit=self.resubmit,
@@ -147,9 +147,9 @@ class ComputeSection(Section):
         return self.cluster.cluster()
 
 
-def _duration(text: str) -> timedelta:
+def _parse_time_limit(text: str) -> timedelta:
     clock = CLOCK.fullmatch(text)
-    limit = duration(text) if clock is None else lasting(*clock.groups())
+    limit = parse_duration(text) if clock is None else sum_duration_parts(*clock.groups())
     if limit is None:
         raise PlanError(
             "compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'"

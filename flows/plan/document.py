@@ -32,19 +32,19 @@ def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
 
     Paths in the file start at its folder, paths in overrides at the current folder.
     """
-    document = _parse(path)
+    document = _parse_plan(path)
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
         document["publish"] = {"path": "releases", "vault": "vault", **publish}
-    _anchor(document, path.resolve().parent)
+    _make_paths_absolute(document, path.resolve().parent)
     for override in overrides:
         addition = _parse_override(override)
-        _anchor(addition, Path.cwd())
-        document = _merged(document, addition, _replaces(document))
+        _make_paths_absolute(addition, Path.cwd())
+        document = _merge_tables(document, addition, _find_merge_rule(document))
     return document
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _parse_plan(path: Path) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
@@ -69,7 +69,7 @@ def _parse(path: Path) -> dict[str, Any]:
     raise PlanError(refusal)
 
 
-def _anchor(document: dict[str, Any], folder: Path) -> None:
+def _make_paths_absolute(document: dict[str, Any], folder: Path) -> None:
     """Make the paths of a plan absolute, so that it can run from any folder."""
     for place in PATHS:
         table: Any = document
@@ -133,7 +133,7 @@ def _parse_override(override: str) -> dict[str, Any]:
     )
 
 
-def _merged(
+def _merge_tables(
     base: Mapping[str, Any],
     addition: Mapping[str, Any],
     replaces: Replaces,
@@ -145,7 +145,7 @@ def _merged(
         below, place = result.get(key), (*where, key)
         replaced = replaces(place) or (isinstance(value, dict) and _another_k(place, value))
         if isinstance(below, dict) and isinstance(value, dict) and not replaced:
-            result[key] = _merged(below, value, replaces, place)
+            result[key] = _merge_tables(below, value, replaces, place)
         else:
             result[key] = value
     return result
@@ -156,7 +156,7 @@ def _another_k(place: tuple[str, ...], table: Mapping[str, Any]) -> bool:
     return place == ("privacy", "k") and any(form in table for form in K_FORMS)
 
 
-def _replaces(document: Mapping[str, Any]) -> Replaces:
+def _find_merge_rule(document: Mapping[str, Any]) -> Replaces:
     """The kind's rule: at which keys a table replaces another instead of being merged."""
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"

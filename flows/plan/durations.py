@@ -7,13 +7,13 @@ UNITED = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 LONGEST = timedelta(days=1000)
 
 
-def duration(text: str) -> timedelta | None:
-    """Parse a duration; None if the text is no duration, or one that `lasting` refuses."""
+def parse_duration(text: str) -> timedelta | None:
+    """Parse a duration; None if it is none, or one that `sum_duration_parts` refuses."""
     parts = UNITED.fullmatch(text)
-    return None if parts is None else lasting(*parts.groups())
+    return None if parts is None else sum_duration_parts(*parts.groups())
 
 
-def lasting(*parts: str | None) -> timedelta | None:
+def sum_duration_parts(*parts: str | None) -> timedelta | None:
     """Add up days, hours, minutes and seconds; None for 0, 1000 days or more, or over 6 digits."""
     if any(len(part or "") > 6 for part in parts):
         return None

@@ -12,7 +12,7 @@ from kinds.section import MarkedSection, PlanError, toml_key
 def refuse_marks(plan: BaseModel) -> None:
     """Refuse a plan with open questions; one message names all of them and how to answer."""
     asked: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for where, mark, question in _marks(plan, ()):
+    for where, mark, question in _list_open_questions(plan, ()):
         asked[mark, question].append(where)
     if asked:
         number = sum(map(len, asked.values()))
@@ -26,11 +26,11 @@ def refuse_marks(plan: BaseModel) -> None:
         )
 
 
-def _marks(part: Any, where: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+def _list_open_questions(part: Any, where: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     """Yield for each open question the section's name, the word in `decide`, and the question."""
     if isinstance(part, MarkedSection):
         for mark in dict.fromkeys(part.decide):
             yield ".".join(where), mark, part.questions[mark]
     if isinstance(part, (BaseModel, dict)):
         for name, below in part.items() if isinstance(part, dict) else part:
-            yield from _marks(below, (*where, toml_key(str(name))))
+            yield from _list_open_questions(below, (*where, toml_key(str(name))))

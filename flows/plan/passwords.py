@@ -33,7 +33,7 @@ STORE = "the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or the role of the mac
 
 def refuse_passwords(document: Mapping[str, Any]) -> None:
     """Refuse a parsed plan whose URIs hold passwords, and places for them that are none."""
-    for section, key, uri in _uris(document):
+    for section, key, uri in _list_uris(document):
         if holds_password(uri):
             named = URIS[section, key]
             way = STORE if named is None else f"{named} = {FORMS}, ~/.pgpass or PGPASSWORD"
@@ -41,7 +41,7 @@ def refuse_passwords(document: Mapping[str, Any]) -> None:
                 f"{section}.{key} holds a password, and plans are copied and kept; take it out and "
                 f"say where it lies: {way}. See docs/how-to/credentials.md"
             )
-    if states_password(_query(document)):
+    if states_password(_find_query(document)):
         raise PlanError(
             "source.query holds a password or a key, and plans are copied and kept; take it out. "
             "Let the database itself know its other sources, or read them apart. "
@@ -61,12 +61,12 @@ def refuse_passwords(document: Mapping[str, Any]) -> None:
             raise PlanError(f"{section}.{key} belongs to {section}.{address}")
 
 
-def withheld(document: dict[str, Any]) -> dict[str, Any]:
+def withhold_passwords(document: dict[str, Any]) -> dict[str, Any]:
     """The same plan without passwords."""
-    for section, key, uri in _uris(document):
+    for section, key, uri in _list_uris(document):
         if holds_password(uri):
             document = {**document, section: {**document[section], key: without_password(uri)}}
-    if states_password(_query(document)):
+    if states_password(_find_query(document)):
         document = {**document, "source": {**document["source"], "query": WITHHELD}}
     return document
 
@@ -78,17 +78,17 @@ def withhold_kept(folder: Path) -> None:
             kept = json.loads(path.read_bytes())
         except (OSError, ValueError):  # encrypted: written by a version that keeps no passwords
             continue
-        if isinstance(kept, dict) and (bare := withheld(kept)) != kept:
+        if isinstance(kept, dict) and (bare := withhold_passwords(kept)) != kept:
             write_private(path, json.dumps(bare, indent=2, ensure_ascii=False).encode())
 
 
-def _query(document: Mapping[str, Any]) -> str:
+def _find_query(document: Mapping[str, Any]) -> str:
     table = document.get("source")
     query = table.get("query") if isinstance(table, Mapping) else None
     return query if isinstance(query, str) else ""
 
 
-def _uris(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _list_uris(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Section, key and value of each URI in a parsed plan."""
     for section, key in URIS:
         table = document.get(section)

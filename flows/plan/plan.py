@@ -22,9 +22,9 @@ from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
 from flows.plan.marks import refuse_marks
-from flows.plan.passwords import refuse_passwords, withheld, withhold_kept
+from flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
 from flows.plan.publishing import PublishSection
-from flows.plan.refusals import explain, setting_must
+from flows.plan.refusals import describe_setting_rule, explain_validation_error
 from flows.plan.series import SeriesSection, refuse_with_series
 from kinds import KINDS, kind_called
 from kinds.base import Checks, Kind
@@ -111,7 +111,7 @@ class ReleasePlan(Section):
             plan = model.model_validate(dict(document))
             plan._check()
         except ValidationError as error:
-            refusal = explain(error, model, kind_called(name))
+            refusal = explain_validation_error(error, model, kind_called(name))
         except (InputError, LimitError) as error:
             refusal = str(error)
         else:
@@ -186,15 +186,19 @@ class ReleasePlan(Section):
         """[anonymizer] as an anonymizer with its settings."""
         settings = dict(self.anonymizer)
         name = settings.pop("name", self._default)
-        of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
+        of_kind = {
+            name: maker
+            for name, maker in ANONYMIZERS.items()
+            if _is_maker_of_kind(maker, self.kind)
+        }
         if not isinstance(name, str) or name not in of_kind:
             near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
             allowed = ", ".join(sorted(of_kind))
             raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
         if not self._follows and self.kind.states_levels(self.data):
-            settings = {**_said(of_kind[name], "stated levels"), **settings}
+            settings = {**_list_field_metadata(of_kind[name], "stated levels"), **settings}
         try:
-            made: Anonymizer[Any] = of_kind[name](**_typed(of_kind[name], settings))
+            made: Anonymizer[Any] = of_kind[name](**_validate_settings(of_kind[name], settings))
         except InputError as error:
             refusal = f"[anonymizer] {error}"
         else:
@@ -241,7 +245,7 @@ class ReleasePlan(Section):
         for path in (folder.parent, folder):  # the modes of further parents stay as they are
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = json.loads(self.model_dump_json(exclude_unset=True))
-        content = json.dumps(withheld(document), indent=2, ensure_ascii=False).encode()
+        content = json.dumps(withhold_passwords(document), indent=2, ensure_ascii=False).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
         withhold_kept(folder)
         write_private(path, content)
@@ -254,7 +258,7 @@ class ReleasePlan(Section):
         No version understood a plan so that its settings contradict each other: such a plan states
         a setting that is younger than what it leaves to a default, and is returned as it is.
         """
-        before = _said(self.maker, "before")
+        before = _list_field_metadata(self.maker, "before")
         sections = self.kind.earlier(self)
         plan = self.model_copy(update={"anonymizer": {**before, **self.anonymizer}, **sections})
         plan.__dict__.pop("data", None)  # cached; it follows from the sections
@@ -274,13 +278,13 @@ class ReleasePlan(Section):
         # Older vaults stay valid.
         if self.series is None:
             del shaping["series"]
-        before = _said(self.maker, "before")
+        before = _list_field_metadata(self.maker, "before")
         shaping["anonymizer"] = {
             name: value
             for name, value in self.maker_settings.items()
             if name not in before or value != before[name]
         }
-        shaping |= self.kind.shaping(self)
+        shaping |= self.kind.sections_for_hash(self)
         for younger in ("partition", "sheet"):
             if shaping["source"].get(younger) is None:
                 shaping["source"].pop(younger, None)
@@ -304,17 +308,17 @@ def model_of(kind: str) -> type[ReleasePlan]:
     return create_model("ReleasePlan", __base__=ReleasePlan, **sections)
 
 
-def _takes(maker: Any, kind: Kind) -> bool:
+def _is_maker_of_kind(maker: Any, kind: Kind) -> bool:
     return bool(maker.kind == kind.name)
 
 
-def _said(maker: Any, what: str) -> dict[str, Any]:
+def _list_field_metadata(maker: Any, what: str) -> dict[str, Any]:
     """What the metadata of an anonymizer's settings say; see `Anonymizer`."""
     fields = dataclasses.fields(maker)
     return {field.name: field.metadata[what] for field in fields if what in field.metadata}
 
 
-def _typed(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _validate_settings(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an anonymizer, each checked against the type of its field."""
     hints = get_type_hints(maker)
     fields = {field.name: field for field in dataclasses.fields(maker)}
@@ -330,7 +334,7 @@ def _typed(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
             # As JSON, since TOML has one kind of list and 2 is a number wherever 2.0 is.
             checked[key] = TypeAdapter(hints[key]).validate_json(json.dumps(value), strict=True)
         except (ValidationError, TypeError) as error:
-            refusal = f"anonymizer.{key} must {setting_must(error)}"
+            refusal = f"anonymizer.{key} must {describe_setting_rule(error)}"
         else:
             continue
         raise PlanError(refusal)

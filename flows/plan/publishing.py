@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from flows.plan.durations import duration
+from flows.plan.durations import parse_duration
 from kinds.section import PlanError, Section, Unshown
 from tasks.places.credentials import FORMS, is_reference, with_password
 from tasks.places.place import is_remote
@@ -162,6 +162,6 @@ class PublishSection(Section):
         """How long a person has to approve; None if the plan asks for no approval."""
         if self.approval == "none":
             return None
-        if (given := duration(self.approval_timeout)) is None:
+        if (given := parse_duration(self.approval_timeout)) is None:
             raise PlanError("publish.approval_timeout must be like '7d', '36h' or '1d12h'")
         return given

@@ -30,14 +30,14 @@ REQUIRED = {  # by pydantic's type of error: what a key must be
 }
 
 
-def explain(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
+def explain_validation_error(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
     """One message for all refused keys, each with its first error."""
     lines = []
     for item in error.errors(include_url=False):
         location = [str(part) for part in item["loc"]]
         where = ".".join(location)
         if item["type"] == "extra_forbidden":
-            allowed = _allowed(item["loc"][:-1], model)
+            allowed = _list_allowed_keys(item["loc"][:-1], model)
             near = did_you_mean(location[-1], allowed)
             lines.append(f"unknown key {where}; allowed: {', '.join(allowed)}{near}")
         elif item["type"] == "missing":
@@ -45,25 +45,25 @@ def explain(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
         elif (line := kind.explain(location)) is not None:
             lines.append(line)
         else:
-            was = _was(item) if _may_be_shown(item["loc"], model) else ""
-            lines.append(f"{where} must {_must(item)}{was}")
+            was = _describe_input(item) if _may_be_shown(item["loc"], model) else ""
+            lines.append(f"{where} must {_describe_rule(item)}{was}")
     return "; ".join(dict.fromkeys(lines))
 
 
-def setting_must(error: Exception) -> str:
+def describe_setting_rule(error: Exception) -> str:
     """What one setting of an anonymizer must be."""
     if not isinstance(error, ValidationError):
         return "be a text, a number, true or false, or a list of these"
     item = error.errors(include_url=False)[0]
-    return _must(item) + _was(item)
+    return _describe_rule(item) + _describe_input(item)
 
 
-def _must(item: Any) -> str:
+def _describe_rule(item: Any) -> str:
     message: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
     return REQUIRED.get(item["type"], message)
 
 
-def _was(item: Any) -> str:
+def _describe_input(item: Any) -> str:
     """What the value was, if it is short, and which of the possible texts is near it."""
     value = item["input"]
     if isinstance(value, (bool, int, float)):
@@ -90,7 +90,7 @@ def _may_be_shown(location: Sequence[int | str], model: type[BaseModel]) -> bool
     return True
 
 
-def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]:
+def _list_allowed_keys(location: Sequence[int | str], model: type[BaseModel]) -> list[str]:
     """The keys of the table at this location; column names and list positions are skipped."""
     for part in location:
         if part in model.model_fields:

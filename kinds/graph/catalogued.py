@@ -12,6 +12,6 @@ ABOUT = {
 }
 
 
-def fields(types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
+def describe_fields(types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
     """Both ends and the probability."""
     return [Field(name, types[name], *ABOUT[name]) for name in (U, V, P)], [U, V]

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.encode import load
+from kinds.graph.encode import load_encoded
 from kinds.graph.judge.measured import Measured
 from kinds.graph.layout import EDGES, KEY, MATCHING, RECORD, U, V
 from kinds.graph.suites import encoded as of_encoded
@@ -19,7 +19,7 @@ from tasks.vault.storage import Stored
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 
-def ingested(stored: Stored) -> Suite:
+def build_ingested_suite(stored: Stored) -> Suite:
     """The edges as they were read."""
     with np.load(stored.file(EDGES)) as arrays:
         columns = {name: arrays[name] for name in arrays.files}
@@ -27,12 +27,12 @@ def ingested(stored: Stored) -> Suite:
     again = np.ones(len(pairs), dtype=np.bool_)
     again[np.unique(pairs, axis=0, return_index=True)[1]] = False
     vertices, edges = stored.shape
-    return of_ingested.suite(vertices, edges), {**columns, of_ingested.AGAIN: again}
+    return of_ingested.build_suite(vertices, edges), {**columns, of_ingested.AGAIN: again}
 
 
-def encoded(stored: Stored) -> Suite:
+def build_encoded_suite(stored: Stored) -> Suite:
     """The uncertain graph; a vertex that is no edge's lesser end has no least and greatest."""
-    graph = load(stored)
+    graph = load_encoded(stored)
     n, u, v = graph.records, graph.u, graph.v
     ascending = np.ones(n, dtype=np.bool_)
     falls = (np.diff(u) < 0) | ((np.diff(u) == 0) & (np.diff(v) <= 0))
@@ -45,10 +45,10 @@ def encoded(stored: Stored) -> Suite:
         of_encoded.LEAST_P: _at_ends(np.fmin, n, [(u, graph.p)]),
         of_encoded.GREATEST_P: _at_ends(np.fmax, n, [(u, graph.p)]),
     }
-    return of_encoded.suite(n), columns
+    return of_encoded.build_suite(n), columns
 
 
-def released(measured: Measured, anonymized: Stored) -> Suite:
+def build_released_suite(measured: Measured, anonymized: Stored) -> Suite:
     """The keys of all vertices, and of each vertex whether it hides, and its edges."""
     claim = pl.read_parquet(anonymized.file(MATCHING), glob=False).sort(RECORD)
     edges, n = measured.after, len(measured.k)
@@ -60,7 +60,7 @@ def released(measured: Measured, anonymized: Stored) -> Suite:
         of_released.LEAST_P: _at_ends(np.fmin, n, ends),
         of_released.GREATEST_P: _at_ends(np.fmax, n, ends),
     }
-    return of_released.suite(n, measured.exempt, len(edges.p)), columns
+    return of_released.build_suite(n, measured.exempt, len(edges.p)), columns
 
 
 def _at_ends(

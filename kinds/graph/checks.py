@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
 
 LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]
@@ -90,20 +90,20 @@ class GraphFloors(Floors):
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
         if self.max_below is not None:
-            yield _below(self.max_below, measured["privacy"])
+            yield _require_hiding(self.max_below, measured["privacy"])
         if self.max_discrepancy is not None:
-            yield _discrepancy(self.max_discrepancy, measured["utility"]["discrepancy"])
+            yield _require_discrepancy(self.max_discrepancy, measured["utility"]["discrepancy"])
         if self.max_degree_error is not None:
             yield _degree_error(self.max_degree_error, measured["utility"]["degree_error"])
         if self.max_attack_success is not None:
-            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+            yield from _require_attacks(self.max_attack_success, measured.get("attacks", {}))
         if self.max_unchanged is not None:
             edges, remedy = "the edges of source and release", "raise k, lower privacy.eps or raise"
             same = measured["utility"].get("same_edges")
-            yield unchanged(same, self.max_unchanged, edges, f"{remedy} the limit")
+            yield build_unchanged_limit(same, self.max_unchanged, edges, f"{remedy} the limit")
 
 
-def _below(limit: float, privacy: Sections) -> Asked:
+def _require_hiding(limit: float, privacy: Sections) -> Asked:
     found = privacy["below"] / privacy["records"]
     return Asked(
         measure="vertices below",
@@ -116,7 +116,7 @@ def _below(limit: float, privacy: Sections) -> Asked:
     )
 
 
-def _discrepancy(limit: float, found: float) -> Asked:
+def _require_discrepancy(limit: float, found: float) -> Asked:
     return Asked(
         measure="discrepancy",
         found=found,
@@ -140,7 +140,7 @@ def _degree_error(limit: float, found: float) -> Asked:
     )
 
 
-def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+def _require_attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
     """The limit for each thing that an attacker knows."""
     for name, attack in attacks.items():
         remedy = "raise k or the limit"

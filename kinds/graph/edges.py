@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.specs.graphs import ONE
-from kinds.demands import demanded
+from kinds.demands import find_demanded_k
 from kinds.graph.plan import GraphPlan, Rule
 from kinds.graph.read import Read
 
@@ -19,7 +19,7 @@ class PairedEdges(NamedTuple):
     p: NDArray[np.int32]
 
 
-def paired(read: Read, rule: Rule) -> PairedEdges:
+def join_directions(read: Read, rule: Rule) -> PairedEdges:
     """Join the two directions of an edge by the plan's rule; equal ones are one edge.
 
     Means are rounded up to a billionth, a union to the nearest one.
@@ -30,11 +30,13 @@ def paired(read: Read, rule: Rule) -> PairedEdges:
     again = np.zeros(len(p), dtype=np.bool_)
     again[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
     second = np.flatnonzero(again)
-    p[second - 1] = _joined(p[second - 1], p[second], rule)
+    p[second - 1] = _join_probabilities(p[second - 1], p[second], rule)
     return PairedEdges(*(each[~again].astype(np.int32) for each in (low, high, p)))
 
 
-def _joined(p: NDArray[np.int64], q: NDArray[np.int64], rule: Rule) -> NDArray[np.int64]:
+def _join_probabilities(
+    p: NDArray[np.int64], q: NDArray[np.int64], rule: Rule
+) -> NDArray[np.int64]:
     if rule == "mean":
         return (p + q + 1) // 2
     if rule == "union":
@@ -47,4 +49,4 @@ def demands_of(read: Read, plan: GraphPlan) -> NDArray[np.int32]:
     if isinstance(plan.k, int):
         return np.full(len(read.vertices), plan.k, dtype=np.int32)
     assert read.demands is not None
-    return demanded(read.vertices, read.demands, "vertices")
+    return find_demanded_k(read.vertices, read.demands, "vertices")

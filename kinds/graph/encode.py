@@ -21,7 +21,7 @@ def write_encoded(plan: GraphPlan, ingested: Stored, folder: Path) -> Mapping[st
     k = np.load(ingested.file(DEMAND))
     if not plan.allow_unprotected:
         refuse_alone(k, "vertices")
-    graph = encoded(plan, ingested, k)
+    graph = encode_edges(plan, ingested, k)
     document, arrays = graph.packed()
     packed: dict[str, Any] = {**document, **arrays}
     np.savez(folder / GRAPH, **packed)
@@ -31,7 +31,7 @@ def write_encoded(plan: GraphPlan, ingested: Stored, folder: Path) -> Mapping[st
     return {"shape": [graph.records, graph.edges], "notes": [note]}
 
 
-def encoded(plan: GraphPlan, ingested: Stored, k: Any) -> UncertainGraph:
+def encode_edges(plan: GraphPlan, ingested: Stored, k: Any) -> UncertainGraph:
     """Return the graph; eps n vertices, rounded down, may stay below their k."""
     with np.load(ingested.file(EDGES)) as edges:
         arrays = (edges["u"], edges["v"], edges["p"])
@@ -41,8 +41,8 @@ def encoded(plan: GraphPlan, ingested: Stored, k: Any) -> UncertainGraph:
     return graph
 
 
-def load(stored: Stored) -> UncertainGraph:
+def load_encoded(stored: Stored) -> UncertainGraph:
     """Return the graph of a stage."""
     with np.load(stored.file(GRAPH)) as arrays:
         document = {"knowledge": str(arrays["knowledge"]), "exempt": int(arrays["exempt"])}
-        return UncertainGraph.unpacked(document, arrays)
+        return UncertainGraph.unpack_arrays(document, arrays)

@@ -106,15 +106,15 @@ TRIANGLE_SIDES = (
 
 def sides(manifest: Manifest) -> list[Side]:
     """The graph before and after."""
-    return _sides(manifest, SIDES)
+    return _list_sides(manifest, SIDES)
 
 
 def triangle_sides(manifest: Manifest) -> list[Side]:
     """Triangles before and after; the manifest of an older release lacks the deviation."""
-    return _sides(manifest, TRIANGLE_SIDES)
+    return _list_sides(manifest, TRIANGLE_SIDES)
 
 
-def _sides(manifest: Manifest, rows: Sequence[tuple[str, str, Shown]]) -> list[Side]:
+def _list_sides(manifest: Manifest, rows: Sequence[tuple[str, str, Shown]]) -> list[Side]:
     utility = manifest["utility"]
     return [
         Side(what, show(utility[key]), show(utility[f"{key}_released"]))
@@ -142,20 +142,21 @@ def change_facts(manifest: Manifest) -> list[Fact]:
         ),
         Fact(
             "Discrepancy",
-            points(utility["discrepancy"]),
+            format_points(utility["discrepancy"]),
             "change of the chance that two vertices are connected, up or down, average over all "
-            f"pairs; from {points(low)} to {points(high)}, by {count(utility['worlds'])} sampled "
+            f"pairs; from {format_points(low)} to {format_points(high)}, by "
+            f"{count(utility['worlds'])} sampled "
             "worlds",
         ),
     ]
 
 
-def points(change: float) -> str:
+def format_points(change: float) -> str:
     """A change of a chance, in percentage points."""
     return f"{100 * change:.1f} points"
 
 
-def hops(manifest: Manifest) -> dict[str, float]:
+def list_hop_discrepancies(manifest: Manifest) -> dict[str, float]:
     """Discrepancy by distance in the source; distances of few pairs are left out."""
     stated: Mapping[str, float] = manifest["utility"]["discrepancy_by_hops"]
     return {HOPS[name]: found for name, found in stated.items()}
@@ -164,19 +165,19 @@ def hops(manifest: Manifest) -> dict[str, float]:
 # ---------------------------------------------------------------- the three risks
 
 
-def risks(manifest: Manifest) -> list[Risk]:
+def list_risks(manifest: Manifest) -> list[Risk]:
     """Singling out, linkability, inference: the three risks of WP216."""
     return three_risks(
         "vertex",
         "an edge",
-        _singling_out(manifest),
-        _linkability(manifest),
-        _inference(manifest),
+        _list_singling_out(manifest),
+        _list_linkability(manifest),
+        _list_inference(manifest),
         found="key",
     )
 
 
-def _singling_out(manifest: Manifest) -> Iterator[Figure]:
+def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
     privacy = manifest["privacy"]
     below, exempt, all_of = privacy["below"], privacy["exempt"], count(privacy["records"])
     result = WITHIN if below <= exempt else ABOVE
@@ -189,7 +190,7 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
         yield Figure("Vertices with k = 1, which no promise protects", alone, "0", ABOVE)
 
 
-def _linkability(manifest: Manifest) -> Iterator[Figure]:
+def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     limits = attack_limits(manifest)
     for attack in attacks(manifest):
         what = f"Chance of a right guess, on average, for who knows {attack.name}"
@@ -198,7 +199,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
     yield Figure("Other releases of the same vertices", NOT_MEASURED, "nothing", NO_LIMIT)
 
 
-def _inference(manifest: Manifest) -> Iterator[Figure]:
+def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     share = manifest["protection"]["unchanged"]
     what = "Released edges with the probability that they have in the source"
     yield Figure(what, f"up to {percent(share)}", "nothing", NO_LIMIT)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reports.facts import Manifest
 from reports.findings import SHARED
-from reports.quantities import count, known
+from reports.quantities import count, is_number
 from reports.verdict import protects_nobody
 from reports.words import Check, CheckText
 
@@ -63,7 +63,7 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return promise
 
 
-def checks(manifest: Manifest) -> Sequence[Check]:
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The count on which the promise depends."""
     privacy = manifest["privacy"]
     if OBFUSCATED not in promise_of(manifest):
@@ -74,7 +74,7 @@ def checks(manifest: Manifest) -> Sequence[Check]:
             "Vertices that hide among fewer than they demand",
             "0" if exempt == 0 else f"at most {count(exempt)}",
             count(below),
-            known(below) and known(exempt) and below <= exempt,
+            is_number(below) and is_number(exempt) and below <= exempt,
             protects_nobody(manifest),
         )
     ]

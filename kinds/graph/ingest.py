@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.edges import demands_of, paired
+from kinds.graph.edges import demands_of, join_directions
 from kinds.graph.layout import DEMAND, EDGES
 from kinds.graph.plan import GraphPlan
 from kinds.graph.read import read_source
@@ -19,14 +19,16 @@ from tasks.source.reading import Reading
 VERTEX = "vertex"  # the kind of digests: whatever the columns are called
 
 
-def ingested(plan: GraphPlan, reading: Reading, ledger: Ledger, folder: Path) -> Mapping[str, Any]:
+def ingest_source(
+    plan: GraphPlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
     """Store the edges between numbered vertices, and the k of each vertex.
 
     Names of vertices are stored as digests under the ledger's key only.
     """
     read = read_source(reading, plan)
     k = demands_of(read, plan)
-    edges = paired(read, plan.both_ways)
+    edges = join_directions(read, plan.both_ways)
     np.savez(folder / EDGES, **edges._asdict())
     np.save(folder / DEMAND, k)
     names = pl.DataFrame({VERTEX: read.spelt})

@@ -9,15 +9,15 @@ import numpy as np
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
-from kinds.graph.catalogued import fields
-from kinds.graph.encode import load, write_encoded
-from kinds.graph.ingest import ingested
+from kinds.graph.catalogued import describe_fields
+from kinds.graph.encode import load_encoded, write_encoded
+from kinds.graph.ingest import ingest_source
 from kinds.graph.judge import audit_graph
-from kinds.graph.judge.measured import published_step
+from kinds.graph.judge.measured import round_step
 from kinds.graph.layout import CODEBOOK, FILES, MEASURED
-from kinds.graph.people import people, remade
+from kinds.graph.people import build_people, rebuild_people
 from kinds.graph.plan import SECTIONS, GraphPlan, K
-from kinds.graph.profile import changes
+from kinds.graph.profile import compare_profiles
 from kinds.graph.write import write_release
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
@@ -51,7 +51,7 @@ class Graph(Kind):
         """The forms of k, which pydantic would list one by one."""
         return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""
         k = sections.privacy.k
         stated = k if isinstance(k, int) else {**k, "path": True}
@@ -64,7 +64,7 @@ class Graph(Kind):
         """k is one number."""
         return isinstance(plan.k, int)
 
-    def described(self, plan: GraphPlan) -> Facts:
+    def describe_columns(self, plan: GraphPlan) -> Facts:
         """The role of each column."""
         roles = {plan.u: "identifier", plan.v: "identifier", plan.p: "probability"}
         return {"columns": {name: {"role": roles[name]} for name in plan.needed}}
@@ -73,13 +73,13 @@ class Graph(Kind):
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
     ) -> tuple[Sequence[Field], Sequence[str]]:
         """Each column with its role."""
-        return fields(types)
+        return describe_fields(types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Ends and probability of a source with two or three columns."""
-        from kinds.graph.starter import starter  # only `crowdcover plan` needs it
+        from kinds.graph.starter import propose_plan  # only `crowdcover plan` needs it
 
-        return starter(source, header, names)
+        return propose_plan(source, header, names)
 
     # ------------------------------------------------------------ the course
 
@@ -89,7 +89,7 @@ class Graph(Kind):
 
     def ingest(self, plan: GraphPlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
         """Store the edges by number, and digests of the vertices."""
-        return ingested(plan, reading, ledger, folder)
+        return ingest_source(plan, reading, ledger, folder)
 
     def encode(self, plan: GraphPlan, ingested: Stored, folder: Path) -> Facts:
         """Store the uncertain graph."""
@@ -97,7 +97,7 @@ class Graph(Kind):
 
     def load(self, encoded: Stored) -> UncertainGraph:
         """The uncertain graph."""
-        return load(encoded)
+        return load_encoded(encoded)
 
     def sizes(self, data: UncertainGraph) -> Mapping[str, float]:
         """Vertices, edges and mean k."""
@@ -107,15 +107,19 @@ class Graph(Kind):
         """What edges must look like as they were read, and as they were encoded."""
         from kinds.graph import checked  # Great Expectations takes seconds to import
 
-        return checked.ingested(stored) if check == self.checked[0] else checked.encoded(stored)
+        return (
+            checked.build_ingested_suite(stored)
+            if check == self.checked[0]
+            else checked.build_encoded_suite(stored)
+        )
 
     def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
         """Digests of the vertices."""
-        return people(key, ingested)
+        return build_people(key, ingested)
 
     def remade(self, run: Run, key: bytes) -> People:
         """Digests of the vertices' edges."""
-        return remade(run, key)
+        return rebuild_people(run, key)
 
     def write(
         self,
@@ -147,7 +151,7 @@ class Graph(Kind):
         """The same expectations in Great Expectations, on counts instead of edges."""
         from kinds.graph import checked
 
-        return checked.released(audit.measured, anonymized)
+        return checked.build_released_suite(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
         """Older manifests lack the deviation of the number of triangles, and edges that stayed."""
@@ -161,7 +165,7 @@ class Graph(Kind):
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""
-        np.savez(folder / MEASURED, **audit.measured.pictured())
+        np.savez(folder / MEASURED, **audit.measured.picture_arrays())
 
     def measured(self, verdict: Stored) -> Any:
         """The arrays of `Measured.pictured`."""
@@ -170,7 +174,7 @@ class Graph(Kind):
 
     def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """Figures rounded like those that are measured."""
-        return [published_step(step) for step in iterations]
+        return [round_step(step) for step in iterations]
 
     # ------------------------------------------------------------ beside other releases
 
@@ -183,13 +187,13 @@ class Graph(Kind):
         earlier: Sequence[Mapping[str, Any]],
     ) -> Changes:
         """Numbers of vertices and edges."""
-        return changes(version, before, ingested.facts["profile"])
+        return compare_profiles(version, before, ingested.facts["profile"])
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """How well chances to be connected are kept: 1 - discrepancy."""
         return 1 - float(sections["utility"]["discrepancy"])
 
-    def intersected(
+    def intersect_crowds(
         self,
         run: Run,
         ledger: Ledger,

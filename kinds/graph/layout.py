@@ -24,6 +24,6 @@ MATCHING = "matching.parquet"  # anonymize: record -> key
 MEASURED = "measured.npz"  # check: what pictures need
 
 
-def codebook(vertices: int) -> str:
+def format_codebook(vertices: int) -> str:
     """The text of the codebook."""
     return json.dumps({"reading": READING, "vertices": vertices})

@@ -10,21 +10,21 @@ from tasks.vault.storage import Run, Stored
 AT = "vertex"
 
 
-def people(key: bytes, ingested: Stored) -> People:
+def build_people(key: bytes, ingested: Stored) -> People:
     """Return the people of all vertices; ingest digested their names under `key`."""
     rows = np.arange(ingested.shape[0])
-    return People.staying(key, _edges(ingested), read_identifiers(ingested), rows)
+    return People.digest_people(key, _list_edge_texts(ingested), read_identifiers(ingested), rows)
 
 
-def remade(run: Run, key: bytes) -> People:
+def rebuild_people(run: Run, key: bytes) -> People:
     """Return the people of a run under another key than its own: by their edges only."""
     ingested = run.whole("ingest")
     if ingested is None:
         return People(0, {}, frozenset())
-    return People.staying(key, _edges(ingested), {}, np.arange(ingested.shape[0]))
+    return People.digest_people(key, _list_edge_texts(ingested), {}, np.arange(ingested.shape[0]))
 
 
-def _edges(ingested: Stored) -> pl.DataFrame:
+def _list_edge_texts(ingested: Stored) -> pl.DataFrame:
     """The edges of each vertex as one text: probability and number of edges at the other end."""
     n = ingested.shape[0]
     with np.load(ingested.file(EDGES)) as arrays:

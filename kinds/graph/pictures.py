@@ -9,13 +9,13 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from kinds.bars import labelled_bars
+from kinds.bars import draw_labelled_bars
 from kinds.graph import facts
 from reports import drawing
 from reports.drawing import ACCENT, DANGER, INK, SECOND
 from reports.facts import Manifest
 from reports.quantities import one_in, percent
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -29,17 +29,17 @@ LEVELS = (0, 1, 2, 3, 5)  # of k: vertices are counted between these multiples o
 STEPS = (1, 2, 3, 5, 7, 10, 15)  # degrees at which a bin may begin, then ten times these
 
 
-def sections(
+def build_page_sections(
     manifest: Manifest, measured: Mapping[str, NDArray[Any]], words: Words
 ) -> list[PageSection]:
     """All sections in the order of the page; vertices are counted in bins only."""
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     k = int(manifest["privacy"]["k_max"])
     drawn = {
-        "hiding": hiding_plot(measured["levels"]),
+        "hiding": level_plot(measured["levels"]),
         "degrees": degree_plot(measured["before"], measured["after"], k),
         "attacks": attack_plot(facts.attacks(manifest)),
-        "hops": hop_plot(facts.hops(manifest)),
+        "hops": hop_plot(facts.list_hop_discrepancies(manifest)),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
     bodies = {
@@ -52,7 +52,7 @@ def sections(
     return [PageSection(name, HEADINGS[name], body) for name, body in bodies.items()]
 
 
-def hiding_plot(levels: NDArray[np.float64]) -> str:
+def level_plot(levels: NDArray[np.float64]) -> str:
     """Bars of how many vertices hide among so many times their own k; `levels` are 2^H / k."""
     edges = np.array([*LEVELS, np.inf])
     shown = np.maximum(levels, 0.0)
@@ -63,7 +63,7 @@ def hiding_plot(levels: NDArray[np.float64]) -> str:
     labels = [percent(share) for share in shares]
     colours = [DANGER] + [ACCENT] * (len(held) - 1)
     title = "Bar chart of vertices by the number that they hide among"
-    return labelled_bars("plot-hiding", title, names, shares, labels, colours)
+    return draw_labelled_bars("plot-hiding", title, names, shares, labels, colours)
 
 
 def attack_plot(attacks: Sequence[facts.Attack]) -> str:
@@ -74,16 +74,16 @@ def attack_plot(attacks: Sequence[facts.Attack]) -> str:
     marks = [attack.guess for attack in attacks]
     title = "Bar chart of the chance that the best guess is right"
     colours = [ACCENT if attack.success <= attack.guess else DANGER for attack in attacks]
-    return labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)
+    return draw_labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)
 
 
 def hop_plot(hops: Mapping[str, float]) -> str:
     """Bars of the change of the chance to be connected, by distance in the source."""
     found = list(hops.values())
-    labels = [facts.points(each) for each in found]
+    labels = [facts.format_points(each) for each in found]
     title = "Bar chart of the change of the chance to be connected, by distance"
     colours = [ACCENT] * len(found)
-    return labelled_bars("plot-hops", title, list(hops), found, labels, colours)
+    return draw_labelled_bars("plot-hops", title, list(hops), found, labels, colours)
 
 
 SHORT = {
@@ -96,7 +96,7 @@ SHORT = {
 # ---------------------------------------------------------------- degrees before and after
 
 
-def bins(before: NDArray[np.float64], least: int) -> list[int]:
+def choose_degree_bins(before: NDArray[np.float64], least: int) -> list[int]:
     """First degree of each bin: round numbers, so far apart that each bin has `least` vertices.
 
     `before` is the expected number of vertices of each degree in the source. The last bin has no
@@ -113,10 +113,10 @@ def bins(before: NDArray[np.float64], least: int) -> list[int]:
     return starts
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def degree_plot(before: NDArray[np.float64], after: NDArray[np.float64], least: int) -> str:
     """Two bars a bin: the expected share of vertices with such a degree, source and release."""
-    starts = bins(before, least)
+    starts = choose_degree_bins(before, least)
     ends = [*starts[1:], max(len(before), len(after))]
     names = [
         f"{low} or more"
@@ -128,15 +128,15 @@ def degree_plot(before: NDArray[np.float64], after: NDArray[np.float64], least: 
         tuple(float(each[low:high].sum() / each.sum()) for each in (before, after))
         for low, high in zip(starts, ends, strict=True)
     ]
-    return _paired(names, pairs)
+    return _draw_bar_pairs(names, pairs)
 
 
-def _paired(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) -> str:
+def _draw_bar_pairs(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) -> str:
     limit = max(max(pair) for pair in pairs) * 1.02
     rows = 46 * len(names)
-    with drawing.style():
-        figure = drawing.figure(rows + 48)
-        axes = drawing.axes(figure, (96, 36, 210, rows))
+    with drawing.apply_style():
+        figure = drawing.start_figure(rows + 48)
+        axes = drawing.place_axes(figure, (96, 36, 210, rows))
         for place, (name, pair) in enumerate(zip(names, pairs, strict=True)):
             beside = axes.get_yaxis_transform()
             axes.text(-0.04, place, name, ha="right", va="center_baseline", transform=beside)
@@ -154,4 +154,4 @@ def _paired(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) -> str:
             for name, pair in zip(names, pairs, strict=True)
         )
         title = "Bar chart of vertices by their number of edges, before and after"
-        return drawing.svg(figure, "plot-degrees", title, f"{told}.")
+        return drawing.render_svg(figure, "plot-degrees", title, f"{told}.")

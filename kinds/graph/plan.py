@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.graphs import Knowledge
-from kinds.demands import Demands, k_schema, refuse_level, stated
+from kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
 from kinds.graph.checks import ChecksSection
 from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
 from tasks.source.sources import Source
@@ -127,7 +127,7 @@ class GraphPlan:
     def of(cls, sections: Any) -> "GraphPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        k, path = stated(privacy.k, "vertex", columns.vertex, K)
+        k, path = parse_k_setting(privacy.k, "vertex", columns.vertex, K)
         if path is not None and source.vertices is not None:
             raise PlanError("privacy.k.path lists all vertices; leave out source.vertices")
         beside = None

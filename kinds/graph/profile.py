@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anon_core.measures.requirements import at_most
-from tasks.judging.drift import Changes, DriftLimits, Excess, above
+from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
 
 ALL = 1.0  # allows every change
 COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
@@ -45,10 +45,12 @@ class GraphChanges(Changes):
             if not at_most(change, allowed):
                 told = name.replace("_", " ")
                 text = f"there are {now} {told} instead of {was}, a difference of {change:.4f}"
-                yield above(text, name, allowed)
+                yield build_excess(text, name, allowed)
 
 
-def changes(version: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> GraphChanges:
+def compare_profiles(
+    version: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> GraphChanges:
     """A graph against what is remembered of the last one."""
     return GraphChanges(
         version=version,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kinds.graph.findings import OBFUSCATED, promise_of
-from reports.facts import Manifest, stated_levels
+from reports.facts import Manifest, describe_levels
 from reports.quantities import count, percent
 from reports.verdict import protects_nobody
 from reports.words import Text
@@ -63,7 +63,7 @@ NOT_PROMISED: Sequence[Text] = (
 EVERYBODY = "k = 1: the plan demands no other vertex"
 
 
-def unchanged(manifest: Manifest) -> str:
+def describe_no_change(manifest: Manifest) -> str:
     """That no edge was changed; empty where one was, and where older releases do not tell."""
     utility = manifest["utility"]
     if utility.get("same_edges") != 1 or not utility["edges_released"]:
@@ -80,7 +80,7 @@ def unchanged(manifest: Manifest) -> str:
     )
 
 
-def promise(manifest: Manifest) -> str:
+def describe_promise(manifest: Manifest) -> str:
     """The promise as a paragraph; it says who is left out and how far the release is off."""
     privacy = manifest["privacy"]
     number = count(privacy["records"])
@@ -92,27 +92,27 @@ def promise(manifest: Manifest) -> str:
     text = (
         f"This release is a graph of {number} vertices under random keys; up to "
         f"{percent(manifest['protection']['unchanged'])} of its edges have the probability of the "
-        f"source.{_said(manifest)}"
+        f"source.{_describe_obfuscation(manifest)}"
     )
     if privacy["k_min"] < 2:
         text += f" {count(privacy['unprotected'])} of these vertices are not protected: {EVERYBODY}"
         text += " for them."
-    return f"{text} {changed(manifest)}"
+    return f"{text} {describe_degree_error(manifest)}"
 
 
-def _said(manifest: Manifest) -> str:
+def _describe_obfuscation(manifest: Manifest) -> str:
     """What is promised and to whom not; nothing where nothing is promised."""
     if OBFUSCATED not in promise_of(manifest):
         return ""
-    return f" {_promised(manifest)}{left_out(manifest)}"
+    return f" {_describe_uncertainty(manifest)}{left_out(manifest)}"
 
 
-def _promised(manifest: Manifest) -> str:
+def _describe_uncertainty(manifest: Manifest) -> str:
     who = KNOWN[manifest["privacy"]["knows"]]
     return (
         f"Someone who knows {who}, and nothing else of it, and looks for the vertex by the "
         "released probabilities stays at least as uncertain as about a choice among k equally "
-        f"likely vertices ({demand(manifest)})."
+        f"likely vertices ({describe_demand(manifest)})."
     )
 
 
@@ -127,12 +127,12 @@ def left_out(manifest: Manifest) -> str:
     )
 
 
-def demand(manifest: Manifest) -> str:
+def describe_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    return stated_levels(manifest, "everyone", "vertex")
+    return describe_levels(manifest, "everyone", "vertex")
 
 
-def changed(manifest: Manifest) -> str:
+def describe_degree_error(manifest: Manifest) -> str:
     """How far expected degrees are off."""
     utility = manifest["utility"]
     return (
@@ -141,12 +141,12 @@ def changed(manifest: Manifest) -> str:
     )
 
 
-def promised(manifest: Manifest) -> Sequence[Text]:
+def list_promise_points(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise."""
     if OBFUSCATED not in promise_of(manifest):
         return []
     return [
-        ("Hidden by degree.", _promised(manifest)),
+        ("Hidden by degree.", _describe_uncertainty(manifest)),
         (
             "How that is counted.",
             "From the release, such a person works out how likely each vertex is the one. These "

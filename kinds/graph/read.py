@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from kinds.columns import identifiers, texts
+from kinds.columns import convert_to_texts, respell_identifiers
 from kinds.demands import Demands, read_demands
 from kinds.graph.plan import GraphPlan
 from tasks.source.reading import Reading
-from tasks.source.values import attempt, stored
+from tasks.source.values import call_or_refuse, unwrap_extension
 
 ROUNDED = 1e-6  # billionths: a smaller rest is the rounding of a float64
 
@@ -56,11 +56,13 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     demands = None
     if reading.beside is not None and isinstance(plan.k, Demands):
         demands = read_demands(reading.beside, plan.k, "vertex", plan.source.missing)
-    listed = _listed(reading.beside, plan) if demands is None else demands.select("name", "spelt")
+    listed = (
+        _read_vertices(reading.beside, plan) if demands is None else demands.select("name", "spelt")
+    )
     frame = reading.columns(plan.names, plan.needed)
     reading.close()
-    ends = [_ends(frame[name], plan.source.missing) for name in (plan.u, plan.v)]
-    p, rounded = _probabilities(frame, plan)
+    ends = [_read_ends(frame[name], plan.source.missing) for name in (plan.u, plan.v)]
+    p, rounded = _read_probabilities(frame, plan)
     del frame
     first = pl.concat([end.with_row_index() for end in ends]).sort("index", maintain_order=True)
     named = pl.concat([first.drop("index"), listed]).unique(
@@ -73,15 +75,15 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     return Read(vertices, named["spelt"], u, v, p, rounded, demands)
 
 
-def _listed(beside: Reading | None, plan: GraphPlan) -> pl.DataFrame:
-    """The vertices that a table beside the source names; see `identifiers`."""
+def _read_vertices(beside: Reading | None, plan: GraphPlan) -> pl.DataFrame:
+    """The vertices that a table beside the source names; see `respell_identifiers`."""
     if beside is None:
         return pl.DataFrame(schema={"name": pl.String, "spelt": pl.String})
     try:
         frame = beside.columns((), [plan.vertex])
     except InputError as error:
         raise InputError(f"source.vertices: {error}") from None
-    named = identifiers(frame[plan.vertex], plan.source.missing)
+    named = respell_identifiers(frame[plan.vertex], plan.source.missing)
     absent, doubled = named["name"].null_count(), named.height - named["name"].n_unique()
     if absent or doubled:
         raise InputError(
@@ -91,8 +93,8 @@ def _listed(beside: Reading | None, plan: GraphPlan) -> pl.DataFrame:
     return named
 
 
-def _ends(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
-    named = identifiers(series, missing)
+def _read_ends(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
+    named = respell_identifiers(series, missing)
     if absent := named["name"].null_count():
         raise InputError(
             f"column {series.name!r}: {absent} of {named.height} edges lack this end; fill it in; "
@@ -101,17 +103,17 @@ def _ends(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
     return named
 
 
-def _probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[np.int64], int]:
+def _read_probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[np.int64], int]:
     """Billionths of each listed edge, and how many of them are rounded."""
     if plan.p is None:
         return np.full(frame.height, ONE, dtype=np.int64), 0
-    values = stored(frame[plan.p].alias(""))
+    values = unwrap_extension(frame[plan.p].alias(""))
     numeric = values.dtype.is_numeric()
     if not numeric or values.dtype == pl.Float32:
         # A float32 by way of text: the one nearest to 0.1 is not 0.1 as a float64.
-        values = texts(values.alias(plan.p), plan.source.missing)
+        values = convert_to_texts(values.alias(plan.p), plan.source.missing)
     refusal = f"column {plan.p!r} holds values that cannot be read as numbers; convert it"
-    numbers = attempt(lambda: values.cast(pl.Float64, strict=False), refusal)
+    numbers = call_or_refuse(lambda: values.cast(pl.Float64, strict=False), refusal)
     found = numbers.fill_null(np.nan).to_numpy()
     none = int(np.count_nonzero(~np.isfinite(found)))
     outside = int(np.count_nonzero((found < 0) | (found > 1)))

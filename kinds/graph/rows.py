@@ -7,7 +7,7 @@ from kinds.graph.layout import P
 MILLION = 1_000_000
 
 
-def flat(rows: pl.DataFrame) -> pl.DataFrame:
+def flatten_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Write each probability in millionths; of a text the number that is read in it."""
     if P not in rows.columns or not (rows[P].dtype == pl.String or rows[P].dtype.is_numeric()):
         return rows

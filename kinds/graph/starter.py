@@ -41,7 +41,7 @@ max_discrepancy = 0.2             # the chance that two vertices are connected c
 """
 
 
-def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
+def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> str:
     """Propose ends and probability for a source of two or three columns; refuse any other.
 
     A CSV file needs to be said to have a header or none: an edge of names tells nothing of that.
@@ -59,7 +59,7 @@ def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
         )
     where = f"path = {toml_text(str(source.path))}\n"
     if csv:
-        source, comment, separator = _written(source)
+        source, comment, separator = _detect_csv_form(source)
         where += comment + separator
     present = list(names) or Reading(source).header
     columns = [] if isinstance(present, int) else present
@@ -79,18 +79,18 @@ def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
     )
 
 
-def _written(source: Source) -> tuple[Source, str, str]:
+def _detect_csv_form(source: Source) -> tuple[Source, str, str]:
     """How a CSV file is written: its comments and separator, and what the plan says of them."""
-    found = [_fields(replace(source, separator=sign, comment=COMMENT)) for sign in SEPARATORS]
+    found = [_count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in SEPARATORS]
     sign = SEPARATORS[found.index(max(found))]
-    commented = _fields(replace(source, separator=sign)) != max(found)
+    commented = _count_fields(replace(source, separator=sign)) != max(found)
     told = f"separator = {toml_text(sign)}\n" if sign != "," else ""
     comment = COMMENT if commented else ""
     line = f'comment = "{COMMENT}"                     # lines that start so are left out\n'
     return replace(source, separator=sign, comment=comment), line if commented else "", told
 
 
-def _fields(source: Source) -> int:
+def _count_fields(source: Source) -> int:
     """Number of fields of the first row."""
     present = Reading(source).header
     return present if isinstance(present, int) else len(present)

@@ -31,19 +31,20 @@ class GraphWords:
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone`."""
-        return promises.demand(manifest)
+        return promises.describe_demand(manifest)
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, with who is left out."""
-        return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
+        first = promises.describe_no_change(manifest)
+        return f"{first} {promises.describe_promise(manifest)}".lstrip()
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no edge was changed."""
-        return promises.unchanged(manifest)
+        return promises.describe_no_change(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise."""
-        return promises.promised(manifest)
+        return promises.list_promise_points(manifest)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
@@ -55,11 +56,11 @@ class GraphWords:
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The count on which the promise depends."""
-        return audited.checks(manifest)
+        return audited.list_promise_checks(manifest)
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:
         """Singling out, linkability, inference."""
-        return facts.risks(manifest)
+        return facts.list_risks(manifest)
 
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """The columns that were read, with their roles."""
@@ -159,7 +160,7 @@ class GraphWords:
             Block(facts.CHANGED, (), facts.change_facts(manifest)),
         ]
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published."""
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 
@@ -167,7 +168,7 @@ class GraphWords:
         """Sections on checks, attackers, hiding, what is left and how to read a row."""
         from kinds.graph import pictures  # matplotlib takes a second to import
 
-        return pictures.sections(manifest, measured, self)
+        return pictures.build_page_sections(manifest, measured, self)
 
 
 WORDS = GraphWords()

@@ -19,9 +19,9 @@ from kinds.graph.layout import (
     P,
     U,
     V,
-    codebook,
+    format_codebook,
 )
-from kinds.graph.rows import flat
+from kinds.graph.rows import flatten_rows
 from kinds.rows import key_texts, write_csv
 from tasks.vault import secrecy
 
@@ -43,8 +43,8 @@ def write_release(seed: bytes, made: ObfuscatedGraph, folder: Path) -> Mapping[s
         {U: key_texts(named[0]), V: key_texts(named[1]), P: made.p[order] / ONE},
     )
     rows.write_parquet(folder / PARQUET)
-    write_csv(flat(rows), folder / CSV)
-    (folder / CODEBOOK).write_text(codebook(n), encoding="utf-8")
+    write_csv(flatten_rows(rows), folder / CSV)
+    (folder / CODEBOOK).write_text(format_codebook(n), encoding="utf-8")
     held = pl.DataFrame({RECORD: np.arange(n, dtype=np.int64), KEY: key_texts(keys)})
     held.write_parquet(folder / MATCHING)
     return {"shape": [n, rows.height]}

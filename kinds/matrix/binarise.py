@@ -5,9 +5,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.encoding import encode, fitted
-from kinds.columns import arrays
-from kinds.demands import demanded as k_of
+from anon_core.tables.encoding import encode, fit_codebook
+from kinds.columns import convert_to_arrays
+from kinds.demands import find_demanded_k as k_of
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import NO_ENTRIES, Read
@@ -15,7 +15,7 @@ from kinds.matrix.read import NO_ENTRIES, Read
 IS = "="  # between a column and its value
 
 
-def demanded(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
+def demands_of(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
     """The k of each record; refused: a user without one."""
     if isinstance(plan.k, int):
         return np.full(read.records, plan.k, dtype=np.int32)
@@ -32,8 +32,8 @@ def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
     if read.pairs is not None:
         return read.pairs
     assert read.table is not None
-    columns = arrays(read.table)
-    book = fitted(plan.specs, columns, least).codebook
+    columns = convert_to_arrays(read.table)
+    book = fit_codebook(plan.specs, columns, least).codebook
     codes = encode(book, columns, np.ones(read.records, dtype=np.int32)).codes
     record = np.arange(read.records, dtype=np.uint32)
     parts = []

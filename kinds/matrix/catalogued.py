@@ -11,7 +11,7 @@ OF_FORM = {
 }
 
 
-def fields(form: str, types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
+def describe_fields(form: str, types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
     """The key of a row and its items."""
     key = Field(KEY, types[KEY], "key", "random key of the user's row")
     return [key, Field(ITEMS, types[ITEMS], "items", OF_FORM[form])], [KEY]

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.matrix.encode import load
+from kinds.matrix.encode import load_encoded
 from kinds.matrix.judge.measured import Measured
 from kinds.matrix.layout import ENTRIES, ITEM, KEY, PARQUET, RECORD
 from kinds.matrix.suites import encoded as of_encoded
@@ -18,7 +18,7 @@ from tasks.vault.storage import Stored
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 
-def ingested(stored: Stored) -> Suite:
+def build_ingested_suite(stored: Stored) -> Suite:
     """The entries as they were read, counted by user."""
     pairs = pl.read_parquet(stored.file(ENTRIES), glob=False)
     item = pl.col(ITEM)
@@ -30,12 +30,12 @@ def ingested(stored: Stored) -> Suite:
     columns = {each.name: each.to_numpy().astype(np.int64) for each in counted}
     others = set(pairs.columns) - {RECORD, ITEM}
     columns |= {name: np.zeros(counted.height, dtype=np.int64) for name in others}
-    return of_ingested.suite(stored.shape[0]), columns
+    return of_ingested.build_suite(stored.shape[0]), columns
 
 
-def encoded(stored: Stored) -> Suite:
+def build_encoded_suite(stored: Stored) -> Suite:
     """The sparse matrix, a row for each user; a user without items has no least and greatest."""
-    matrix = load(stored)
+    matrix = load_encoded(stored)
     held = np.diff(matrix.indptr)
     some = held > 0
     least, greatest = (np.full(matrix.records, np.nan) for _ in range(2))
@@ -52,10 +52,10 @@ def encoded(stored: Stored) -> Suite:
         of_encoded.GREATEST: greatest,
         of_encoded.ASCENDING: ascending,
     }
-    return of_encoded.suite(matrix.records, matrix.items), columns
+    return of_encoded.build_suite(matrix.records, matrix.items), columns
 
 
-def released(measured: Measured, anonymized: Stored) -> Suite:
+def build_released_suite(measured: Measured, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of items."""
     keys = pl.read_parquet(anonymized.file(PARQUET), glob=False)[KEY]
     classes, smooth = measured.classes, measured.smooth
@@ -67,4 +67,4 @@ def released(measured: Measured, anonymized: Stored) -> Suite:
         of_released.DEMANDED: measured.k.astype(np.int64),
         of_released.MINORITIES: wrong[classes.of_row],
     }
-    return of_released.suite(len(measured.k)), columns
+    return of_released.build_suite(len(measured.k)), columns

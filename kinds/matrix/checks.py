@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
 
 
 class DriftSection(Section):
@@ -79,16 +79,16 @@ class MatrixFloors(Floors):
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
         if self.min_utility > 0:
-            yield _jaccard(self.min_utility, measured)
+            yield _require_jaccard(self.min_utility, measured)
         if self.max_attack_success is not None:
-            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+            yield from _require_attacks(self.max_attack_success, measured.get("attacks", {}))
         if self.max_unchanged is not None:
             entries, remedy = "the entries of source and release", "raise k or the limit"
             jaccard = measured["utility"]["jaccard"]
-            yield unchanged(jaccard, self.max_unchanged, entries, remedy)
+            yield build_unchanged_limit(jaccard, self.max_unchanged, entries, remedy)
 
 
-def _jaccard(floor: float, measured: Sections) -> Asked:
+def _require_jaccard(floor: float, measured: Sections) -> Asked:
     found = measured["utility"]["jaccard"]
     return Asked(
         measure="jaccard",
@@ -100,7 +100,7 @@ def _jaccard(floor: float, measured: Sections) -> Asked:
     )
 
 
-def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+def _require_attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
     """The limit for each number of known items that some user has."""
     for name, attack in attacks.items():
         if attack["tried"]:

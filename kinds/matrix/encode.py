@@ -23,7 +23,7 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
     k = np.load(ingested.file(DEMAND))
     if not plan.allow_unprotected:
         refuse_alone(k, "users")
-    matrix, names = encoded(pairs, k)
+    matrix, names = encode_entries(pairs, k)
     document, arrays = matrix.packed()
     packed: dict[str, Any] = {**document, **arrays}
     np.savez(folder / MATRIX, **packed)
@@ -32,7 +32,7 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
     return {"shape": [matrix.records, matrix.items], "notes": [note]}
 
 
-def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
+def encode_entries(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
     """Number the items by name; return the matrix and the names."""
     names = pairs[ITEM].unique().cast(pl.String).sort()
     row = pl.int_range(len(names), dtype=pl.Int32, eager=True)
@@ -46,7 +46,7 @@ def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
     return matrix, names
 
 
-def load(stored: Stored) -> SparseMatrix:
+def load_encoded(stored: Stored) -> SparseMatrix:
     """Return the matrix of a stage."""
     with np.load(stored.file(MATRIX)) as arrays:
-        return SparseMatrix.unpacked({"items": int(arrays["items"])}, arrays)
+        return SparseMatrix.unpack_arrays({"items": int(arrays["items"])}, arrays)

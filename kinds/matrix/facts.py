@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import count, known, one_in, percent
+from reports.quantities import count, is_number, one_in, percent
 from reports.words import (
     ABOVE,
     NO_DEMAND,
@@ -82,18 +82,18 @@ def entry_facts(manifest: Manifest) -> list[Fact]:
 # ---------------------------------------------------------------- the three risks
 
 
-def risks(manifest: Manifest) -> list[Risk]:
+def list_risks(manifest: Manifest) -> list[Risk]:
     """Singling out, linkability, inference: the three risks of WP216."""
     return three_risks(
         "user",
         "an item",
-        _singling_out(manifest),
-        _linkability(manifest),
-        _inference(manifest),
+        _list_singling_out(manifest),
+        _list_linkability(manifest),
+        _list_inference(manifest),
     )
 
 
-def _singling_out(manifest: Manifest) -> Iterator[Figure]:
+def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
     privacy = manifest["privacy"]
     number = privacy["classes_below_k"]
     result = WITHIN if number == 0 else ABOVE
@@ -105,7 +105,7 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
         yield Figure("Users with k = 1, whom no promise protects", alone, "0", ABOVE)
 
 
-def _linkability(manifest: Manifest) -> Iterator[Figure]:
+def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     limits = attack_limits(manifest)
     for attack in attacks(manifest):
         what = f"Chance to find a user's row by {attack.name}, on average; 0 if no row shows them"
@@ -113,12 +113,12 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
     yield Figure("Other releases of the same users", NOT_MEASURED, "nothing", NO_LIMIT)
 
 
-def _inference(manifest: Manifest) -> Iterator[Figure]:
+def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     protection = manifest["protection"]
     for key, what in (
         ("unanimous_entries", "Released entries that are true for the whole class"),
         ("unanimous_rows", "Users with an item that their whole class has"),
     ):
         share = protection.get(key)
-        stated = percent(share) if known(share) else NOT_MEASURED
-        yield Figure(what, f"up to {stated}" if known(share) else stated, "nothing", NO_LIMIT)
+        stated = percent(share) if is_number(share) else NOT_MEASURED
+        yield Figure(what, f"up to {stated}" if is_number(share) else stated, "nothing", NO_LIMIT)

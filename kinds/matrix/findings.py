@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reports.facts import Manifest
 from reports.findings import SHARED
-from reports.quantities import count, known
+from reports.quantities import count, is_number
 from reports.verdict import protects_nobody
 from reports.words import Check, CheckText
 
@@ -63,7 +63,7 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return promise
 
 
-def checks(manifest: Manifest) -> Sequence[Check]:
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The counts on which the promise depends; each must be 0."""
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     return [
@@ -71,7 +71,7 @@ def checks(manifest: Manifest) -> Sequence[Check]:
             what,
             "0",
             count(privacy.get(key)),
-            known(privacy.get(key)) and privacy[key] == 0,
+            is_number(privacy.get(key)) and privacy[key] == 0,
             empty and finding == CLASSES,
         )
         for finding, (key, what) in COUNTED.items()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kinds.matrix.binarise import demanded, pairs_of
+from kinds.matrix.binarise import demands_of, pairs_of
 from kinds.matrix.layout import BY_ROW, DEMAND, ENTRIES, ITEM
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
@@ -16,13 +16,15 @@ from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 
 
-def ingested(plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -> Mapping[str, Any]:
+def ingest_source(
+    plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
     """Store the entries, and the k of each record.
 
     Users are stored as digests under the ledger's key only.
     """
     read = read_source(reading, plan)
-    k = demanded(read, plan)
+    k = demands_of(read, plan)
     pairs = pairs_of(read, plan, int(k.max()))
     pairs.write_parquet(folder / ENTRIES)
     np.save(folder / DEMAND, k)

@@ -10,19 +10,19 @@ import polars as pl
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
-from kinds.matrix.catalogued import fields
-from kinds.matrix.encode import load, write_encoded
-from kinds.matrix.ingest import ingested
+from kinds.matrix.catalogued import describe_fields
+from kinds.matrix.encode import load_encoded, write_encoded
+from kinds.matrix.ingest import ingest_source
 from kinds.matrix.items import item_columns
 from kinds.matrix.judge import audit_matrix
-from kinds.matrix.judge.measured import published_step
+from kinds.matrix.judge.measured import round_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
-from kinds.matrix.overlap import intersected
-from kinds.matrix.people import people, remade
+from kinds.matrix.overlap import intersect_releases
+from kinds.matrix.people import build_people, rebuild_people
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
-from kinds.matrix.profile import changes
+from kinds.matrix.profile import compare_profiles
 from kinds.matrix.write import write_release
-from kinds.sampling import sample
+from kinds.sampling import sample_rows
 from kinds.section import BINS, PlanError
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit
@@ -69,7 +69,7 @@ class Matrix(Kind):
         """The forms of a column's bins exclude each other."""
         return len(place) == 3 and place[:2] == ("columns", "bins")
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
         k = sections.privacy.k
         stated = k if isinstance(k, int) else {**k, "path": True}
@@ -80,7 +80,7 @@ class Matrix(Kind):
         """k is one number."""
         return isinstance(plan.k, int)
 
-    def described(self, plan: MatrixPlan) -> Facts:
+    def describe_columns(self, plan: MatrixPlan) -> Facts:
         """The role of each column, and whether items are people."""
         role = {plan.user: "identifier"}
         columns = (
@@ -97,13 +97,13 @@ class Matrix(Kind):
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
     ) -> tuple[Sequence[Field], Sequence[str]]:
         """Each column with its role."""
-        return fields(form, types)
+        return describe_fields(form, types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Users and items of a source with two columns."""
-        from kinds.matrix.starter import starter  # only `crowdcover plan` needs it
+        from kinds.matrix.starter import propose_plan  # only `crowdcover plan` needs it
 
-        return starter(source, header, names)
+        return propose_plan(source, header, names)
 
     def sampled(self, plan: MatrixPlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
         """The rows of random users."""
@@ -113,7 +113,7 @@ class Matrix(Kind):
                 "source.undirected and privacy.k.path; leave --sample out"
             )
         frame = reading.columns(plan.names, plan.needed)
-        return sample(frame, number, seed, plan.user if plan.layout == "edges" else None)
+        return sample_rows(frame, number, seed, plan.user if plan.layout == "edges" else None)
 
     # ------------------------------------------------------------ the course
 
@@ -123,7 +123,7 @@ class Matrix(Kind):
 
     def ingest(self, plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
         """Store the entries, and digests of the users."""
-        return ingested(plan, reading, ledger, folder)
+        return ingest_source(plan, reading, ledger, folder)
 
     def encode(self, plan: MatrixPlan, ingested: Stored, folder: Path) -> Facts:
         """Store the sparse matrix, and the names of its items."""
@@ -131,7 +131,7 @@ class Matrix(Kind):
 
     def load(self, encoded: Stored) -> SparseMatrix:
         """The sparse matrix."""
-        return load(encoded)
+        return load_encoded(encoded)
 
     def sizes(self, data: SparseMatrix) -> Mapping[str, float]:
         """Users, entries and mean k."""
@@ -145,15 +145,19 @@ class Matrix(Kind):
         """What entries must look like as they were read, and as they were encoded."""
         from kinds.matrix import checked  # Great Expectations takes seconds to import
 
-        return checked.ingested(stored) if check == self.checked[0] else checked.encoded(stored)
+        return (
+            checked.build_ingested_suite(stored)
+            if check == self.checked[0]
+            else checked.build_encoded_suite(stored)
+        )
 
     def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
         """Digests of the users."""
-        return people(key, ingested)
+        return build_people(key, ingested)
 
     def remade(self, run: Run, key: bytes) -> People:
         """Digests of what users hold."""
-        return remade(run, key)
+        return rebuild_people(run, key)
 
     def write(
         self,
@@ -185,7 +189,7 @@ class Matrix(Kind):
         """The same expectations in Great Expectations, on counts instead of items."""
         from kinds.matrix import checked
 
-        return checked.released(audit.measured, anonymized)
+        return checked.build_released_suite(audit.measured, anonymized)
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store the sizes of the classes, and the exact counts for whoever approves."""
@@ -195,7 +199,7 @@ class Matrix(Kind):
             folder / COUNTS,
             sizes=np.sort(measured.classes.sizes),
             kept=smooth.kept,
-            suppressed=smooth.suppressed,
+            suppressed=smooth.suppression_count,
             created=smooth.created,
         )
 
@@ -206,7 +210,7 @@ class Matrix(Kind):
 
     def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """Shares like those that are measured; counts of groups and moves stay in the vault."""
-        return [published_step(step) for step in iterations]
+        return [round_step(step) for step in iterations]
 
     # ------------------------------------------------------------ beside other releases
 
@@ -219,13 +223,13 @@ class Matrix(Kind):
         earlier: Sequence[Mapping[str, Any]],
     ) -> Changes:
         """Numbers of users, items and entries."""
-        return changes(version, before, ingested.facts["profile"])
+        return compare_profiles(version, before, ingested.facts["profile"])
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """The Jaccard similarity of released and source entries."""
         return float(sections["utility"]["jaccard"])
 
-    def intersected(
+    def intersect_crowds(
         self,
         run: Run,
         ledger: Ledger,
@@ -233,7 +237,7 @@ class Matrix(Kind):
         audit: Audit | None = None,
     ) -> dict[str, int]:
         """Users who stay alike when all releases are compared."""
-        return intersected(run, ledger, overlaps, None if audit is None else audit.rows)
+        return intersect_releases(run, ledger, overlaps, None if audit is None else audit.rows)
 
 
 KIND = Matrix()

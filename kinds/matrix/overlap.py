@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.matrix.intersection import alike
+from anon_core.measures.matrix.intersection import count_alike_users
 from kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
-from kinds.matrix.rows import flat
-from tasks.people.beside import incomparable, runs_of
-from tasks.people.digests import COLUMN, COLUMNS, partners
+from kinds.matrix.rows import flatten_rows
+from tasks.people.beside import build_incomparable_error, runs_of
+from tasks.people.digests import COLUMN, COLUMNS, match_people
 from tasks.people.ledger import Ledger, Overlap
 from tasks.vault.storage import Run
 
@@ -39,7 +39,7 @@ class Side:
             return None
         if rows is None:
             rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
-        content = flat(rows)[ITEMS].fill_null("").rank("dense").cast(pl.Int64)
+        content = flatten_rows(rows)[ITEMS].fill_null("").rank("dense").cast(pl.Int64)
         classes = pl.DataFrame({KEY: rows[KEY], "class": content}).unique(KEY, keep="first")
         seats = pl.read_parquet(anonymized.file(MATCHING), glob=False).sort(RECORD)
         found = seats.join(classes, on=KEY, how="left", maintain_order="left")["class"]
@@ -49,38 +49,42 @@ class Side:
         return cls(run, by_row, np.load(ingested.file(DEMAND)), found.to_numpy())
 
 
-def intersected(
+def intersect_releases(
     run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
 ) -> dict[str, int]:
     """How many users several releases show, and how many of them fewer than k users resemble."""
     own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in others if side is not None]
     if own is None or len(sides) < len(others):
-        raise incomparable(len(others) - len(sides) + (own is None))
-    record = np.stack([np.arange(len(own.k)), *(_partners(ledger, own, side) for side in sides)])
+        raise build_incomparable_error(len(others) - len(sides) + (own is None))
+    record = np.stack(
+        [np.arange(len(own.k)), *(_find_partners(ledger, own, side) for side in sides)]
+    )
     there = record >= 0
     several = there[1:].any(axis=0)
     counts = {"overlapping": len(overlaps), "people": int(several.sum())}
     if not several.any():
         return {**counts, "below_k": 0, "least_margin": 0}
     both = list(zip((own, *sides), record, there, strict=True))
-    left = alike(np.stack([np.where(shown, side.class_of[at], -1) for side, at, shown in both]))
+    left = count_alike_users(
+        np.stack([np.where(shown, side.class_of[at], -1) for side, at, shown in both])
+    )
     k = np.stack([np.where(shown, side.k[at], 0) for side, at, shown in both]).max(axis=0)
     margin = (left - k)[several]
     return {**counts, "below_k": int((margin < 0).sum()), "least_margin": int(margin.min())}
 
 
-def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
+def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """Each record's record in the other release, -1 where there is none.
 
     Refused: one source, read in two ways that name no common users.
     """
     ours, theirs = ledger.people(own.run), ledger.people(other.run)
     if own.run.source_sha256 != other.run.source_sha256:
-        return partners(ours, theirs)
+        return match_people(ours, theirs)
     if own.by_row and other.by_row:
         place = np.arange(len(own.k)) + len(other.k) - len(own.k)
         return np.where(place < 0, -1, place)
     if any(kind.startswith((COLUMN, COLUMNS)) for kind in ours.digests.keys() & theirs.digests):
-        return partners(ours, theirs)
-    raise incomparable(1)
+        return match_people(ours, theirs)
+    raise build_incomparable_error(1)

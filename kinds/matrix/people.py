@@ -10,30 +10,33 @@ from tasks.vault.storage import Run, Stored
 AT_ONCE = 1_000_000  # records whose items are texts at the same time
 
 
-def people(key: bytes, ingested: Stored) -> People:
+def build_people(key: bytes, ingested: Stored) -> People:
     """Return the people of all records; ingest digested their names under `key`."""
     rows = np.arange(ingested.shape[0])
-    return People.staying(key, _held(ingested), read_identifiers(ingested), rows)
+    return People.digest_people(key, _list_item_texts(ingested), read_identifiers(ingested), rows)
 
 
-def remade(run: Run, key: bytes) -> People:
+def rebuild_people(run: Run, key: bytes) -> People:
     """Return the people of a run under another key than its own: by their items only."""
     ingested = run.whole("ingest")
     if ingested is None:
         return People(0, {}, frozenset())
-    return People.staying(key, _held(ingested), {}, np.arange(ingested.shape[0]))
+    return People.digest_people(key, _list_item_texts(ingested), {}, np.arange(ingested.shape[0]))
 
 
-def _held(ingested: Stored) -> pl.DataFrame:
+def _list_item_texts(ingested: Stored) -> pl.DataFrame:
     """The items of each record as one text; made in parts, since texts take many times the room."""
     pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
     starts = range(0, ingested.shape[0], AT_ONCE)
     return pl.concat(
-        [_held_by(pairs, first, min(first + AT_ONCE, ingested.shape[0])) for first in starts]
+        [
+            _list_part_item_texts(pairs, first, min(first + AT_ONCE, ingested.shape[0]))
+            for first in starts
+        ]
     )
 
 
-def _held_by(pairs: pl.DataFrame, first: int, end: int) -> pl.DataFrame:
+def _list_part_item_texts(pairs: pl.DataFrame, first: int, end: int) -> pl.DataFrame:
     """The items of records first, ..., end - 1."""
     part = pairs.filter((pl.col(RECORD) >= first) & (pl.col(RECORD) < end))
     lists = part.group_by(RECORD).agg(pl.col(ITEM).cast(pl.String).sort())

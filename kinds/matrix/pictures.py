@@ -8,12 +8,12 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from kinds.bars import labelled_bars
+from kinds.bars import draw_labelled_bars
 from kinds.matrix import facts
 from reports.drawing import ACCENT, DANGER, SECOND
 from reports.facts import Manifest
 from reports.quantities import one_in, percent
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -26,9 +26,11 @@ HEADINGS = {
 EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k
 
 
-def sections(manifest: Manifest, sizes: NDArray[np.int64], words: Words) -> list[PageSection]:
+def build_page_sections(
+    manifest: Manifest, sizes: NDArray[np.int64], words: Words
+) -> list[PageSection]:
     """All sections in the order of the page; classes are counted in bins only."""
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     drawn = {
         "classes": class_plot(sizes, int(manifest["privacy"]["k_min"])),
         "entries": entry_plot(manifest),
@@ -56,7 +58,7 @@ def class_plot(sizes: NDArray[np.int64], k: int) -> str:
     shares = [number / max(1, sum(users)) for number in users]
     labels = [percent(share) for share in shares]
     title = "Bar chart of users by the size of their class"
-    return labelled_bars("plot-classes", title, names, shares, labels, [ACCENT] * len(users))
+    return draw_labelled_bars("plot-classes", title, names, shares, labels, [ACCENT] * len(users))
 
 
 def entry_plot(manifest: Manifest) -> str:
@@ -70,7 +72,9 @@ def entry_plot(manifest: Manifest) -> str:
     labels = [percent(share) for share in parts.values()]
     title = "Bar chart of entries kept, missing and added"
     colours = [ACCENT, SECOND, DANGER]
-    return labelled_bars("plot-entries", title, list(parts), list(parts.values()), labels, colours)
+    return draw_labelled_bars(
+        "plot-entries", title, list(parts), list(parts.values()), labels, colours
+    )
 
 
 def attack_plot(attacks: list[facts.Attack]) -> str:
@@ -80,4 +84,4 @@ def attack_plot(attacks: list[facts.Attack]) -> str:
     marks = [attack.guess for attack in attacks]
     title = "Bar chart of the chance to find a user's row"
     colours = [ACCENT if attack.above == 0 else DANGER for attack in attacks]
-    return labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)
+    return draw_labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.columns import ColumnSpec
-from kinds.accepting import Note, allowed_of
-from kinds.demands import Demands, k_schema, refuse_level, stated
+from kinds.accepting import Note, read_allowed_kinds
+from kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
 from kinds.matrix.checks import ChecksSection
 from kinds.section import (
     Bins,
@@ -171,7 +171,7 @@ class MatrixPlan:
     def of(cls, sections: Any) -> "MatrixPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        k, path = stated(privacy.k, "user", columns.user, K)
+        k, path = parse_k_setting(privacy.k, "user", columns.user, K)
         beside = None if path is None else Source(path=Path(path), key="privacy.k.path")
         plan = cls(
             source=replace(source.source(), beside=beside),
@@ -186,7 +186,7 @@ class MatrixPlan:
             keyed=columns.keyed,
             k=k,
             allow_unprotected=privacy.allow_unprotected,
-            **allowed_of("columns", columns.allow, columns.note),
+            **read_allowed_kinds("columns", columns.allow, columns.note),
         )
         plan._check()
         return plan

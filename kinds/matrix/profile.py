@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_core.measures.requirements import at_most
-from tasks.judging.drift import Changes, DriftLimits, Excess, above
+from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
 
 COUNTED = ("items", "entries")
 
@@ -45,10 +45,12 @@ class MatrixChanges(Changes):
             change = abs(now - was) / max(now, was, 1)
             if not at_most(change, allowed[name]):
                 told = f"there are {now} {name} instead of {was}, a difference of {change:.4f}"
-                yield above(told, name, allowed[name])
+                yield build_excess(told, name, allowed[name])
 
 
-def changes(version: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> MatrixChanges:
+def compare_profiles(
+    version: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> MatrixChanges:
     """A matrix against what is remembered of the last one."""
     return MatrixChanges(
         version=version,

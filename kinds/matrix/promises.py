@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kinds.matrix.findings import CLASSES, MAJORITY, promise_of
-from reports.facts import Manifest, stated_levels
+from reports.facts import Manifest, describe_levels
 from reports.quantities import count, percent
 from reports.verdict import protects_nobody
 from reports.words import Text
@@ -70,7 +70,7 @@ AS_ITEMS: Text = (
 EVERY_RECORD = "k = 1: the plan demands no other row"
 
 
-def unchanged(manifest: Manifest) -> str:
+def describe_no_change(manifest: Manifest) -> str:
     """That no entry was left out or added; empty where one was."""
     utility = manifest["utility"]
     if utility["jaccard"] != 1:  # rounded down
@@ -84,7 +84,7 @@ def unchanged(manifest: Manifest) -> str:
     )
 
 
-def promise(manifest: Manifest) -> str:
+def describe_promise(manifest: Manifest) -> str:
     """The promise as a paragraph; it ends with how many entries are false."""
     privacy = manifest["privacy"]
     if protects_nobody(manifest):
@@ -105,13 +105,13 @@ def promise(manifest: Manifest) -> str:
     )
     return (
         f"This release has a row for each of {count(privacy['records'])} users. "
-        f"{rows} ({demand(manifest)}).{but}{majority} {false_entries(manifest)}"
+        f"{rows} ({describe_demand(manifest)}).{but}{majority} {false_entries(manifest)}"
     )
 
 
-def demand(manifest: Manifest) -> str:
+def describe_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    return stated_levels(manifest, "everyone", "user")
+    return describe_levels(manifest, "everyone", "user")
 
 
 def false_entries(manifest: Manifest) -> str:
@@ -124,7 +124,7 @@ def false_entries(manifest: Manifest) -> str:
     )
 
 
-def promised(manifest: Manifest) -> Sequence[Text]:
+def list_promise_points(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise, one or more for each of its findings."""
     return [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
 

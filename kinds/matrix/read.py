@@ -9,13 +9,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.columns import UNREADABLE, Column, identifiers, texts, typed
+from kinds.columns import (
+    UNREADABLE,
+    Column,
+    convert_to_texts,
+    respell_identifiers,
+    type_source_column,
+)
 from kinds.demands import Demands, read_demands
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
-from tasks.source.values import attempt, stored
+from tasks.source.values import call_or_refuse, unwrap_extension
 
 NO_ENTRIES = "the source has no entries: no user holds an item"
 NO_CSR = "the arrays of the source are no CSR matrix; write it anew"
@@ -63,14 +69,14 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         return _of_arrays(arrays, plan)
     frame = reading.columns(plan.names, plan.needed)
     reading.close()
-    named = None if plan.user is None else _users(frame[plan.user], plan)
+    named = None if plan.user is None else _read_users(frame[plan.user], plan)
     user = None if named is None else named["name"]
     if plan.layout == "table":
         if user is not None:
             _refuse_doubled(user)
-        table = _typed(frame, plan)
+        table = _type_columns(frame, plan)
         if user is not None:
-            for name in (spec.name for spec in plan.specs if not spec.counted):
+            for name in (spec.name for spec in plan.specs if not spec.is_counted):
                 _refuse_unclear(user, table[name], plan)
         spelt = None if named is None else named["spelt"]
         return Read(frame.height, table=table, users=user, spelt=spelt, demands=demands)
@@ -81,10 +87,10 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         _refuse_doubled(user)
         pairs = _of_lists(user, frame[plan.item], plan)
     else:
-        item = texts(frame[plan.item], plan.source.missing)
+        item = convert_to_texts(frame[plan.item], plan.source.missing)
         if plan.undirected:  # its items are users, too
-            named = pl.concat([named, identifiers(item, ()).drop_nulls("name")])
-            item = respell(item)
+            named = pl.concat([named, respell_identifiers(item, ()).drop_nulls("name")])
+            item = normalize_spelling(item)
         pairs = pl.DataFrame({"user": user, ITEM: item})
         pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame
@@ -93,13 +99,13 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         named.unique("name", keep="first"), on="name", how="left", maintain_order="left"
     )["spelt"]
     _refuse_unclear(users, pairs[ITEM], plan)
-    held = _numbered(pairs.lazy(), users)
+    held = _number_entries(pairs.lazy(), users)
     del pairs
-    pairs = _distinct(held, plan)
+    pairs = _drop_repeated_entries(held, plan)
     return Read(len(users), pairs=pairs, users=users, spelt=spelt, demands=demands)
 
 
-def _numbered(pairs: pl.LazyFrame, users: pl.Series) -> pl.DataFrame:
+def _number_entries(pairs: pl.LazyFrame, users: pl.Series) -> pl.DataFrame:
     """Entries with the number of the user, and the item as a number that stands for its name.
 
     So an entry takes 8 bytes, however long the names are.
@@ -110,12 +116,14 @@ def _numbered(pairs: pl.LazyFrame, users: pl.Series) -> pl.DataFrame:
     return held.select(number.alias(RECORD), pl.col(ITEM).cast(pl.Enum(names))).collect()
 
 
-def _typed(frame: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
+def _type_columns(frame: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
     """The columns that become items, each as its kind demands."""
     columns = [
         Column(name=spec.name, role="quasi", kind=spec.kind, spec=spec) for spec in plan.specs
     ]
-    return pl.DataFrame({c.name: typed(frame, c, plan.source.missing) for c in columns})
+    return pl.DataFrame(
+        {c.name: type_source_column(frame, c, plan.source.missing) for c in columns}
+    )
 
 
 def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
@@ -139,7 +147,7 @@ def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
             "value counts as an entry"
         )
     pairs = pl.DataFrame(
-        {RECORD: np.repeat(np.arange(rows, dtype=np.uint32), held), ITEM: _named(indices)}
+        {RECORD: np.repeat(np.arange(rows, dtype=np.uint32), held), ITEM: _name_columns(indices)}
     )
     once = pairs[RECORD].cast(pl.UInt64) * 2**32 + pairs[ITEM].to_physical()
     repeated = int((once.sort().diff() == 0).sum())
@@ -152,7 +160,7 @@ def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
     return Read(rows, pairs=pairs)
 
 
-def _named(indices: NDArray[Any]) -> pl.Series:
+def _name_columns(indices: NDArray[Any]) -> pl.Series:
     """Numbers of columns as texts, an Enum: 4 bytes an entry."""
     used = np.unique(indices)
     names = pl.Series(used).cast(pl.String)
@@ -183,9 +191,9 @@ def _rows_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
     return held
 
 
-def _users(series: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
-    """The user of each row; see `identifiers`."""
-    named = identifiers(series, plan.source.missing)
+def _read_users(series: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
+    """The user of each row; see `respell_identifiers`."""
+    named = respell_identifiers(series, plan.source.missing)
     absent = named["name"].null_count()
     if absent:
         raise InputError(
@@ -206,17 +214,20 @@ def _refuse_doubled(user: pl.Series) -> None:
 
 def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
     """One row an item; a user without items has none."""
-    name, lists = lists.name, stored(lists.alias(""))
+    name, lists = lists.name, unwrap_extension(lists.alias(""))
     if plan.separator is not None:
         by = plan.separator
-        lists = attempt(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
+        lists = call_or_refuse(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
     if not isinstance(lists.dtype, pl.List):
         raise InputError(
             f"column {name!r} holds no lists; state columns.separator if they are texts"
         )
     long = pl.DataFrame({"user": user, "list": lists}).explode("list")
     return pl.DataFrame(
-        {"user": long["user"], ITEM: texts(long["list"].alias(name), plan.source.missing)}
+        {
+            "user": long["user"],
+            ITEM: convert_to_texts(long["list"].alias(name), plan.source.missing),
+        }
     )
 
 
@@ -226,7 +237,7 @@ def _both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([pairs, back.select(user=ITEM, item="user")])
 
 
-def _distinct(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
+def _drop_repeated_entries(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
     if not pairs.height:
         raise InputError(NO_ENTRIES)
     once = pairs.sort(RECORD, ITEM)

@@ -7,7 +7,7 @@ from kinds.matrix.layout import ITEMS
 BETWEEN = " "  # two items of a row
 
 
-def flat(rows: pl.DataFrame) -> pl.DataFrame:
+def flatten_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Write each list of items as a text; of a text the numbers that are read in it."""
     held = rows.schema.get(ITEMS)
     lists = pl.col(ITEMS)

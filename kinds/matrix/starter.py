@@ -36,19 +36,20 @@ min_utility = 0.4                 # Jaccard similarity: 40 % of what is in sourc
 """
 
 
-def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
+def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> str:
     """Propose users and items for arrays, or for a source of two columns; refuse any other.
 
     A CSV file needs to be said to have a header or none: two columns of names tell nothing of that.
     """
     if source.file_kind == "npz":
-        return f'{HEAD}{_where(source)}layout = "csr"\n\n[columns]\n{_keyed()}{PRIVACY}'
+        columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
+        return f"{HEAD}{_format_path(source)}{columns}{PRIVACY}"
     if source.file_kind == "csv" and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
             "or --names USER,ITEM for a file without"
         )
-    where = _where(source)
+    where = _format_path(source)
     present = list(names) or Reading(source).header
     if isinstance(present, int) or len(present) != 2:
         number = present if isinstance(present, int) else len(present)
@@ -63,11 +64,11 @@ def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
         f'{HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
         'repeated = "refuse"               # "merge" counts an entry once\n\n'
         f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
-        f"{named}{_keyed()}{PRIVACY}"
+        f"{named}{_format_keyed_line()}{PRIVACY}"
     )
 
 
-def _where(source: Source) -> str:
+def _format_path(source: Source) -> str:
     """The path of a file. A database has too many forms of addresses for a first plan."""
     if source.path is None:
         raise PlanError(
@@ -77,5 +78,5 @@ def _where(source: Source) -> str:
     return f"path = {toml_text(str(source.path))}\n"
 
 
-def _keyed() -> str:
+def _format_keyed_line() -> str:
     return "# keyed = true                   # if items are people: they then get fresh keys\n"

@@ -33,23 +33,24 @@ class MatrixWords:
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone`."""
-        return promises.demand(manifest)
+        return promises.describe_demand(manifest)
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, with how many entries are false."""
-        return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
+        first = promises.describe_no_change(manifest)
+        return f"{first} {promises.describe_promise(manifest)}".lstrip()
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no entry was left out or added."""
-        return promises.unchanged(manifest)
+        return promises.describe_no_change(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return promises.promised(manifest)
+        return promises.list_promise_points(manifest)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return [*promises.not_promised(manifest), *direct.searched(manifest)]
+        return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
@@ -57,11 +58,11 @@ class MatrixWords:
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
-        return audited.checks(manifest)
+        return audited.list_promise_checks(manifest)
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:
         """Singling out, linkability, inference."""
-        return facts.risks(manifest)
+        return facts.list_risks(manifest)
 
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """The columns that were read, with their roles."""
@@ -152,7 +153,7 @@ class MatrixWords:
         """Entries kept, missing and false."""
         return [Block(facts.KEPT, (), facts.entry_facts(manifest))]
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published."""
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 
@@ -160,7 +161,7 @@ class MatrixWords:
         """Sections on checks, attacks, classes, entries and how to read a row."""
         from kinds.matrix import pictures  # matplotlib takes a second to import
 
-        return pictures.sections(manifest, measured, self)
+        return pictures.build_page_sections(manifest, measured, self)
 
 
 WORDS = MatrixWords()

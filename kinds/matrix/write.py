@@ -24,7 +24,7 @@ from kinds.matrix.layout import (
     RECORD,
 )
 from kinds.matrix.plan import MatrixPlan
-from kinds.matrix.rows import flat
+from kinds.matrix.rows import flatten_rows
 from kinds.rows import key_texts, write_csv
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
@@ -46,13 +46,13 @@ def write_release(
     order.
     """
     names = pl.read_parquet(encoded.file(NAMES), glob=False).to_series()
-    published = _published(plan, seed, made, names, folder)
+    published = _number_items(plan, seed, made, names, folder)
     keys = secrecy.distinct_keys(seed, "keys", made.matrix.records)
     order = np.argsort(keys)
-    lists = _lists(made, published.number)
+    lists = _list_group_items(made, published.number)
     rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[made.group[order]]})
     rows.write_parquet(folder / PARQUET)
-    write_csv(flat(rows), folder / CSV)
+    write_csv(flatten_rows(rows), folder / CSV)
     codebook = {"reading": READING, "keyed": bool(plan.keyed), "items": published.labels}
     text = json.dumps(codebook, ensure_ascii=False)
     (folder / CODEBOOK).write_text(text, encoding="utf-8")
@@ -61,7 +61,7 @@ def write_release(
     return {"shape": [rows.height, len(published.labels)]}
 
 
-def _published(
+def _number_items(
     plan: MatrixPlan, seed: bytes, made: GroupedMatrix, names: pl.Series, folder: Path
 ) -> Published:
     """Number the items that rows have by name, or by fresh keys where items are people."""
@@ -79,7 +79,7 @@ def _published(
     return Published(labels, number)
 
 
-def _lists(made: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:
+def _list_group_items(made: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:
     """The published numbers of each group's items, ascending."""
     groups = len(made.indptr) - 1
     group = np.repeat(np.arange(groups, dtype=np.int64), np.diff(made.indptr))

@@ -43,7 +43,7 @@ class Reader:
         """The reader of a column that has this type in data.parquet."""
         if column.kind not in COUNTED:
             return cls(column.name, column)
-        fields = _fields(dtype)
+        fields = _find_interval_fields(dtype)
         whole = LO in fields and is_whole(fields[LO])
         return cls(column.name, column, column.bounds(whole=whole))
 
@@ -51,17 +51,19 @@ class Reader:
         """Each cell as text; null for one that has no valid form."""
         if not cells.dtype.is_nested():
             return self._checked(cells.cast(pl.String))
-        place, distinct = numbered(_plain(cells))
+        place, distinct = number_distinct_cells(_convert_dates_to_days(cells))
         found: Sequence[str | None] = [None] * len(distinct)
-        fields = _fields(distinct.dtype)
+        fields = _find_interval_fields(distinct.dtype)
         values = distinct.to_list()
         if self.column.kind not in COUNTED:
             if distinct.dtype == pl.List(pl.String):
                 found = texts_of_lists(self.column, values)
         elif isinstance(distinct.dtype, pl.Struct) and [*fields] == [LO, HI, ABSENT]:
-            found = texts_of_intervals(self.column, self.bounds, [_parts(each) for each in values])
+            found = texts_of_intervals(
+                self.column, self.bounds, [_split_interval(each) for each in values]
+            )
         elif isinstance(distinct.dtype, pl.List) and [*fields] == [LO, HI]:
-            sets = [None if each is None else [*map(_parts, each)] for each in values]
+            sets = [None if each is None else [*map(_split_interval, each)] for each in values]
             found = texts_of_sets(self.column, self.bounds, sets)
         return pl.Series(found, dtype=pl.String).gather(place)
 
@@ -102,7 +104,7 @@ def batches_as_text(
     return pl.concat(parts)[np.argsort(pl.concat(places).to_numpy())] if parts else rows
 
 
-def numbered(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
+def number_distinct_cells(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
     """The number of each cell, int64 (n,), among the distinct ones in order, and these."""
     groups = cells.alias("cell").to_frame().with_row_index("row")
     groups = groups.group_by("cell", maintain_order=True).agg("row")
@@ -112,20 +114,20 @@ def numbered(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
     return place, groups["cell"]
 
 
-def _plain(cells: pl.Series) -> pl.Series:
+def _convert_dates_to_days(cells: pl.Series) -> pl.Series:
     """Bounds that are dates as numbers of days."""
-    fields = _fields(cells.dtype)
+    fields = _find_interval_fields(cells.dtype)
     if pl.Date not in fields.values():
         return cells
     days = pl.Struct({name: pl.Int64() if of == pl.Date else of for name, of in fields.items()})
     return cells.cast(pl.List(days) if isinstance(cells.dtype, pl.List) else days)
 
 
-def _fields(dtype: Any) -> dict[str, Any]:
+def _find_interval_fields(dtype: Any) -> dict[str, Any]:
     """The fields of an interval, or of a list of them."""
     inner = dtype.inner if isinstance(dtype, pl.List) else dtype
     return dict(inner.to_schema()) if isinstance(inner, pl.Struct) else {}
 
 
-def _parts(interval: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
+def _split_interval(interval: Mapping[str, Any] | None) -> tuple[Any, ...] | None:
     return None if interval is None else tuple(interval.values())

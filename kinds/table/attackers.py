@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import NOT_STATED, count, known, one_in, percent, printable
+from reports.quantities import NOT_STATED, count, is_number, one_in, percent, printable
 from reports.words import Block
 
 HEADING = "Attacks that were tried"
@@ -120,37 +120,37 @@ class Attack(NamedTuple):
         )
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         """Whether both numbers of the comparison are known."""
-        return known(self.success) and known(self.guess)
+        return is_number(self.success) and is_number(self.guess)
 
     @property
-    def contained(self) -> bool:
+    def is_contained(self) -> bool:
         """Whether the attack succeeds no more often than guessing; False if a number is missing."""
-        return self.judged and self.success <= self.guess * (1 + 1e-9)
+        return self.is_judged and self.success <= self.guess * (1 + 1e-9)
 
     @property
     def result(self) -> str:
         """The comparison as text; with k = 1 for everyone a guess is always right."""
-        if not self.judged:
+        if not self.is_judged:
             return NOT_STATED
         if self.guess >= 1:
             return "nothing demanded"
-        return "no better" if self.contained else "better"
+        return "no better" if self.is_contained else "better"
 
     @property
     def tone(self) -> str:
         """How the page colours the comparison."""
-        if self.judged and self.guess >= 1:
+        if self.is_judged and self.guess >= 1:
             return "open"
-        return "pass" if self.contained else "fail"
+        return "pass" if self.is_contained else "fail"
 
     @property
     def row(self) -> tuple[str, ...]:
         """The attack as a row for `HEADINGS`."""
         return (
             self.who,
-            self.rate if known(self.success) else NOT_STATED,
+            self.rate if is_number(self.success) else NOT_STATED,
             percent(self.guess),
             self.result,
         )
@@ -159,7 +159,7 @@ class Attack(NamedTuple):
 def attacks(manifest: Manifest) -> list[Attack]:
     """The attacks that name rows, as the manifest lists them; unknown ones keep their names."""
     stated = manifest.get("attacks") or {}
-    return [_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
+    return [_build_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
 
 
 class DemandGuesses(NamedTuple):
@@ -206,20 +206,23 @@ def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
     stated = (manifest.get("attacks") or {}).get(DEMAND) or {}
     numbers = [stated.get(name) for name in ("right", "commonest", "ruled_out")]
     people = manifest["privacy"]["records"]
-    if not known(people) or people < 1 or not all(known(number) for number in numbers):
+    if not is_number(people) or people < 1 or not all(is_number(number) for number in numbers):
         return None
-    return DemandGuesses(int(people), *(int(number) for number in numbers if known(number)))
+    return DemandGuesses(int(people), *(int(number) for number in numbers if is_number(number)))
 
 
-def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
+def _build_attack(name: str, numbers: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
     attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
-    above = {str(times): _number(share) for times, share in (numbers.get("above") or {}).items()}
+    above = {
+        str(times): _convert_to_float(share)
+        for times, share in (numbers.get("above") or {}).items()
+    }
     return Attack(
         printable(name),
         attacker,
-        _number(numbers.get("success")),
-        _number(numbers.get("promised")),
+        _convert_to_float(numbers.get("success")),
+        _convert_to_float(numbers.get("promised")),
         above,
     )
 
@@ -228,7 +231,7 @@ def multiples(tried: list[Attack]) -> list[str]:
     """The multiples of 1/k above which people were counted, ascending."""
     return sorted(
         {times for attack in tried for times in attack.above},
-        key=lambda times: (_order(times), times),
+        key=lambda times: (_parse_multiple(times), times),
     )
 
 
@@ -244,27 +247,27 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
     return [percent(attack.above.get(each, math.nan)) for each in times]
 
 
-def strongest(tried: list[Attack]) -> Attack | None:
+def find_strongest_attack(tried: list[Attack]) -> Attack | None:
     """The attack that succeeds most often, of those that a promise may bound."""
     return max(
-        (each for each in tried if known(each.success) and not each.name.startswith(WITNESS)),
+        (each for each in tried if is_number(each.success) and not each.name.startswith(WITNESS)),
         key=lambda attack: attack.success,
         default=None,
     )
 
 
-def _order(times: str) -> float:
+def _parse_multiple(times: str) -> float:
     try:
         return float(times)
     except ValueError:
         return math.inf
 
 
-def _number(number: Any) -> float:
-    return float(number) if known(number) else math.nan
+def _convert_to_float(number: Any) -> float:
+    return float(number) if is_number(number) else math.nan
 
 
-def blocks(manifest: Manifest) -> list[Block]:
+def build_attack_blocks(manifest: Manifest) -> list[Block]:
     """Success of the attacks, then chances above multiples of 1/k; two tables fit 80 columns."""
     tried = attacks(manifest)
     if not tried:
@@ -280,20 +283,20 @@ def blocks(manifest: Manifest) -> list[Block]:
     return listed
 
 
-def risks(manifest: Manifest) -> list[str]:
+def list_attack_warnings(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
     guessed = demand_guesses(manifest)
     risks = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
         if attack.name.startswith(WITNESS):
             continue
-        if attack.judged and not attack.contained:
+        if attack.is_judged and not attack.is_contained:
             risks.append(
                 f"{attack.who} names the right row more often than by guessing: "
                 f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
             )
         share = attack.above.get("3")
-        if attack.attacker.chances and known(share) and share > 0:
+        if attack.attacker.chances and is_number(share) and share > 0:
             risks.append(
                 f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
                 "gives one row more than three times the probability of a guess."

@@ -9,7 +9,7 @@ TWICE = ("records_ever", "histories_below_k", "linked_below_k")  # who came back
 BY_SECRET = ("tightest row", "insider")  # 0.1.0 counted how often these attackers were right
 
 
-def stated_by(manifest: Mapping[str, Any], sections: Sections) -> Sections:
+def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -> Sections:
     """Those of the measured numbers that the manifest's version measured in the same way."""
     utility, protection = dict(sections.get("utility", {})), dict(sections.get("protection", {}))
     if "cells_of_one_value" not in manifest.get("utility", {}):

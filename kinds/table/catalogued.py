@@ -22,7 +22,7 @@ OWN = {
 }
 
 
-def fields(
+def describe_fields(
     manifest: Mapping[str, Any], types: Mapping[str, Type]
 ) -> tuple[Sequence[Field], Sequence[str]]:
     """Each column with its role, and the key."""
@@ -31,7 +31,7 @@ def fields(
     for name, kind in types.items():
         role = str(columns.get(name, {}).get("role", ""))
         if role in OF_ROLE:
-            stated = _stated(role, kind, str(columns[name].get("kind")))
+            stated = _find_field_type(role, kind, str(columns[name].get("kind")))
             listed.append(Field(name, stated, role, OF_ROLE[role]))
         elif name in OWN:
             listed.append(Field(name, kind, *OWN[name]))
@@ -40,6 +40,6 @@ def fields(
     return listed, [KEY]
 
 
-def _stated(role: str, found: Type, kind: str) -> Type:
+def _find_field_type(role: str, found: Type, kind: str) -> Type:
     """The type in this format; of a carried column the plan's, where only texts are there."""
     return OF_KIND.get(kind, found) if found == "string" and role != "quasi" else found

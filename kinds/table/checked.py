@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.tables.encoding import decode
-from kinds.columns import arrays
-from kinds.table.encode import load
+from anon_core.tables.encoding import decode_levels
+from kinds.columns import convert_to_arrays
+from kinds.table.encode import load_encoded
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.suites import binarized as of_binarized
@@ -20,27 +20,27 @@ from tasks.vault.storage import Stored
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 
-def ingested(plan: TablePlan, stored: Stored) -> Suite:
+def build_ingested_suite(plan: TablePlan, stored: Stored) -> Suite:
     """A table as it was read."""
     table = pl.read_parquet(stored.file(TABLE), glob=False)
     specs = [column.spec for column in plan.columns if column.spec is not None]
     carried = [column.name for column in plan.columns if column.role in CARRIED]
-    return of_ingested.suite(specs, carried), arrays(table)
+    return of_ingested.build_suite(specs, carried), convert_to_arrays(table)
 
 
-def binarized(stored: Stored) -> Suite:
+def build_binarized_suite(stored: Stored) -> Suite:
     """Encoded records: their bits decode, and their demands can be met."""
-    table, _ = load(stored)
+    table, _ = load_encoded(stored)
     book = table.codebook
-    levels = decode(book, table.bits)
+    levels = decode_levels(book, table.bits)
     columns = {
         of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
     }
     columns[of_binarized.K] = table.k.astype(np.int64)
-    return of_binarized.suite(book, table.records, int(table.k.max())), columns
+    return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
 
 
-def released(measured: Any, anonymized: Stored) -> Suite:
+def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
     rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
     crowds = measured.crowds
@@ -54,4 +54,4 @@ def released(measured: Any, anonymized: Stored) -> Suite:
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes
     levels = {each.name: len(each.labels) for each in measured.levels}
-    return of_released.suite(levels, len(crowds.demanded)), columns
+    return of_released.build_suite(levels, len(crowds.demanded)), columns

@@ -71,7 +71,7 @@ class DriftSection(Section):
     accepted: dict[str, AcceptedSection] = {}
 
 
-def _listed(value: Any) -> Any:
+def _wrap_in_list(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
@@ -101,10 +101,10 @@ class ChecksSection(Section):
     min_utility: Share = 0.0
     columns: dict[str, Share] = {}
     l_diversity: Annotated[
-        list[DiversitySection], BeforeValidator(_listed, json_schema_input_type=Diversities)
+        list[DiversitySection], BeforeValidator(_wrap_in_list, json_schema_input_type=Diversities)
     ] = []
     t_closeness: Annotated[
-        list[ClosenessSection], BeforeValidator(_listed, json_schema_input_type=Closenesses)
+        list[ClosenessSection], BeforeValidator(_wrap_in_list, json_schema_input_type=Closenesses)
     ] = []
     max_uniform: Share | None = None
     equivalence_k: Annotated[int, Field(ge=2)] | None = None

@@ -48,7 +48,7 @@ class Coded:
             bool(entry.get("has_other")),
             entry["encoding"] == "ordinal",
             bool(entry.get("hide_missing")),
-            tuple(_spans(entry, missing)) if counted else (),
+            tuple(_list_spans(entry, missing)) if counted else (),
             counted and "values" not in entry,
         )
 
@@ -69,15 +69,15 @@ class Coded:
         return value_bounds([(low, high) for low, high, _ in spans], whole=whole)
 
 
-def _spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float, float, bool]]:
+def _list_spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float, float, bool]]:
     first = [(-inf, -inf, False)] if missing else []
     if entry["inner_edges"] or "values" not in entry:
         edges = [-inf, *entry["inner_edges"], inf]
         return [*first, *((low, high, True) for low, high in pairwise(edges))]
-    return [*first, *(_value(value) for value in entry["values"])]
+    return [*first, *(_read_value_span(value) for value in entry["values"])]
 
 
-def _value(value: Any) -> tuple[float, float, bool]:
+def _read_value_span(value: Any) -> tuple[float, float, bool]:
     if isinstance(value, list):
         low, high = (
             side if side is not None else end for side, end in zip(value, OPEN, strict=True)

@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
-from kinds.accepting import Note, allowed_of
+from kinds.accepting import Note, read_allowed_kinds
 from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
 from kinds.numerals import Numerals
@@ -94,7 +94,7 @@ class ColumnSection(MarkedSection):
     note: Note = ""
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether it is a quasi-identifier of numbers or dates."""
         return self.role == "quasi" and self.kind in ("numeric", "date")
 
@@ -114,9 +114,9 @@ class ColumnSection(MarkedSection):
             stated["range"] = [str(bound) for bound in self.range]
         if self.written:
             stated["numerals"] = [self.decimal, self.thousands, self.strip]
-        if self.counted and self.bins != "none":
+        if self.is_counted and self.bins != "none":
             return {"carry": self.carry or "bounds", **stated}
-        if self.counted or self.rare == "pool":
+        if self.is_counted or self.rare == "pool":
             return {"rare": self.rare or "publish", **stated}
         return stated
 
@@ -126,7 +126,7 @@ class ColumnSection(MarkedSection):
         stated = self.model_fields_set
         self._check_reading(where)
         numerals = self._numerals(where)
-        allowed = allowed_of(where, self.allow, self.note)
+        allowed = read_allowed_kinds(where, self.allow, self.note)
         if self.allow and self.role in ("identifier", "drop"):
             raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
         if self.public and self.role == "quasi":
@@ -146,13 +146,13 @@ class ColumnSection(MarkedSection):
                 public=self.public,
                 numerals=numerals,
                 **allowed,
-                **self._reading(),
+                **self._rules_of_reading(),
             )
         if self.kind is None:
             raise PlanError(
                 f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
             )
-        counted, grouped = self.counted, self.counted and self.bins != "none"
+        counted, grouped = self.is_counted, self.is_counted and self.bins != "none"
         if self.bins is not None and not counted:
             raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
         if self.encoding is not None and self.kind == "binary":
@@ -173,10 +173,10 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             encoding=self.encoding or ("ordinal" if counted else "one-hot"),
             bins=groups_of(f"{where}.bins", self.bins) if counted else None,
-            order=_stripped(self.order or ()),
+            order=_strip_names(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
-            range=_range(where, self.range, self.kind),
+            range=_convert_range(where, self.range, self.kind),
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             shared=self.shared,
@@ -187,13 +187,13 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             spec=spec,
             named=spec.order,
-            optional=_stripped(optional_of(where, "order", self.order or (), self.optional)),
-            **self._reading(),
+            optional=_strip_names(optional_of(where, "order", self.order or (), self.optional)),
+            **self._rules_of_reading(),
             numerals=numerals,
             **allowed,
         )
 
-    def _reading(self) -> dict[str, Any]:
+    def _rules_of_reading(self) -> dict[str, Any]:
         """How its texts, moments and numbers are understood."""
         return {
             "date_format": self.format or ISO_DATE,
@@ -258,7 +258,7 @@ class EarlierColumnSection(ColumnSection):
             *(section.carry, section.rare, section.range, section.timezone, section.century),
             section.written or section.round is not None,
         )
-        if not section.counted or any(younger):
+        if not section.is_counted or any(younger):
             return section
         grouped = {} if section.bins == "none" else {"carry": "median"}
         return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})
@@ -268,12 +268,12 @@ class EarlierColumnSection(ColumnSection):
         return {}
 
 
-def _stripped(names: Sequence[str]) -> tuple[str, ...]:
+def _strip_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of categories without blanks around them, as cells are read."""
     return tuple(name.strip() for name in names)
 
 
-def _range(
+def _convert_range(
     where: str, bounds: list[float] | list[date] | None, kind: str
 ) -> tuple[float, float] | None:
     """The bounds as numbers, those of dates in days since 1970-01-01."""

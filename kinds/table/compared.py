@@ -15,7 +15,7 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.shown_drift import (
     Bounds,
     Spans,
-    shares,
+    find_share_bounds,
     shift_of_categories,
     shift_of_numbers,
 )
@@ -41,14 +41,14 @@ class Published:
         """Read a folder; its data from this file."""
         codebook = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        rows = _rows(folder / file)
+        rows = _read_rows(folder / file)
         coded = {entry["name"]: Coded.of(entry) for entry in codebook["attributes"]}
         readers = [Reader.of(each, rows.schema[name]) for name, each in coded.items()]
         rows = as_text(rows, readers)
         return cls(coded, rows, manifest["privacy"].get("untruthful_rows") == 0)
 
 
-def compared(earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
+def compare_published_tables(earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
     """New and gone categories and the bounds of the shift, by column that both tables show.
 
     A column whose cells cannot be read truthfully has no shift. None where the tables have no file
@@ -68,7 +68,7 @@ def compared(earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
     return {name: _of_column(name, was, now) for name in shown}
 
 
-def _rows(path: Path) -> pl.DataFrame:
+def _read_rows(path: Path) -> pl.DataFrame:
     if path.name == PARQUET:
         return pl.read_parquet(path, glob=False)
     (names,) = first_rows(path, ",", 1)
@@ -85,42 +85,48 @@ def _of_column(name: str, was: Published, now: Published) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     if before.kind not in COUNTED:
-        found |= _categories(before.categories, after.categories)
+        found |= _compare_categories(before.categories, after.categories)
     if not (was.truthful and now.truthful):
         return found
     texts = was.rows[name], now.rows[name]
     if before.kind in COUNTED:
-        return found | _bounds(shift_of_numbers(_read(before, texts[0]), _read(after, texts[1])))
-    return found | _bounds(shift_of_categories(*_paired(before, after, *texts)))
+        return found | _round_shift_bounds(
+            shift_of_numbers(_read_spans(before, texts[0]), _read_spans(after, texts[1]))
+        )
+    return found | _round_shift_bounds(
+        shift_of_categories(*_pair_share_bounds(before, after, *texts))
+    )
 
 
 def _of_carried(was: pl.Series, now: pl.Series) -> dict[str, Any]:
     """Of a column that is published as it is: exact shares."""
     if was.dtype.is_numeric() and now.dtype.is_numeric():
-        return _bounds(shift_of_numbers(_exact(was), _exact(now)))
+        return _round_shift_bounds(
+            shift_of_numbers(_build_exact_spans(was), _build_exact_spans(now))
+        )
     counted = [Counter(series.cast(pl.String).to_list()) for series in (was, now)]
     held = [
         {value: (number / len(series), number / len(series)) for value, number in counts.items()}
         for counts, series in zip(counted, (was, now), strict=True)
     ]
     names = [{value for value in counts if value is not None} for counts in counted]
-    return {**_categories(*names), **_bounds(shift_of_categories(*held))}
+    return {**_compare_categories(*names), **_round_shift_bounds(shift_of_categories(*held))}
 
 
-def _exact(series: pl.Series) -> Spans:
+def _build_exact_spans(series: pl.Series) -> Spans:
     numbers = series.cast(pl.Float64).fill_nan(None).fill_null(-inf).to_numpy()
     return Spans(numbers, numbers, np.zeros(len(numbers), dtype=np.bool_))
 
 
-def _categories(was: set[str], now: set[str]) -> dict[str, Any]:
+def _compare_categories(was: set[str], now: set[str]) -> dict[str, Any]:
     return {"new": sorted(now - was), "gone": sorted(was - now)}
 
 
-def _bounds(shift: Bounds) -> dict[str, Any]:
+def _round_shift_bounds(shift: Bounds) -> dict[str, Any]:
     return {"at_least": round(shift[0], 6), "at_most": round(shift[1], 6)}
 
 
-def _read(column: Coded, cells: pl.Series) -> Spans:
+def _read_spans(column: Coded, cells: pl.Series) -> Spans:
     """The numbers that each cell allows; every number for a cell that cannot be read."""
     cell, levels = read_cells(column, cells.to_list())
     low, high, excludes = (np.array(side) for side in zip(*column.spans, strict=True))
@@ -136,17 +142,19 @@ def _read(column: Coded, cells: pl.Series) -> Spans:
     return Spans(of_cell[0][cell], of_cell[1][cell], of_cell[2][cell].astype(np.bool_))
 
 
-def _paired(
+def _pair_share_bounds(
     before: Coded, after: Coded, was: pl.Series, now: pl.Series
 ) -> tuple[dict[Hashable, Bounds], dict[Hashable, Bounds]]:
     """The bounds of each category's share; one that is pooled in a table may be any of the pool."""
     names = before.categories | after.categories
-    return _held(before, was, names), _held(after, now, names)
+    return _bound_category_shares(before, was, names), _bound_category_shares(after, now, names)
 
 
-def _held(column: Coded, cells: pl.Series, names: set[str]) -> dict[Hashable, Bounds]:
+def _bound_category_shares(
+    column: Coded, cells: pl.Series, names: set[str]
+) -> dict[Hashable, Bounds]:
     cell, levels = read_cells(column, cells.to_list())
-    least, greatest = shares(cell, levels)
+    least, greatest = find_share_bounds(cell, levels)
     whole, empty = np.all(levels, axis=1)[cell], ~np.any(levels, axis=1)[cell]
     if column.hide_missing and len(column.labels) == 1:
         least = np.zeros_like(least)  # the only level is also how a missing value is shown

@@ -35,7 +35,7 @@ class Crowds(Protocol):
 # ---------------------------------------------------------------- the plots
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
     """Plot utility by iteration; mark the published iteration."""
     numbers = range(1, len(iterations) + 1)
@@ -46,9 +46,9 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
         len(bits) > 1
         and max(abs(first - other) for first, other in zip(bits, weighted, strict=True)) > 5e-4
     )
-    with drawing.style():
-        figure = drawing.figure(290)
-        axes = drawing.axes(figure, (46, 48, 326, 210))
+    with drawing.apply_style():
+        figure = drawing.start_figure(290)
+        axes = drawing.place_axes(figure, (46, 48, 326, 210))
         if two:
             axes.plot(numbers, weighted, color=SECOND, linewidth=2, linestyle=DASHED)
         axes.plot(numbers, bits, color=ACCENT, linewidth=2.5)
@@ -66,13 +66,15 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
         _line_legend(figure, (*lines, (f"kept: {utility(bits[kept])}", ACCENT, "o")))
         course = f"Iteration 1 reached {utility(bits[0])}; "
         course += f"iteration {kept + 1} of {len(bits)}, which was kept, {utility(bits[kept])}."
-        return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", course)
+        return drawing.render_svg(
+            figure, "plot-utility", "Line chart of utility by iteration", course
+        )
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def crowd_plot(crowds: Crowds) -> str:
     """Plot, by crowd size, the share of people who demand and who have that many rows."""
-    sizes = _thresholds(crowds)
+    sizes = _choose_thresholds(crowds)
     demanded, matchable, compatible = (
         _share_at_least(rows, sizes)
         for rows in (crowds.demanded, crowds.matchable, crowds.compatible)
@@ -84,9 +86,9 @@ def crowd_plot(crowds: Crowds) -> str:
     uniform = bool(crowds.demanded.min() == crowds.demanded.max())
     below = np.where(sizes >= crowds.demanded.max(), 0, demanded) if uniform else demanded
     differ = bool(np.abs(matchable - compatible).max() > 0.005)
-    with drawing.style():
-        figure = drawing.figure(300)
-        axes = drawing.axes(figure, (52, 48, 316, 216))
+    with drawing.apply_style():
+        figure = drawing.start_figure(300)
+        axes = drawing.place_axes(figure, (52, 48, 316, 216))
         axes.fill_between(
             sizes, below, matchable, where=matchable >= demanded, step="pre" if stepped else None,
             color=ACCENT, alpha=0.14, linewidth=0,
@@ -111,21 +113,21 @@ def crowd_plot(crowds: Crowds) -> str:
         for place in np.unique(np.linspace(0, len(sizes) - 1, 5).astype(int)):
             shares = f"{percent(demanded[place])} demanded, {percent(matchable[place])} have"
             sentences.append(f"{count(int(sizes[place]))} rows: {shares}.")
-        return drawing.svg(
+        return drawing.render_svg(
             figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(sentences)
         )
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def ratio_plot(crowds: Crowds) -> str:
     """Plot the number of people by the ratio of achieved to demanded crowd."""
     groups = _ratio_groups(crowds)
     people = len(crowds.demanded)
     longest = max(number for _, number in groups)
-    with drawing.style():
-        figure = drawing.figure(300)
-        axes = drawing.axes(figure, (146, 10, 104, 280))
-        _bare(axes)
+    with drawing.apply_style():
+        figure = drawing.start_figure(300)
+        axes = drawing.place_axes(figure, (146, 10, 104, 280))
+        _strip_axes(axes)
         for place, (label, number) in enumerate(groups):
             colour = DANGER if place == 0 else ACCENT
             axes.barh(
@@ -143,7 +145,7 @@ def ratio_plot(crowds: Crowds) -> str:
             )
         axes.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5))
         counts = "; ".join(f"{label}: {count(number)} people" for label, number in groups)
-        return drawing.svg(
+        return drawing.render_svg(
             figure,
             "plot-ratio",
             "Bar chart of people by achieved over demanded crowd",
@@ -154,7 +156,7 @@ def ratio_plot(crowds: Crowds) -> str:
 # ---------------------------------------------------------------- what is counted
 
 
-def _thresholds(crowds: Crowds) -> NDArray[np.int64]:
+def _choose_thresholds(crowds: Crowds) -> NDArray[np.int64]:
     """A few crowd sizes, even on a log scale; too few to read a single person's crowd."""
     low = max(1, int(min(crowds.demanded.min(), crowds.matchable.min())))
     high = max(
@@ -195,7 +197,7 @@ def _ratio_groups(crowds: Crowds) -> list[tuple[str, int]]:
 # ---------------------------------------------------------------- marks and axes
 
 
-def _bare(axes: "Axes") -> None:
+def _strip_axes(axes: "Axes") -> None:
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
-from anon_core.tables.demands import of_people, resolve
-from anon_core.tables.encoding import complete, encode, fitted
+from anon_core.tables.demands import of_people, resolve_demands
+from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
 from anon_core.tables.records import BinaryTable
-from kinds.columns import Column, arrays
+from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
@@ -29,7 +29,7 @@ class Encoded(NamedTuple):
     joined: Mapping[str, int]
 
 
-def encoded(
+def encode_records(
     frame: pl.DataFrame,
     k_values: pl.DataFrame | None,
     columns: tuple[Column, ...],
@@ -43,12 +43,12 @@ def encoded(
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
-    values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
-    columns_by_name = arrays(frame[[column.name for column in quasi]])
-    k, kept = resolve(demand, complete(specs, columns_by_name), values)
+    values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
+    columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
+    k, kept = resolve_demands(demand, find_complete_records(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     persons = None if person is None else person[kept]
-    book, joined = fitted(specs, data, int(k[kept].max()), persons)
+    book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
     table = encode(book, data, k[kept])
     return Encoded(table if persons is None else of_people(table, persons), kept, joined)
 
@@ -64,7 +64,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON)
     person = np.load(owners) if owners.exists() else None
-    table, kept, joined = encoded(frame, k_values, plan.columns, plan.demand, person)
+    table, kept, joined = encode_records(frame, k_values, plan.columns, plan.demand, person)
     if not plan.allow_unprotected:
         refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
@@ -90,7 +90,7 @@ def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
     return notes
 
 
-def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
+def load_encoded(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
     """Return the encoded records of a stage and the source row of each."""
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:

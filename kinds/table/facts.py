@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest, stated_levels
-from reports.quantities import count, digits, known, percent, printable, utility
+from reports.facts import Fact, Manifest, describe_levels
+from reports.quantities import count, digits, is_number, percent, printable, utility
 from reports.words import Share
 
 
@@ -48,23 +48,23 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return [name for name in promise if "series" not in manifest or name not in WHEN_NEW]
 
 
-def subjects(manifest: Manifest) -> str:
+def describe_subjects(manifest: Manifest) -> str:
     """What has a published row each: people, or rows of the source if a person may have several."""
-    several = manifest.get("rows_are_people") or owners(manifest) is not None
+    several = manifest.get("rows_are_people") or count_owners(manifest) is not None
     return "source rows" if several else "people"
 
 
-def owners(manifest: Manifest) -> int | None:
+def count_owners(manifest: Manifest) -> int | None:
     """People who own the records, where the plan says which records are of one person."""
     people: int | None = manifest["privacy"].get("people")
     return people
 
 
-def demand(manifest: Manifest) -> str:
+def describe_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
-        return stated_levels(manifest, "every source row", "row")
-    return stated_levels(manifest, "everyone", "person")
+        return describe_levels(manifest, "every source row", "row")
+    return describe_levels(manifest, "everyone", "person")
 
 
 def privacy_facts(manifest: Manifest) -> list[Fact]:
@@ -72,7 +72,9 @@ def privacy_facts(manifest: Manifest) -> list[Fact]:
     privacy = manifest["privacy"]
     facts = [
         Fact(
-            subjects(manifest).capitalize(), count(privacy["records"]), "a published row for each"
+            describe_subjects(manifest).capitalize(),
+            count(privacy["records"]),
+            "a published row for each",
         ),
         Fact("Smallest demand", count(privacy["k_min"]), "smallest k of any person"),
         Fact("Largest demand", count(privacy["k_max"]), "largest k of any person"),
@@ -127,15 +129,19 @@ def sensitive_in_crowds(manifest: Manifest) -> list[CrowdDiversity]:
     ]
 
 
-def kept_information(manifest: Manifest) -> float:
+def compute_kept_information(manifest: Manifest) -> float:
     """Share of the information that the quasi-identifiers keep; nan if it is not stated."""
-    return _kept(manifest["utility"].get("gcp"))
+    return _compute_kept_share(manifest["utility"].get("gcp"))
 
 
-def kept_in_all(manifest: Manifest) -> float:
+def compute_kept_in_all_rows(manifest: Manifest) -> float:
     """The same for all rows of a version, where the release is one."""
     section = manifest.get("series")
-    return kept_information(manifest) if section is None else _kept(section.get("gcp"))
+    return (
+        compute_kept_information(manifest)
+        if section is None
+        else _compute_kept_share(section.get("gcp"))
+    )
 
 
 def utility_facts(manifest: Manifest) -> list[Fact]:
@@ -144,7 +150,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
     return [
         Fact(
             "Information kept",
-            percent(kept_information(manifest)),
+            percent(compute_kept_information(manifest)),
             "100 % = every cell unmasked, 0 % = every cell hidden",
         ),
         Fact(
@@ -154,7 +160,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         ),
         *(
             [Fact("Exact cells", percent(exact), "quasi-identifier cells that show one value")]
-            if known(exact := measured.get("cells_of_one_value"))
+            if is_number(exact := measured.get("cells_of_one_value"))
             else []
         ),
         Fact(
@@ -179,19 +185,23 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
 def _by_width(width: Any) -> list[Fact]:
     """What is lost by width; nothing where an older release does not state it."""
     told = "sum over all cells: an interval loses its width, in parts of its column"
-    return [Fact("Cells lost by width", digits(width), told)] if known(width) else []
+    return [Fact("Cells lost by width", digits(width), told)] if is_number(width) else []
 
 
 def columns(manifest: Manifest) -> list[ColumnKept]:
     """The quasi-identifiers; the one that lost most comes first."""
     kept = [
-        ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
+        ColumnKept(
+            printable(name),
+            _convert_to_float(entry.get("exact")),
+            _compute_kept_share(entry.get("ncp")),
+        )
         for name, entry in manifest["utility"].get("per_column", {}).items()
     ]
-    return sorted(kept, key=lambda column: column.kept if known(column.kept) else 0.0)
+    return sorted(kept, key=lambda column: column.kept if is_number(column.kept) else 0.0)
 
 
-def carried_as(manifest: Manifest, form: str) -> list[str]:
+def list_columns_carried_as(manifest: Manifest, form: str) -> list[str]:
     """The columns of grouped numbers that are written as "bounds", or as "median"."""
     columns = manifest["utility"].get("per_column", {}).items()
     return [printable(name) for name, entry in columns if entry.get("carry") == form]
@@ -200,7 +210,7 @@ def carried_as(manifest: Manifest, form: str) -> list[str]:
 def shows_medians(manifest: Manifest) -> bool:
     """Whether numbers of some column are medians of groups; 0.1.0 wrote nothing else."""
     before = "cells_of_one_value" not in manifest["utility"]
-    return before or bool(carried_as(manifest, "median"))
+    return before or bool(list_columns_carried_as(manifest, "median"))
 
 
 def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
@@ -211,12 +221,12 @@ def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
     ]
 
 
-def _kept(loss: Any) -> float:
-    return 1 - float(loss) if known(loss) else math.nan
+def _compute_kept_share(loss: Any) -> float:
+    return 1 - float(loss) if is_number(loss) else math.nan
 
 
-def _share(number: Any) -> float:
-    return float(number) if known(number) else math.nan
+def _convert_to_float(number: Any) -> float:
+    return float(number) if is_number(number) else math.nan
 
 
 def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:

@@ -5,12 +5,12 @@ The audit on the command line, the report, the verdict page and the artifacts in
 
 from collections.abc import Sequence
 
-from kinds.table.facts import promise_of, subjects
+from kinds.table.facts import describe_subjects, promise_of
 from kinds.table.versions.words import FINDINGS as OF_VERSIONS
 from reports import series
 from reports.facts import Manifest
 from reports.findings import SHARED
-from reports.quantities import count, known
+from reports.quantities import count, is_number
 from reports.verdict import protects_nobody
 from reports.words import Check, CheckText
 
@@ -67,9 +67,9 @@ CHECKS_BETWEEN_STAGES = {
 }
 
 
-def counted(manifest: Manifest) -> dict[str, tuple[str, str]]:
+def list_promise_counts(manifest: Manifest) -> dict[str, tuple[str, str]]:
     """For each promised finding with a count: its key in the manifest, and what is counted."""
-    whom = subjects(manifest).capitalize()
+    whom = describe_subjects(manifest).capitalize()
     by_lot = ", by the lot" if "people" in manifest["privacy"] or "mixed" in manifest else ""
     labels = {
         COMPATIBLE: ("below_k", f"{whom} with too few rows that fit"),
@@ -86,15 +86,15 @@ def counted(manifest: Manifest) -> dict[str, tuple[str, str]]:
     }
 
 
-def checks(manifest: Manifest) -> Sequence[Check]:
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The counts on which the promise depends; each must be 0."""
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     listed = [
         none_of(privacy.get(key), what)._replace(empty=empty and finding != TRUTHFUL)
-        for finding, (key, what) in counted(manifest).items()
+        for finding, (key, what) in list_promise_counts(manifest).items()
     ]
     if (other := manifest.get("second_release")) is not None:
-        whom = subjects(manifest).capitalize()
+        whom = describe_subjects(manifest).capitalize()
         what = f"{whom} with too few rows left once releases are compared"
         listed.append(none_of(other.get("below_k"), what))
     return listed
@@ -102,4 +102,4 @@ def checks(manifest: Manifest) -> Sequence[Check]:
 
 def none_of(number: object, what: str) -> Check:
     """A check that a count is 0; a missing count fails."""
-    return Check(what, "0", count(number), known(number) and number == 0)
+    return Check(what, "0", count(number), is_number(number) and number == 0)

@@ -7,7 +7,14 @@ from typing import Any, Literal
 from anon_core.measures.requirements import Measure
 from kinds.table.attackers import DEMAND, WITNESS
 from reports.quantities import percent
-from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections, attack_success, unchanged
+from tasks.judging.floors import (
+    UNMEASURED,
+    Asked,
+    Floors,
+    Sections,
+    attack_success,
+    build_unchanged_limit,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,32 +52,32 @@ class TableFloors(Floors):
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
         if self.min_utility > 0:
-            yield _utility(self.min_utility, measured)
+            yield _require_utility(self.min_utility, measured)
         for name, floor in self.columns.items():
-            yield _information(name, floor, measured)
+            yield _require_information(name, floor, measured)
         sensitive = measured.get("protection", {}).get("sensitive", {})
         for diverse in self.l_diversity:
-            yield _diversity(diverse, sensitive.get(diverse.column, {}))
+            yield _require_diversity(diverse, sensitive.get(diverse.column, {}))
         for close in self.t_closeness:
-            yield _closeness(close, sensitive.get(close.column, {}))
+            yield _require_closeness(close, sensitive.get(close.column, {}))
         if self.max_uniform is not None:
-            yield from _uniform(self.max_uniform, sensitive, measured["privacy"]["records"])
+            yield from _require_uniform(self.max_uniform, sensitive, measured["privacy"]["records"])
         if self.equivalence_k is not None:
-            yield _identical(self.equivalence_k, measured)
+            yield _require_identical_rows(self.equivalence_k, measured)
         if self.max_row_loss is not None:
             yield _row_loss(self.max_row_loss, measured)
         if self.max_attack_success is not None:
-            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+            yield from _require_attacks(self.max_attack_success, measured.get("attacks", {}))
         if self.max_unchanged is not None:
             cells, remedy = "the quasi-identifier cells", "raise k or the limit"
             exact = measured["utility"].get("cells_exact")
-            yield unchanged(exact, self.max_unchanged, cells, remedy)
+            yield build_unchanged_limit(exact, self.max_unchanged, cells, remedy)
 
 
 # ---------------------------------------------------------------- each requirement
 
 
-def _utility(floor: float, measured: Sections) -> Asked:
+def _require_utility(floor: float, measured: Sections) -> Asked:
     utility = measured["utility"]["suppression"]
     return Asked(
         measure="utility",
@@ -82,7 +89,7 @@ def _utility(floor: float, measured: Sections) -> Asked:
     )
 
 
-def _information(name: str, floor: float, measured: Sections) -> Asked:
+def _require_information(name: str, floor: float, measured: Sections) -> Asked:
     kept = 1 - measured["utility"]["per_column"][name]["ncp"]
     return Asked(
         measure="information",
@@ -96,7 +103,7 @@ def _information(name: str, floor: float, measured: Sections) -> Asked:
     )
 
 
-def _diversity(asked: Diverse, crowd: Mapping[str, Any]) -> Asked:
+def _require_diversity(asked: Diverse, crowd: Mapping[str, Any]) -> Asked:
     measures: dict[str, Measure] = {
         "distinct": "distinct values",
         "entropy": "values by entropy",
@@ -141,7 +148,7 @@ def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | No
     )
 
 
-def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
+def _require_closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
     distance = crowd.get("distance")
     finding = (
         UNMEASURED
@@ -159,10 +166,10 @@ def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
     )
 
 
-def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]:
+def _require_uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]:
     """The limit for each sensitive column; a plan without any states no limit."""
     if not sensitive:
-        yield _unmeasured("uniform crowds", limit, "max_uniform")
+        yield _build_unmeasured("uniform crowds", limit, "max_uniform")
     for name, crowd in sensitive.items():
         known = crowd.get("uniform")
         found = (
@@ -183,10 +190,10 @@ def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]
         )
 
 
-def _identical(floor: int, measured: Sections) -> Asked:
+def _require_identical_rows(floor: int, measured: Sections) -> Asked:
     least = measured.get("protection", {}).get("equivalence_classes", {}).get("k")
     if least is None:
-        return _unmeasured("identical rows", floor, "equivalence_k")
+        return _build_unmeasured("identical rows", floor, "equivalence_k")
     return Asked(
         measure="identical rows",
         found=least,
@@ -202,7 +209,7 @@ def _identical(floor: int, measured: Sections) -> Asked:
 def _row_loss(limit: float, measured: Sections) -> Asked:
     left_out = measured.get("protection", {}).get("rows_left_out")
     if left_out is None:
-        return _unmeasured("row loss", limit, "max_row_loss")
+        return _build_unmeasured("row loss", limit, "max_row_loss")
     rows = left_out + measured["privacy"]["records"]
     return Asked(
         measure="row loss",
@@ -215,17 +222,17 @@ def _row_loss(limit: float, measured: Sections) -> Asked:
     )
 
 
-def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+def _require_attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
     """The limit for each attacker who names rows; manifests of 0.1.0 state "order", too."""
     if not attacks:
-        yield _unmeasured("attack success", limit, "max_attack_success")
+        yield _build_unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():
         if name not in ("order", DEMAND) and not name.startswith(WITNESS):
             remedy = "raise k, coarsen groups or raise the limit"
             yield attack_success(name, attack["success"], limit, "a chance of", remedy)
 
 
-def _unmeasured(measure: Measure, limit: float, key: str) -> Asked:
+def _build_unmeasured(measure: Measure, limit: float, key: str) -> Asked:
     return Asked(
         measure=measure,
         found=None,

@@ -6,7 +6,7 @@ import polars as pl
 
 from anon_core.specs.columns import ColumnSpec
 from kinds.columns import Column
-from kinds.table.layout import KEY, released_columns
+from kinds.table.layout import KEY, list_released_columns
 from kinds.table.version_files import SINCE
 
 FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
@@ -35,7 +35,7 @@ def type_name(dtype: pl.DataType) -> str:
 
 def form_of(spec: ColumnSpec) -> str:
     """How the cells of a quasi-identifier are shown."""
-    if not spec.counted:
+    if not spec.is_counted:
         return LIST
     return INTERVAL if spec.encoding == "ordinal" else INTERVALS
 
@@ -52,7 +52,7 @@ def bound_type(dtype: pl.DataType) -> pl.DataType:
     return pl.Int64() if dtype.is_integer() else pl.Float64()
 
 
-def stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
+def find_stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
     """The type of a column in data.parquet, whose values have this type in the source."""
     if form == VALUE:
         return dtype
@@ -64,12 +64,14 @@ def stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
     return pl.List(pl.Struct(bounds))
 
 
-def stored_schema(columns: tuple[Column, ...], source: Mapping[str, pl.DataType]) -> pl.Schema:
+def build_stored_schema(
+    columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
+) -> pl.Schema:
     """The columns of data.parquet; `source` has the types of the typed source columns."""
     schema: dict[str, pl.DataType] = {KEY: pl.String()}
-    for column in released_columns(columns):
+    for column in list_released_columns(columns):
         form = VALUE if column.spec is None else form_of(column.spec)
-        schema[column.name] = stored_type(form, source[column.name])
+        schema[column.name] = find_stored_type(form, source[column.name])
     return pl.Schema(schema)
 
 
@@ -78,12 +80,12 @@ def is_typed(codebook: object) -> bool:
     return not (isinstance(codebook, dict) and codebook and "format" not in codebook)
 
 
-def described(
+def describe_codebook_columns(
     columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
 ) -> list[dict[str, str]]:
-    """The codebook's `columns`: each column in order; `source` as for `stored_schema`."""
+    """The codebook's `columns`: each column in order; `source` as for `build_stored_schema`."""
     entries = [{"name": KEY, "role": "key", "type": "string", "form": VALUE}]
-    for column in released_columns(columns):
+    for column in list_released_columns(columns):
         form = VALUE if column.spec is None else form_of(column.spec)
         kind = type_name(source[column.name])
         entries.append({"name": column.name, "role": column.role, "type": kind, "form": form})

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from kinds.table.layout import DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
-from kinds.table.profile import remembered
+from kinds.table.profile import build_table_profile
 from kinds.table.read import read_table
 from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
-from tasks.people.spelling import count_respelt, respell
+from tasks.people.spelling import count_respelt, normalize_spelling
 from tasks.source.reading import Reading
 
 
-def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) -> Mapping[str, Any]:
+def ingest_source(
+    plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
     """Store the columns that may be released, typed, and the column that k is read from.
 
     Identifiers are stored as digests under the ledger's key only.
@@ -41,7 +43,7 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
     return {
         "shape": [table.height, table.width],
         "source_columns": len(columns),
-        "profile": remembered(table, columns),
+        "profile": build_table_profile(table, columns),
         "notes": notes,
         **digested,
     }
@@ -55,7 +57,7 @@ def person_numbers(values: pl.Series) -> NDArray[np.int32]:
             f"column {values.name!r} says which rows are of one person; {absent} of {len(values)} "
             "rows have no value there: fill it in, or leave these rows out"
         )
-    return respell(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+    return normalize_spelling(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
 
 
 def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
@@ -71,7 +73,7 @@ def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
 def refuse_repeated(identifiers: pl.DataFrame) -> None:
     """Refuse an identifier that several rows share: each row would count as a person."""
     for column in identifiers:
-        shared = int(respell(column.alias("")).drop_nulls().is_duplicated().sum())
+        shared = int(normalize_spelling(column.alias("")).drop_nulls().is_duplicated().sum())
         if shared:
             spelt = count_respelt(column)
             also = f" ({spelt} of the values differ from another one in spelling only)"

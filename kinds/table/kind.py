@@ -17,22 +17,22 @@ from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
 from kinds.base import Columns, Facts, Kind
-from kinds.sampling import sample
+from kinds.sampling import sample_rows
 from kinds.section import BINS, PlanError
-from kinds.table.before import stated_by
-from kinds.table.catalogued import fields
+from kinds.table.before import select_comparable_numbers
+from kinds.table.catalogued import describe_fields
 from kinds.table.column_section import RANGE, EarlierColumnSection
-from kinds.table.compared import compared
-from kinds.table.encode import load, write_encoded
+from kinds.table.compared import compare_published_tables
+from kinds.table.encode import load_encoded, write_encoded
 from kinds.table.findings import EVEN
-from kinds.table.ingest import ingested
+from kinds.table.ingest import ingest_source
 from kinds.table.judge import audit_rows
 from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, TABLE
-from kinds.table.overlap import intersected
-from kinds.table.people import people, remade
+from kinds.table.overlap import intersect_releases
+from kinds.table.people import build_people, rebuild_people
 from kinds.table.plan import SECTIONS, K, TablePlan
-from kinds.table.profile import changes
-from kinds.table.versions.present import needed
+from kinds.table.profile import compare_profiles
+from kinds.table.versions.present import list_needed_columns
 from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
 from reports.catalogue.described import Field, Type
@@ -104,7 +104,7 @@ class Table(Kind):
                 "'even', choose a method with even seats, or leave privacy.mix out"
             )
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """Columns with their order, and k, without what only allows a release.
 
         So the hashes of older plans stay as they were.
@@ -132,7 +132,7 @@ class Table(Kind):
         """k is one number, or one for each group."""
         return plan.demand.constant is not None or plan.demand.by is not None
 
-    def described(self, plan: TablePlan) -> Facts:
+    def describe_columns(self, plan: TablePlan) -> Facts:
         """The role of each column, whether rows count as people, and what crowds shall show."""
         stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
         counted = {"rows_are_people": True} if plan.rows_are_people else {}
@@ -142,24 +142,26 @@ class Table(Kind):
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
     ) -> tuple[Sequence[Field], Sequence[str]]:
         """Each column with its role."""
-        return fields(manifest, types)
+        return describe_fields(manifest, types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
-        from kinds.table.starter.writing import starter  # only `crowdcover plan` needs it
+        from kinds.table.starter.writing import propose_plan  # only `crowdcover plan` needs it
 
-        return starter(source, header, names)
+        return propose_plan(source, header, names)
 
-    def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
+    def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
-        from kinds.table.warm import compiling  # only a release from the command line needs it
+        from kinds.table.warm import (
+            compile_in_background,  # only a release from the command line needs it
+        )
 
-        return compiling(quiet=quiet)
+        return compile_in_background(quiet=quiet)
 
     def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
         """Random rows; of whole people where crowds count people."""
-        frame = reading.columns([column.name for column in plan.columns], needed(plan))
-        return sample(frame, number, seed, plan.person)
+        frame = reading.columns([column.name for column in plan.columns], list_needed_columns(plan))
+        return sample_rows(frame, number, seed, plan.person)
 
     # ------------------------------------------------------------ the course
 
@@ -169,7 +171,7 @@ class Table(Kind):
 
     def ingest(self, plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
         """Store the columns that may be released, and the column that k is read from."""
-        return ingested(plan, reading, ledger, folder)
+        return ingest_source(plan, reading, ledger, folder)
 
     def encode(self, plan: TablePlan, ingested: Stored, folder: Path) -> Facts:
         """Store the packed records that stay, and the codebook."""
@@ -177,7 +179,7 @@ class Table(Kind):
 
     def load(self, encoded: Stored) -> BinaryTable:
         """The packed records."""
-        return load(encoded)[0]
+        return load_encoded(encoded)[0]
 
     def part(self, data: BinaryTable, order: NDArray[Any]) -> Part:
         """Of a large table the records that do not hide among equal ones."""
@@ -197,16 +199,16 @@ class Table(Kind):
         from kinds.table import checked  # Great Expectations takes seconds to import
 
         if check == self.checked[0]:
-            return checked.ingested(plan, stored)
-        return checked.binarized(stored)
+            return checked.build_ingested_suite(plan, stored)
+        return checked.build_binarized_suite(stored)
 
     def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
         """Digests of the rows that stay."""
-        return people(key, ingested, encoded)
+        return build_people(key, ingested, encoded)
 
     def remade(self, run: Run, key: bytes) -> People:
         """Digests of whole records."""
-        return remade(run, key)
+        return rebuild_people(run, key)
 
     def write(
         self,
@@ -218,7 +220,7 @@ class Table(Kind):
         folder: Path,
     ) -> Facts:
         """Store the masked rows."""
-        _, source_row = load(encoded)
+        _, source_row = load_encoded(encoded)
         return write_release(plan, seed, made, source_row, ingested, folder)
 
     # ------------------------------------------------------------ the auditor
@@ -242,7 +244,7 @@ class Table(Kind):
         """The same expectations in Great Expectations, on counts instead of cells."""
         from kinds.table import checked
 
-        return checked.released(audit.measured, anonymized)
+        return checked.build_released_suite(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
         """Manifests of 0.1.0 lack some numbers, and count where attackers were right.
@@ -250,7 +252,7 @@ class Table(Kind):
         Manifests before reports named the people without protection do not count them. What crowds
         tell of private demands is compared where it is stated.
         """
-        return stated_by(manifest, sections)
+        return select_comparable_numbers(manifest, sections)
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store demanded and achieved crowds."""
@@ -271,7 +273,7 @@ class Table(Kind):
 
     def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
         """Categories of the codebooks, and the bounds of each column's shift from its cells."""
-        return compared(earlier, later)
+        return compare_published_tables(earlier, later)
 
     def changes(
         self,
@@ -290,17 +292,19 @@ class Table(Kind):
         columns = tuple(column for column in plan.columns if column.name != divides)
         counts = ingested.facts.get("counts", {})  # of a version of a series
         replaced = min(counts["left"], counts["new"]) if "followed" in counts else 0
-        return replace(changes(version, before, frame, columns, earlier), replaced=replaced)
+        return replace(
+            compare_profiles(version, before, frame, columns, earlier), replaced=replaced
+        )
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """The share of bits that stay visible."""
         return float(sections["utility"]["suppression"])
 
-    def intersected(
+    def intersect_crowds(
         self, run: Run, ledger: Ledger, overlaps: Sequence[Overlap], audit: Audit | None = None
     ) -> dict[str, int]:
         """Rows left of each crowd when all releases are compared."""
-        return intersected(run, ledger, overlaps, None if audit is None else audit.rows)
+        return intersect_releases(run, ledger, overlaps, None if audit is None else audit.rows)
 
 
 KIND = Table()

@@ -20,7 +20,7 @@ LAW = "law.parquet"  # anonymize: key -> records that hold the row's shares
 CROWDS = "crowds.npz"  # check: demanded and achieved crowds
 
 
-def released_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+def list_released_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """Return the columns that a release shows, in the plan's order.
 
     These are quasi-identifiers, sensitive attributes and kept columns.

@@ -16,7 +16,7 @@ from kinds.dates import to_dates
 from kinds.named_values import NUMBER, is_named
 from tasks.people.spelling import count_ambiguous
 from tasks.source.sources import Source
-from tasks.source.values import attempt, printable, stored
+from tasks.source.values import call_or_refuse, is_csv_type, unwrap_extension
 
 BLANKS = re.compile(r"\s+")
 
@@ -83,22 +83,23 @@ def _refuse_idle_markers(
         for at, marker in enumerate(markers, start=1)
         if marker
         and source.missing[at - 1] not in source.optional
-        and not any(_holds(raw[column.name].alias(""), column, marker) for column in used)
+        and not any(_has_marker(raw[column.name].alias(""), column, marker) for column in used)
     ]
     if idle:
         raise InputError(
-            f"no column that the plan uses has the {_ordinals(idle)} of {len(markers)} texts in "
+            f"no column that the plan uses has the {_format_ordinals(idle)} of {len(markers)} "
+            "texts in "
             "source.missing; correct them, take them out, or name them in source.optional"
         )
 
 
-def _holds(series: pl.Series, column: Column, marker: str) -> bool:
+def _has_marker(series: pl.Series, column: Column, marker: str) -> bool:
     """Whether a column has a cell that a marker names, as its type compares."""
-    values = stored(series)
+    values = unwrap_extension(series)
     if values.dtype in (pl.Null, pl.Categorical, pl.Enum):
         values = values.cast(pl.String)
     if values.dtype != pl.String:
-        return printable(values.dtype) and bool(is_named(values, marker).any())
+        return is_csv_type(values.dtype) and bool(is_named(values, marker).any())
     texts = values.str.strip_chars()
     if bool(is_named(texts, marker).any()):
         return True
@@ -107,7 +108,7 @@ def _holds(series: pl.Series, column: Column, marker: str) -> bool:
         return bool(is_named(texts.cast(pl.Float64, strict=False), marker).any())
     if column.kind == "date":
         unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
-        dates = attempt(lambda: to_dates(texts, column.date_format, column.century), unknown)
+        dates = call_or_refuse(lambda: to_dates(texts, column.date_format, column.century), unknown)
         return bool(is_named(dates, marker).any())
     return False
 
@@ -119,11 +120,11 @@ def refuse_idle_names(
     for column in columns:
         if column.named and column.form > 1:
             where = f"columns.{column.name}"
-            _refuse(table[column.name], column.named, column.optional, where, "order")
+            _refuse_idle_values(table[column.name], column.named, column.optional, where, "order")
     values = k_values
     if values is None or not demand.by or columns[0].form == 1:
         return
-    _refuse(values, tuple(demand.levels), demand.optional, "privacy.k", "levels")
+    _refuse_idle_values(values, tuple(demand.levels), demand.optional, "privacy.k", "levels")
     if near := _count_near(values.alias(""), set(demand.levels)):
         raise InputError(
             f"column {demand.by!r}: {near} of {len(values)} rows have a value that differs "
@@ -132,7 +133,7 @@ def refuse_idle_names(
         )
 
 
-def _refuse(
+def _refuse_idle_values(
     values: pl.Series, names: Sequence[str], optional: Sequence[str], where: str, key: str
 ) -> None:
     present = set(values.drop_nulls().unique().to_list())
@@ -141,32 +142,35 @@ def _refuse(
     ]
     if idle:
         raise InputError(
-            f"no row of column {values.name!r} has the {_ordinals(idle)} of {len(names)} values in "
+            f"no row of column {values.name!r} has the {_format_ordinals(idle)} of {len(names)} "
+            "values in "
             f"{where}.{key}; spell them as the source does, or name them in {where}.optional"
         )
 
 
 def _count_near(values: pl.Series, names: set[str]) -> int:
     """Count rows whose value is none of these names, but one of them in another spelling."""
-    near = {_loosely(name) for name in names}
+    near = {_normalize_loosely(name) for name in names}
     counts = values.drop_nulls().value_counts(name="rows")
     return sum(
-        rows for value, rows in counts.rows() if value not in names and _loosely(value) in near
+        rows
+        for value, rows in counts.rows()
+        if value not in names and _normalize_loosely(value) in near
     )
 
 
-def _loosely(text: str) -> str:
+def _normalize_loosely(text: str) -> str:
     """One spelling for texts that may mean the same."""
     plain = BLANKS.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()
     return str(Decimal(plain).normalize()) if NUMBER.fullmatch(plain) else plain
 
 
-def _ordinals(places: Sequence[int]) -> str:
+def _format_ordinals(places: Sequence[int]) -> str:
     """Places in a list, such as: 1st, 3rd and 4th."""
-    said = [f"{at}{_ending(at)}" for at in places]
+    said = [f"{at}{_find_ordinal_suffix(at)}" for at in places]
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def _ending(at: int) -> str:
+def _find_ordinal_suffix(at: int) -> str:
     teens = 10 <= at % 100 <= 20
     return "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(at % 10, "th")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, members
+from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, list_level_members
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.records import Attribute, Codebook
 from kinds.columns import Column
@@ -20,10 +20,10 @@ from kinds.table.forms import (
     INTERVAL,
     LIST,
     LO,
-    described,
+    describe_codebook_columns,
+    find_stored_type,
     form_of,
     is_whole,
-    stored_type,
 )
 
 
@@ -40,31 +40,31 @@ def native_cells(
     assert column.spec is not None
     form = form_of(column.spec)
     if form == LIST:
-        names = members(attribute)
+        names = list_level_members(attribute)
         cells: list[Any] = [
             None if levels is None else [names[level] for level in levels] for levels in shown
         ]
     else:
         bounds = level_bounds(attribute, whole=is_whole(dtype))
         missing = attribute.has_missing
-        cell = _interval if form == INTERVAL else _intervals
+        cell = _build_interval if form == INTERVAL else _build_interval_list
         cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
     # Dates are whole numbers of days here; Python's own dates end with the year 9999.
     plain = pl.Int64() if dtype == pl.Date else dtype
-    return pl.Series(cells, dtype=stored_type(form, plain)).cast(stored_type(form, dtype))
+    return pl.Series(cells, dtype=find_stored_type(form, plain)).cast(find_stored_type(form, dtype))
 
 
-def published_codebook(
+def build_published_codebook(
     codebook: Codebook, columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
 ) -> dict[str, Any]:
     """The codebook as a release publishes it, for both files."""
     document = codebook_to_json(codebook)
     for entry, attribute in zip(document["attributes"], codebook.attributes, strict=True):
-        entry.update(_more(attribute, source[attribute.name]))
-    return {"format": FORMAT, "columns": described(columns, source), **document}
+        entry.update(_describe_attribute(attribute, source[attribute.name]))
+    return {"format": FORMAT, "columns": describe_codebook_columns(columns, source), **document}
 
 
-def _more(attribute: Attribute, dtype: pl.DataType) -> dict[str, Any]:
+def _describe_attribute(attribute: Attribute, dtype: pl.DataType) -> dict[str, Any]:
     counted = attribute.kind in COUNTED
     stated = "hidden" if attribute.hide_missing else "level"
     entry: dict[str, Any] = {
@@ -75,18 +75,20 @@ def _more(attribute: Attribute, dtype: pl.DataType) -> dict[str, Any]:
         whole = is_whole(dtype)
         bounds = level_bounds(attribute, whole=whole)
         entry["lower"] = EXCLUDED if excludes_lower(attribute, whole=whole) else INCLUDED
-        entry["bounds"] = [[_stated(side, dtype) for side in pair] for pair in bounds]
+        entry["bounds"] = [[_format_bound(side, dtype) for side in pair] for pair in bounds]
     return entry
 
 
-def _stated(side: Bound, dtype: pl.DataType) -> float | str | None:
+def _format_bound(side: Bound, dtype: pl.DataType) -> float | str | None:
     """A bound in the codebook: a date as ISO text."""
     if side is None or dtype != pl.Date:
         return side
     return str(np.datetime64(int(side), "D"))
 
 
-def _interval(bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]) -> dict[str, Any]:
+def _build_interval(
+    bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
+) -> dict[str, Any]:
     first, last = levels[0] - missing, levels[-1] - missing
     if last < 0:
         return {LO: None, HI: None, ABSENT: True}
@@ -94,7 +96,7 @@ def _interval(bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]) ->
     return {LO: bounds[max(first, 0)][0], HI: bounds[last][1], ABSENT: absent}
 
 
-def _intervals(
+def _build_interval_list(
     bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
 ) -> list[dict[str, Any] | None]:
     return [

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import KEY
-from tasks.people.beside import incomparable, runs_of
-from tasks.people.digests import partners
+from tasks.people.beside import build_incomparable_error, runs_of
+from tasks.people.digests import match_people
 from tasks.people.ledger import Ledger, Overlap
 from tasks.people.spelling import spell_plainly
 from tasks.vault.storage import Run, SecondReleaseError
@@ -43,7 +43,7 @@ class Side:
         ingested, binarized, anonymized = map(run.whole, STAGES)
         if binarized is None or anonymized is None:
             return None
-        table, row = load(binarized)
+        table, row = load_encoded(binarized)
         source_row = None if ingested is None else ingested.shape[0] - 1 - row
         made = text_rows(anonymized)
         rows = made if rows is None else rows
@@ -61,17 +61,17 @@ class Side:
         return cls(run, source_row, table.k, quasi, classes, carried)
 
 
-def intersected(
+def intersect_releases(
     run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
 ) -> dict[str, int]:
     """How many people several releases show, and what is left of their crowds in each."""
     own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
-        raise incomparable(1 + len(others) - len(sides))
+        raise build_incomparable_error(1 + len(others) - len(sides))
     _require_one_role(sides)
     record = np.stack(
-        [np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])]
+        [np.arange(len(own.k)), *(_find_partners(ledger, own, other) for other in sides[1:])]
     )
     record = record[:, (record[1:] >= 0).any(axis=0)]
     counts = {
@@ -81,7 +81,7 @@ def intersected(
         "least_margin": 0,
     }
     if record.shape[1]:
-        left = crowds_left(_shown(sides), record)
+        left = crowds_left(_number_carried_values(sides), record)
         there = record >= 0
         k = np.stack([side.k[at] for side, at in zip(sides, record, strict=True)])
         margin = np.where(there, left - k, np.iinfo(np.int64).max)
@@ -103,18 +103,18 @@ def _require_one_role(sides: Sequence[Side]) -> None:
         )
 
 
-def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
+def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """Each record's record in the other release, -1 where there is none."""
     if own.run.source_sha256 != other.run.source_sha256:
-        return partners(ledger.people(own.run), ledger.people(other.run))
+        return match_people(ledger.people(own.run), ledger.people(other.run))
     if own.source_row is None or other.source_row is None:
-        raise incomparable(1)
+        raise build_incomparable_error(1)
     place = np.full(int(max(own.source_row.max(), other.source_row.max())) + 1, -1, dtype=np.int64)
     place[other.source_row] = np.arange(len(other.source_row))
     return place[own.source_row]
 
 
-def _shown(sides: Sequence[Side]) -> list[Shown]:
+def _number_carried_values(sides: Sequence[Side]) -> list[Shown]:
     """Number what the rows carry, one number for one value in all releases."""
     numbered: list[dict[str, NDArray[np.int64]]] = [{} for _ in sides]
     for name in dict.fromkeys(name for side in sides for name in side.carried):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kinds.columns import Column, typed
+from kinds.columns import Column, type_source_column
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, SourceSection
 from tasks.source.partitions import By, is_label, labels_of, wrong_label
@@ -90,11 +90,11 @@ class Partition:
         part = None if source.part is None else Path(source.part)
         return cls(dates, stated.by, source.at, part)
 
-    def divided(
+    def divide_rows(
         self, reading: Reading, names: list[str], needed: list[str], missing: tuple[str, ...]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """The needed columns, and the label of each row; null where the row has no date."""
         read = list(dict.fromkeys([*needed, self.column.name]))
         raw = reading.columns(names, read)
-        labels = labels_of(typed(raw, self.column, missing), self.by)
+        labels = labels_of(type_source_column(raw, self.column, missing), self.by)
         return raw.select(needed), labels

@@ -2,20 +2,20 @@
 
 import polars as pl
 
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.layout import TABLE
 from tasks.people.digests import People, read_identifiers
 from tasks.vault.storage import Run, Stored
 
 
-def people(key: bytes, ingested: Stored, binarized: Stored) -> People:
+def build_people(key: bytes, ingested: Stored, binarized: Stored) -> People:
     """Return the people of the rows that stay; ingest digested their identifiers under `key`."""
-    _, stays = load(binarized)
+    _, stays = load_encoded(binarized)
     table = pl.read_parquet(ingested.file(TABLE), glob=False)[stays]
-    return People.staying(key, table, read_identifiers(ingested), stays)
+    return People.digest_people(key, table, read_identifiers(ingested), stays)
 
 
-def remade(run: Run, key: bytes) -> People:
+def rebuild_people(run: Run, key: bytes) -> People:
     """Return the people of a run under another key than its own: whole records only.
 
     Identifiers were digested under the run's own key. Without its stages nobody is known.
@@ -23,5 +23,7 @@ def remade(run: Run, key: bytes) -> People:
     ingested, binarized = run.whole("ingest"), run.whole("binarize")
     if ingested is None or binarized is None:
         return People(0, {}, frozenset())
-    _, stays = load(binarized)
-    return People.staying(key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays)
+    _, stays = load_encoded(binarized)
+    return People.digest_people(
+        key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays
+    )

@@ -11,7 +11,7 @@ from kinds.table.crowd_plots import Crowds
 from kinds.table.versions import pictures as of_versions
 from reports import series
 from reports.facts import Manifest
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -51,19 +51,19 @@ EXAMPLE = Example(
 )
 
 
-def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
+def build_page_sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
     """All sections in the order of the page.
 
     Crowds are shown as shares and binned counts only, never the crowd of a single record.
     """
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     drawings = {
         name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
-        for name, svgs in _drawings(manifest, crowds, words).items()
+        for name, svgs in _draw_plots(manifest, crowds, words).items()
     }
     new = series.shortly_new(manifest)
     bodies = {
-        **of_versions.sections(manifest, macros),
+        **of_versions.build_series_section(manifest, macros),
         "checked": macros.checked(manifest, words, facts, new),
         "attacks": macros.attacks(manifest, attackers, drawings, new),
         "crowds": macros.crowds(drawings, new),
@@ -74,10 +74,10 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
-def _drawings(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
+def _draw_plots(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
     steps = manifest.get("iterations", [])
     attacks = attackers.attacks(manifest)
-    kept = words.kept_step(steps)
+    kept = words.find_published_step(steps)
     curve = [] if kept is None or "utility" not in steps[kept] else [steps]
     return {
         "utility": [crowd_plots.utility_plot(each, kept or 0) for each in curve],

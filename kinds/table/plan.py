@@ -23,7 +23,7 @@ from kinds.section import (
 )
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
-from kinds.table.layout import KEY, released_columns
+from kinds.table.layout import KEY, list_released_columns
 from kinds.table.partitions import Partition, TableSource
 from tasks.source.sources import Source
 
@@ -191,7 +191,7 @@ class TablePlan:
     def _check(self) -> None:
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
-        released = {column.name for column in released_columns(self.columns)}
+        released = {column.name for column in list_released_columns(self.columns)}
         if KEY in released:
             raise PlanError(
                 f"columns.{KEY}: a release has a column of this name already; "
@@ -277,7 +277,8 @@ class TablePlan:
         if unknown:
             refusals.append(
                 f"columns of the plan that the source does not have: {', '.join(unknown)}; "
-                "correct the source, or take them out of [columns]" + _near(unknown, unnamed)
+                "correct the source, or take them out of [columns]"
+                + _suggest_columns(unknown, unnamed)
             )
         if unnamed:
             refusals.append(
@@ -288,7 +289,7 @@ class TablePlan:
             raise PlanError("; ".join(refusals))
 
 
-def _near(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
+def _suggest_columns(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
     """Which columns of the source the plan may have meant."""
     pairs = [(name, get_close_matches(name, unnamed, n=1)) for name in unknown]
     told = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]

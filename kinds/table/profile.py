@@ -6,24 +6,31 @@ from typing import Any
 
 import polars as pl
 
-from anon_core.measures.table.drift import Profile, drift, knowing, profile
-from kinds.columns import Column, arrays
+from anon_core.measures.table.drift import (
+    Profile,
+    add_earlier_categories,
+    measure_drift,
+    summarize_column,
+)
+from kinds.columns import Column, convert_to_arrays
 from kinds.table.layout import CARRIED
 from tasks.judging.drift import Changes
 
 
-def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
+def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
     """Categories, percentiles and counts of quasi-identifiers, and the types of carried columns."""
     specs = [column.spec for column in columns if column.spec is not None]
-    values = arrays(table[[spec.name for spec in specs]])
+    values = convert_to_arrays(table[[spec.name for spec in specs]])
     return {
         "rows": table.height,
-        "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
-        "types": _types(table, columns),
+        "columns": {
+            spec.name: asdict(summarize_column(spec.kind, values[spec.name])) for spec in specs
+        },
+        "types": _list_carried_types(table, columns),
     }
 
 
-def changes(
+def compare_profiles(
     version: str,
     before: Mapping[str, Any],
     table: pl.DataFrame,
@@ -37,7 +44,7 @@ def changes(
     profiles = {name: Profile(**column) for name, column in before["columns"].items()}
     for each in earlier:
         profiles |= {
-            name: knowing(profiles[name], Profile(**column))
+            name: add_earlier_categories(profiles[name], Profile(**column))
             for name, column in each["columns"].items()
             if name in profiles
         }
@@ -46,20 +53,20 @@ def changes(
         for c in columns
         if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
     ]
-    values = arrays(pl.DataFrame([table[name] for name in same]))
-    types = _types(table, columns)
+    values = convert_to_arrays(pl.DataFrame([table[name] for name in same]))
+    types = _list_carried_types(table, columns)
     return Changes(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={name: drift(profiles[name], values[name]) for name in same},
+        columns={name: measure_drift(profiles[name], values[name]) for name in same},
         types={
             name: (before["types"][name], types[name]) for name in types if name in before["types"]
         },
     )
 
 
-def _types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
+def _list_carried_types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
     """Without what some types carry, such as the categories of an Enum."""
     carried = [column.name for column in columns if column.role in CARRIED]
     return {name: table[name].dtype.base_type().__name__ for name in carried}

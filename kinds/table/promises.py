@@ -6,12 +6,12 @@ knows: without that, none of them would be true.
 
 from collections.abc import Mapping, Sequence
 
-from kinds.table.facts import demand, owners, promise_of, subjects
+from kinds.table.facts import count_owners, describe_demand, describe_subjects, promise_of
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
 from kinds.table.versions import words as versions
 from reports import series
 from reports.facts import Manifest
-from reports.quantities import count, known, printable
+from reports.quantities import count, is_number, printable
 from reports.verdict import protects_nobody
 from reports.words import Text
 
@@ -139,15 +139,15 @@ ACROSS_RECORDS: Text = (
 )
 
 
-def unchanged(manifest: Manifest) -> str:
+def describe_no_change(manifest: Manifest) -> str:
     """That no cell is masked, in any row of a version; empty where one is."""
     kept = series.series_of(manifest) or manifest["utility"]
     if kept.get("cells_exact") != 1:
         return ""
-    rows = f"{count(series.whole(manifest)['privacy']['records'])} rows"
+    rows = f"{count(series.with_all_rows(manifest)['privacy']['records'])} rows"
     why = (
         ""
-        if protects_nobody(series.whole(manifest))
+        if protects_nobody(series.with_all_rows(manifest))
         else " Enough rows are alike in the source already."
     )
     return (
@@ -156,9 +156,9 @@ def unchanged(manifest: Manifest) -> str:
     )
 
 
-def promise(manifest: Manifest) -> str:
+def describe_promise(manifest: Manifest) -> str:
     """The promise as a paragraph; people with k = 1 come first, as those without it."""
-    privacy, whom = manifest["privacy"], subjects(manifest)
+    privacy, whom = manifest["privacy"], describe_subjects(manifest)
     records, none = privacy["records"], privacy.get("unprotected")
     if protects_nobody(manifest):
         return (
@@ -167,27 +167,27 @@ def promise(manifest: Manifest) -> str:
             "everything in it."
         )
     if privacy["k_min"] > 1:
-        people = owners(manifest)
+        people = count_owners(manifest)
         whose = "" if people is None else f" of {count(people)} people"
         each = f"Each of the {count(records)} {whom}{whose} in this release"
-        return f"{each} {_hides(manifest, demand(manifest))}"
+        return f"{each} {_describe_hiding(manifest, describe_demand(manifest))}"
     who, others = f"Some {whom}", f"Each of the other {whom}"
-    if known(none) and none > 0:
+    if is_number(none) and none > 0:
         who = f"{count(none)} of the {count(records)} {whom} in this release"
         others = f"Each of the other {count(records - none)}"
     above = f"k from 2 to {count(privacy['k_max'])}"
     verb, them, they = ("has", "it", "it is") if none == 1 else ("have", "them", "they are")
     return (
         f"{who} {verb} k = 1: the plan demands no crowd for {them}, and {they} not protected. "
-        f"{others} {_hides(manifest, above)}"
+        f"{others} {_describe_hiding(manifest, above)}"
     )
 
 
-def _hides(manifest: Manifest, demanded: str) -> str:
+def _describe_hiding(manifest: Manifest, demanded: str) -> str:
     """The rest of the sentence about those who are protected."""
     promised = promise_of(manifest)
     rows = "published rows with the same text" if CLASSES in promised else "published rows"
-    if owners(manifest) is not None:
+    if count_owners(manifest) is not None:
         rows = "published rows of different people"
     crowd = f"hides among at least as many {rows} as the plan demands ({demanded})."
     if MATCHABLE not in promised:
@@ -195,9 +195,9 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     one, its = "a person", "a person's row"
     if manifest.get("rows_are_people"):
         one, its = "a source row", "its published row"
-    if owners(manifest) is not None:
+    if count_owners(manifest) is not None:
         one, its = "a source row", "one of a person's rows"
-    if owners(manifest) is not None or "mixed" in manifest:
+    if count_owners(manifest) is not None or "mixed" in manifest:
         its += ", by the lot that was drawn,"
     odds = (
         f", and names {its} with a chance of at most 1 in k."
@@ -211,15 +211,15 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     )
 
 
-def promised(manifest: Manifest) -> Sequence[Text]:
+def list_promise_points(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise, one or more for each of its findings."""
     texts = [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
-    if owners(manifest) is not None or "mixed" in manifest:
+    if count_owners(manifest) is not None or "mixed" in manifest:
         texts = [BY_LOT if text in PROMISED[EVEN] else text for text in texts]
     if "mixed" in manifest:
         title, text = MIXED
         texts.append((title, text.format(column=printable(manifest["mixed"]))))
-    if owners(manifest) is not None:
+    if count_owners(manifest) is not None:
         texts.append(OF_PEOPLE if EVEN in promise_of(manifest) else CROWDS_OF_PEOPLE)
     return texts
 
@@ -230,7 +230,7 @@ def not_promised(manifest: Manifest) -> Sequence[Text]:
     texts = [text for finding, text in NOT_PROMISED if finding not in findings]
     if series.series_of(manifest) is not None:
         return [*texts[:-1], *versions.not_promised(manifest)]
-    return texts if owners(manifest) is None else [*texts[:-1], ACROSS_RECORDS]
+    return texts if count_owners(manifest) is None else [*texts[:-1], ACROSS_RECORDS]
 
 
 def not_promised_short(manifest: Manifest) -> str:

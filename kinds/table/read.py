@@ -8,10 +8,10 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.specs.demands import Demand
-from kinds.columns import Column, typed
-from kinds.table.layout import released_columns
+from kinds.columns import Column, type_source_column
+from kinds.table.layout import list_released_columns
 from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.reading import Reading
 
 
@@ -39,7 +39,7 @@ def read_table(
     if identifiers is None:
         identifiers = [column.name for column in columns if column.role == "identifier"]
     wanted = tuple(Column(name=name, role="drop") for name in identifiers)
-    table, k_values, persons = _groups(reading, columns, demand, wanted, named=named)
+    table, k_values, persons = _read_groups(reading, columns, demand, wanted, named=named)
     read = Read(table, k_values if k_values.width else None, persons)
     if named and reading.source.whole:
         of_k = None if read.k_values is None else read.k_values.to_series()
@@ -55,7 +55,7 @@ def read_order(
     return table, k_values
 
 
-def read(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
+def read_columns(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
     """Read the wanted columns; `names` are all columns in order, for files without a header."""
     return read_together(reading, names, [wanted])[0]
 
@@ -64,10 +64,12 @@ def read_together(
     reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
 ) -> list[pl.DataFrame]:
     """Read groups of columns, one frame each, in one pass; one column may be in several groups."""
-    return _typed(_columns(reading, names, groups), reading.source.missing, groups)
+    return _type_groups(
+        _read_needed_columns(reading, names, groups), reading.source.missing, groups
+    )
 
 
-def _columns(
+def _read_needed_columns(
     reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
 ) -> dict[str, pl.Series]:
     """What the groups need of the source, by name."""
@@ -75,17 +77,17 @@ def _columns(
     return {series.name: series for series in reading.columns(names, needed)}
 
 
-def _typed(
+def _type_groups(
     columns: dict[str, pl.Series], missing: Sequence[str], groups: Sequence[Sequence[Column]]
 ) -> list[pl.DataFrame]:
     """Type the columns; one that no group needs any more is given up at once."""
     left = Counter(column.name for group in groups for column in group)
     frames = []
-    with silenced_panics():
+    with silence_panics():
         for group in groups:
             made = {}
             for column in group:
-                made[column.name] = typed(columns, column, missing)
+                made[column.name] = type_source_column(columns, column, missing)
                 left[column.name] -= 1
                 if not left[column.name]:
                     del columns[column.name]
@@ -93,7 +95,7 @@ def _typed(
     return frames
 
 
-def _groups(
+def _read_groups(
     reading: Reading,
     columns: tuple[Column, ...],
     demand: Demand,
@@ -102,13 +104,13 @@ def _groups(
     named: bool,
 ) -> list[pl.DataFrame]:
     k_column = demand_column(columns, demand)
-    groups = [released_columns(columns), () if k_column is None else (k_column,), identifiers]
-    found = _columns(reading, [column.name for column in columns], groups)
+    groups = [list_released_columns(columns), () if k_column is None else (k_column,), identifiers]
+    found = _read_needed_columns(reading, [column.name for column in columns], groups)
     reading.close()
     if named:
-        with silenced_panics():
+        with silence_panics():
             refuse_unfit_rows(found, columns, reading.source)
-    return _typed(found, reading.source.missing, groups)
+    return _type_groups(found, reading.source.missing, groups)
 
 
 def demand_column(columns: Sequence[Column], demand: Demand) -> Column | None:

@@ -14,7 +14,7 @@ ROLES = {
 DECIDES_K = "; k is read from it"
 
 
-def roles(manifest: Manifest) -> list[ColumnRole]:
+def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
     """The columns in the order of the plan; none if the manifest does not name them."""
     listed = []
     for name, stated in manifest.get("columns", {}).items():
@@ -25,7 +25,7 @@ def roles(manifest: Manifest) -> list[ColumnRole]:
     return listed
 
 
-def named(manifest: Manifest, role: str) -> list[str]:
+def list_columns_by_role(manifest: Manifest, role: str) -> list[str]:
     """Names of the columns with a role."""
     columns = manifest.get("columns", {}).items()
     return [printable(name) for name, stated in columns if stated.get("role") == role]

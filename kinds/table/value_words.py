@@ -7,14 +7,16 @@ from reports.quantities import count, printable
 from reports.words import Text
 
 
-def grouped(manifest: Manifest) -> list[Text]:
+def describe_number_groups(manifest: Manifest) -> list[Text]:
     """How numbers are written that the plan groups; 0.1.0 wrote medians and named no column."""
     if "cells_of_one_value" not in manifest["utility"]:
         return [("Groups.", "A grouped number is published as the median of its group.")]
     least = count(manifest["privacy"]["k_max"])
-    whose = " Counted are people whose rows are new in one version." if _version(manifest) else ""
+    whose = (
+        " Counted are people whose rows are new in one version." if _is_version(manifest) else ""
+    )
     texts = []
-    if intervals := facts.carried_as(manifest, "bounds"):
+    if intervals := facts.list_columns_carried_as(manifest, "bounds"):
         texts.append((
             f"Intervals of numbers ({', '.join(intervals)}).",
             f"A cell shows a group of numbers that at least {least} people hold. Groups are cut at "
@@ -22,7 +24,7 @@ def grouped(manifest: Manifest) -> list[Text]:
             "people have. Of whole numbers and dates, data.parquet shows the first and the last "
             f"one of a group, which a single person may have.{whose}",
         ))  # fmt: skip
-    if medians := facts.carried_as(manifest, "median"):
+    if medians := facts.list_columns_carried_as(manifest, "median"):
         texts.append((
             f"Medians ({', '.join(medians)}).",
             f"A cell shows the median of a group of numbers that at least {least} people hold, "
@@ -32,7 +34,7 @@ def grouped(manifest: Manifest) -> list[Text]:
     return texts
 
 
-def named(manifest: Manifest) -> list[str]:
+def list_rare_value_warnings(manifest: Manifest) -> list[str]:
     """Values that the codebook names though few people hold them."""
     least = count(manifest["privacy"]["k_max"])
     rare = manifest.get("protection", {}).get("rare_levels", {})
@@ -45,5 +47,5 @@ def named(manifest: Manifest) -> list[str]:
     ]
 
 
-def _version(manifest: Manifest) -> bool:
+def _is_version(manifest: Manifest) -> bool:
     return series.series_of(manifest) is not None

@@ -18,7 +18,7 @@ SEAL, CONSTANT = "#seal", "#constant"
 RECORD, OWNER, VALUES, KEY = "#record", "#owner", "#values", "#key"
 
 
-def shown_in(number: int) -> pl.Expr:
+def is_in_version(number: int) -> pl.Expr:
     """Whether a version shows a row of `ROWS`."""
     return (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
 

@@ -18,14 +18,14 @@ RECORDS, K = 96, 5  # large enough that a release of it calls every kernel
 
 
 @contextmanager
-def compiling(*, quiet: bool) -> Iterator[None]:
+def compile_in_background(*, quiet: bool) -> Iterator[None]:
     """Compile on a thread while the block runs, unless this machine has compiled before.
 
     numba keeps the machine code for later processes. Unless `quiet`, one line on standard error
     says that this run compiles. When the block ends, the thread stops after its present step.
     """
     stopped = Event()
-    thread = Thread(target=_compile, args=(stopped, quiet), name="compile", daemon=True)
+    thread = Thread(target=_compile_kernels, args=(stopped, quiet), name="compile", daemon=True)
     thread.start()
     try:
         yield
@@ -34,7 +34,7 @@ def compiling(*, quiet: bool) -> Iterator[None]:
         thread.join()
 
 
-def compiled() -> bool:
+def has_compiled_kernels() -> bool:
     """Whether numba's cache holds the kernel that `compile_judge` compiles last."""
     from anon_core.measures.table.attacks_kernels import expect_records as kernel
 
@@ -44,8 +44,8 @@ def compiled() -> bool:
     return any(cache.stat().st_mtime > source for cache in caches)
 
 
-def _compile(stopped: Event, quiet: bool) -> None:
-    if compiled():
+def _compile_kernels(stopped: Event, quiet: bool) -> None:
+    if has_compiled_kernels():
         return
     if not quiet:
         sys.stderr.write(NOTICE + "\n")
@@ -84,8 +84,8 @@ def compile_makers(table: "BinaryTable") -> None:
     from anon_core.anonymizers import Adaptive
     from anon_core.anonymizers.weights import feature_weights
     from anon_core.engines import local
-    from anon_core.seating.even import evened
-    from anon_core.seating.matching import drawn_by_holders, random_matching
+    from anon_core.seating.even import build_even_rows
+    from anon_core.seating.matching import draw_by_holders, random_matching
 
     draw = np.random.default_rng(0)
 
@@ -97,8 +97,10 @@ def compile_makers(table: "BinaryTable") -> None:
         local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records)), words
     )
     # Rows that hide nothing must be widened.
-    even = evened(table, np.zeros_like(table.bits), feature_weights(table.codebook, "columns"))
-    drawn_by_holders(table, even.holders, words)
+    even = build_even_rows(
+        table, np.zeros_like(table.bits), feature_weights(table.codebook, "columns")
+    )
+    draw_by_holders(table, even.holders, words)
 
 
 def compile_judge(table: "BinaryTable") -> None:
@@ -114,6 +116,6 @@ def compile_judge(table: "BinaryTable") -> None:
     components = crowds.components_of(released, classes, seat)
     crowds.crowds(table.codes, table.k, released, seat, classes, components)
     crowds.records_per_row(classes)
-    diversity.diversity(classes, table.codes[0].astype(np.int64), ordered=False)
+    diversity.measure_diversity(classes, table.codes[0].astype(np.int64), ordered=False)
     attacks.partial_linkage(released, classes)
-    attacks.insider(classes, components, attacks.tightest_rows(released, classes))
+    attacks.attack_as_insider(classes, components, attacks.tightest_rows(released, classes))

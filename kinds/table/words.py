@@ -12,7 +12,7 @@ from kinds.table.versions import words as versions
 from reports import series
 from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest
-from reports.quantities import count, known, one_in, percent, printable
+from reports.quantities import count, is_number, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
 __all__ = ["FINDINGS", "WORDS", "TableWords"]
@@ -31,32 +31,35 @@ class TableWords:
 
     def subjects(self, manifest: Manifest) -> str:
         """People, or rows of the source where the plan counts those."""
-        return facts.subjects(manifest)
+        return facts.describe_subjects(manifest)
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-        return facts.demand(series.whole(manifest))
+        return facts.describe_demand(series.with_all_rows(manifest))
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
-        first, whole = promises.unchanged(manifest), series.whole(manifest)
-        return f"{first} {promises.promise(whole)}".lstrip() + versions.promise(manifest)
+        first, whole = promises.describe_no_change(manifest), series.with_all_rows(manifest)
+        return (
+            f"{first} {promises.describe_promise(whole)}".lstrip()
+            + versions.describe_series_promise(manifest)
+        )
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no cell is masked."""
-        return promises.unchanged(manifest)
+        return promises.describe_no_change(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
         return [
-            *promises.promised(manifest),
-            *versions.promised(manifest),
-            *value_words.grouped(manifest),
+            *promises.list_promise_points(manifest),
+            *versions.list_series_promise_points(manifest),
+            *value_words.describe_number_groups(manifest),
         ]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return [*promises.not_promised(manifest), *direct.searched(manifest)]
+        return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
@@ -64,46 +67,49 @@ class TableWords:
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
-        return [*audited.checks(manifest), *versions.checks(manifest)]
+        return [*audited.list_promise_checks(manifest), *versions.list_series_checks(manifest)]
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:
         """Singling out, linkability, inference; of a version, mostly of its new rows."""
         told = series.briefly_new(manifest)
         return [
             each._replace(question=f"{each.question} ({told}{versions.UNLESS})") if told else each
-            for each in risks.risks(manifest)
+            for each in risks.list_risks(manifest)
         ]
 
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """Every column of the source with its role."""
-        return roles.roles(manifest)
+        return roles.list_column_roles(manifest)
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
         told = series.briefly_new(manifest)
         of_rows = [
             *_constant_values(manifest),
-            *_known_values(manifest),
-            *_found_by_value(manifest),
+            *_list_known_values(manifest),
+            *_list_identifying_values(manifest),
             *direct.let_through(manifest),
-            *value_words.named(manifest),
-            *_likelier(manifest),
-            *attackers.risks(manifest),
+            *value_words.list_rare_value_warnings(manifest),
+            *_describe_likelier_rows(manifest),
+            *attackers.list_attack_warnings(manifest),
         ]
         return [
             *_rows_for_people(manifest),
-            *versions.warnings(manifest),
+            *versions.list_series_warnings(manifest),
             *(f"{each} (Counted: {told}.)" if told else each for each in of_rows),
         ]
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
         """The sensitive column of which most people's value is known."""
-        whom = facts.subjects(manifest) + (" with a new row" if series.later(manifest) else "")
-        if exposed := _uniform(manifest):
+        whom = facts.describe_subjects(manifest) + (
+            " with a new row" if series.has_earlier_rows(manifest) else ""
+        )
+        if exposed := _list_uniform_columns(manifest):
             name, number = exposed[0]
             return Exposure(
                 number / manifest["privacy"]["records"],
-                f"{_counted_uniform(number, manifest, whom)} that shows one value of {name}",
+                f"{_describe_uniform_people(number, manifest, whom)} that shows one value of "
+                f"{name}",
             )
         if unmeasured := _least_diverse(manifest):
             return Exposure(
@@ -121,26 +127,26 @@ class TableWords:
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Records, demand, failures, known values, the strongest attack, information kept."""
-        privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
+        privacy, whom = series.with_all_rows(manifest)["privacy"], facts.describe_subjects(manifest)
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
         told = series.briefly_new(manifest)
         new = f"; {told}" if told else ""
         headline = [
             Fact(
-                f"{whom}, a published row for each{versions.rows(manifest)}",
+                f"{whom}, a published row for each{versions.describe_new_rows(manifest)}",
                 count(privacy["records"]),
             ),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
             _without_crowd(manifest),
             *(each._replace(label=f"{each.label}{new}") for each in _most_known(manifest)),
         ]
-        if strongest := attackers.strongest(attackers.attacks(manifest)):
+        if strongest := attackers.find_strongest_attack(attackers.attacks(manifest)):
             label = (
                 "average chance of the strongest attack by someone who knows nobody's row; "
                 f"by guessing {one_in(strongest.guess)}{new}"
             )
             headline.append(Fact(label, one_in(strongest.success)))
-        kept = percent(facts.kept_in_all(manifest))
+        kept = percent(facts.compute_kept_in_all_rows(manifest))
         return [*headline, Fact("of the information kept", kept)]
 
     def compared(self, sections: Manifest) -> Sequence[Compared]:
@@ -148,7 +154,7 @@ class TableWords:
         kept, beyond = sections["utility"], sections["protection"]["over_protection"]
         visible, exact = kept["suppression"], kept["cells_exact"]
         median, most = beyond["median"], beyond["max"]
-        tried = attackers.strongest(attackers.attacks(sections))
+        tried = attackers.find_strongest_attack(attackers.attacks(sections))
         chance = None if tried is None else tried.success
         return [
             Compared("utility", "utility", visible, f"{visible:.4f}"),
@@ -164,7 +170,7 @@ class TableWords:
         blocks = [Block(facts.CROWDS, (), facts.privacy_facts(manifest))]
         if diversity := facts.sensitive_in_crowds(manifest):
             blocks.append(Block(facts.SENSITIVE, facts.SENSITIVE_HEADINGS, diversity))
-        blocks += attackers.blocks(manifest)
+        blocks += attackers.build_attack_blocks(manifest)
         return [*_of_versions(manifest), *series.of_new(blocks, manifest)]
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
@@ -174,7 +180,7 @@ class TableWords:
             blocks.append(Block(facts.COLUMNS, facts.COLUMN_HEADINGS, columns))
         return series.of_new(blocks, manifest)
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published; in older releases the best by weighted utility."""
         marked = [place for place, step in enumerate(steps) if step.get("published")]
         if marked or not steps or "utility" not in steps[0]:
@@ -186,7 +192,7 @@ class TableWords:
         """Sections on checks, attacks, crowds, columns and cells."""
         from kinds.table import pictures  # matplotlib takes a second to import
 
-        return pictures.sections(manifest, measured, self)
+        return pictures.build_page_sections(manifest, measured, self)
 
 
 # ---------------------------------------------------------------- warnings
@@ -213,34 +219,35 @@ def _constant_values(manifest: Manifest) -> list[str]:
         for name, found in values.items()
         if found["constant"] > 0 and found["constant"] >= CONSTANT * found["people"]
     ]
-    return _shortened(constant, "column")
+    return _shorten_list(constant, "column")
 
 
-def _uniform(manifest: Manifest) -> list[tuple[str, float]]:
+def _list_uniform_columns(manifest: Manifest) -> list[tuple[str, float]]:
     """Sensitive columns with people whose crowd has one value; most people first."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
     numbers = [(printable(name), crowd.get("uniform")) for name, crowd in sensitive.items()]
-    some = [(name, number) for name, number in numbers if known(number) and number > 0]
+    some = [(name, number) for name, number in numbers if is_number(number) and number > 0]
     return sorted(some, key=lambda each: -each[1])
 
 
-def _known_values(manifest: Manifest) -> list[str]:
+def _list_known_values(manifest: Manifest) -> list[str]:
     """How many hide in a crowd with one sensitive value."""
     whose = [
-        f"{_counted_uniform(number, manifest, facts.subjects(manifest))} whose rows all have one "
+        f"{_describe_uniform_people(number, manifest, facts.describe_subjects(manifest))} whose "
+        "rows all have one "
         f"value of the sensitive column {name}. Someone who knows their quasi-identifiers knows "
         "this value. Someone who knows everyone's may know it of more people."
-        for name, number in _uniform(manifest)
+        for name, number in _list_uniform_columns(manifest)
     ]
     whose += [
         "The least diverse crowd has the same value of the sensitive column "
         f"{name} in all its rows: the value is known for whoever hides there."
         for name in _least_diverse(manifest)
     ]
-    return _shortened(whose, "sensitive column")
+    return _shorten_list(whose, "sensitive column")
 
 
-def _counted_uniform(number: float, manifest: Manifest, whom: str) -> str:
+def _describe_uniform_people(number: float, manifest: Manifest, whom: str) -> str:
     """How many hide in a crowd, of all that were counted."""
     records = manifest["privacy"]["records"]
     verb = "hides" if number == 1 else "hide"
@@ -254,11 +261,11 @@ def _least_diverse(manifest: Manifest) -> list[str]:
     return [
         printable(name)
         for name, crowd in sensitive.items()
-        if crowd.get("distinct") == 1 and not known(crowd.get("uniform"))
+        if crowd.get("distinct") == 1 and not is_number(crowd.get("uniform"))
     ]
 
 
-def _found_by_value(manifest: Manifest) -> list[str]:
+def _list_identifying_values(manifest: Manifest) -> list[str]:
     """Carried columns whose values find many rows."""
     records = manifest["privacy"]["records"]
     values = manifest.get("protection", {}).get("unique_values", {})
@@ -269,10 +276,10 @@ def _found_by_value(manifest: Manifest) -> list[str]:
         for name, number in sorted(values.items(), key=lambda each: -each[1])
         if number >= NOTABLE * records
     ]
-    return _shortened(finding, "column")
+    return _shorten_list(finding, "column")
 
 
-def _likelier(manifest: Manifest) -> list[str]:
+def _describe_likelier_rows(manifest: Manifest) -> list[str]:
     """How many have a row that an insider finds likelier than 1 in k, if nothing bounds that."""
     promised = facts.promise_of(manifest)
     if audited.EVEN in promised or audited.CLASSES in promised:
@@ -281,14 +288,15 @@ def _likelier(manifest: Manifest) -> list[str]:
         attack.above.get("1") for attack in attackers.attacks(manifest) if attack.name == "insider"
     ]
     return [
-        f"For {percent(share)} of the {facts.subjects(manifest)}, an insider gives one row a "
+        f"For {percent(share)} of the {facts.describe_subjects(manifest)}, an insider gives one "
+        "row a "
         "probability above 1 in k: even seats are not promised."
         for share in shares
-        if known(share) and share > 0
+        if is_number(share) and share > 0
     ]
 
 
-def _shortened(listed: list[str], what: str) -> list[str]:
+def _shorten_list(listed: list[str], what: str) -> list[str]:
     """The first few, and how many more there are."""
     more = len(listed) - MOST_COLUMNS
     if more <= 0:
@@ -300,12 +308,12 @@ def _shortened(listed: list[str], what: str) -> list[str]:
 def _of_versions(manifest: Manifest) -> list[Block]:
     """The series, and how often its columns change."""
     columns = versions.column_block(manifest)
-    return [*series.blocks(manifest), *([] if columns is None else [columns])]
+    return [*series.build_series_blocks(manifest), *([] if columns is None else [columns])]
 
 
 def _without_crowd(manifest: Manifest) -> Fact:
     """Whose crowd is too small; where the plan demands none of some, these people."""
-    privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
+    privacy, whom = series.with_all_rows(manifest)["privacy"], facts.describe_subjects(manifest)
     if privacy["k_min"] < 2:
         return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
     if (section := series.series_of(manifest)) is not None:
@@ -320,11 +328,13 @@ def _without_crowd(manifest: Manifest) -> Fact:
 def _most_known(manifest: Manifest) -> list[Fact]:
     """The sensitive column of which most people's value is known."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
-    if not any(known(crowd.get("uniform")) for crowd in sensitive.values()):
+    if not any(is_number(crowd.get("uniform")) for crowd in sensitive.values()):
         return []
-    name, number = next(iter(_uniform(manifest)), ("any sensitive column", 0))
+    name, number = next(iter(_list_uniform_columns(manifest)), ("any sensitive column", 0))
     share = percent(number / manifest["privacy"]["records"])
-    label = f"{facts.subjects(manifest)} ({share}) whose crowd has only one value of {name}"
+    label = (
+        f"{facts.describe_subjects(manifest)} ({share}) whose crowd has only one value of {name}"
+    )
     return [Fact(label, count(number))]
 
 

@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.seating.matching import Draw, random_matching
-from anon_core.seating.reseating import mixed
-from anon_core.tables.cells import Shown, cell_texts, shown_cells
+from anon_core.seating.reseating import mix_values
+from anon_core.tables.cells import Shown, cell_texts, list_shown_cells
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
 from kinds.rows import key_texts, write_csv
@@ -25,9 +25,9 @@ from kinds.table.layout import (
     MATCHING,
     PARQUET,
     TABLE,
-    released_columns,
+    list_released_columns,
 )
-from kinds.table.native import native_cells, published_codebook
+from kinds.table.native import build_published_codebook, native_cells
 from kinds.table.plan import TablePlan
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
@@ -73,7 +73,7 @@ class Rows:
             found = cell_texts(attribute, self.cells[column.name].levels)
             return pl.Series(found, dtype=pl.String)
 
-        return self._laid(texts)
+        return self._build_frame(texts)
 
     @property
     def native(self) -> pl.DataFrame:
@@ -83,17 +83,17 @@ class Rows:
             attribute, levels = self.attributes[column.name], self.cells[column.name].levels
             return native_cells(attribute, column, levels, self.schema[column.name])
 
-        return self._laid(cells)
+        return self._build_frame(cells)
 
     @property
-    def matching(self) -> pl.DataFrame:
+    def keys_of_records(self) -> pl.DataFrame:
         """Record -> key, by record."""
         return pl.DataFrame({"record": self.person, KEY: key_texts(self.keys)}).sort("record")
 
-    def _laid(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
+    def _build_frame(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
         """Key, cells and carried values; `cells` gives the distinct cells of a quasi-identifier."""
         laid = {KEY: key_texts(self.keys)}
-        for column in released_columns(self.columns):
+        for column in list_released_columns(self.columns):
             name = column.name
             if column.role == "quasi":
                 laid[name] = cells(column)[self.cells[name].cell]
@@ -115,22 +115,22 @@ def write_release(
     `source_row` is the source row of each record, int64 (n,).
     """
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
-    schema, frame = frame.schema, _carried(frame, plan.columns, source_row)
-    draw = secrecy.stream(seed, "matching")
+    schema, frame = frame.schema, _select_carried_values(frame, plan.columns, source_row)
+    draw = secrecy.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
-        seat = _mixed(frame[plan.mix], masked, seat, draw)
+        seat = _mix_seats(frame[plan.mix], masked, seat, draw)
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
-    rows = released_rows(plan.columns, keys, masked, seat, frame, schema)
+    rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
     write_rows(rows, folder)
-    book = published_codebook(masked.table.codebook, plan.columns, schema)
+    book = build_published_codebook(masked.table.codebook, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    matching = rows.matching
+    matching = rows.keys_of_records
     record = pl.Series(source_row)[matching["record"]]
     matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:
-        _law(keys, masked.holders, source_row).write_parquet(folder / LAW)
-    return {"shape": [len(keys), 1 + len(released_columns(plan.columns))]}
+        _build_law(keys, masked.holders, source_row).write_parquet(folder / LAW)
+    return {"shape": [len(keys), 1 + len(list_released_columns(plan.columns))]}
 
 
 def write_rows(rows: Rows, folder: Path) -> None:
@@ -142,24 +142,24 @@ def write_rows(rows: Rows, folder: Path) -> None:
     rows.native.write_parquet(folder / PARQUET)
 
 
-def _carried(
+def _select_carried_values(
     frame: pl.DataFrame, columns: tuple[Column, ...], rows: NDArray[np.int64]
 ) -> pl.DataFrame:
     """Some rows of the columns whose values are released as they are."""
-    names = [each.name for each in released_columns(columns) if each.role != "quasi"]
+    names = [each.name for each in list_released_columns(columns) if each.role != "quasi"]
     return pl.DataFrame({name: frame[name][rows] for name in names})
 
 
-def _mixed(
+def _mix_seats(
     values: pl.Series, masked: MaskedTable, seat: NDArray[np.int64], draw: Draw
 ) -> NDArray[np.int64]:
     """Exchange seats so that fewer crowds show one of these values only; a missing one is one."""
     assert masked.holders is not None  # the plan is refused where the method makes none
     number = values.alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
-    return mixed(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
+    return mix_values(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
 
 
-def released_rows(
+def lay_out_released_rows(
     columns: tuple[Column, ...],
     keys: NDArray[Any],
     masked: MaskedTable,
@@ -175,12 +175,14 @@ def released_rows(
     order = np.argsort(keys)
     cells = {
         name: Shown(shown.cell[order], shown.levels)
-        for name, shown in zip(attributes, shown_cells(masked.table, masked.hidden), strict=True)
+        for name, shown in zip(
+            attributes, list_shown_cells(masked.table, masked.hidden), strict=True
+        )
     }
     return Rows(columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells)
 
 
-def _law(
+def _build_law(
     keys: NDArray[Any], holders: NDArray[np.int32], source_row: NDArray[np.int64]
 ) -> pl.DataFrame:
     """The source rows of the records that hold the shares of each row, in the order of the keys."""

@@ -8,7 +8,7 @@ from reports.catalogue.described import (
     Described,
     Field,
     Type,
-    media,
+    media_type_of,
     without_nothing,
 )
 
@@ -66,7 +66,7 @@ MEDIA = {"application/vnd.apache.parquet": "application/x-parquet"}  # as Croiss
 ROWS = "rows"
 
 
-def croissant(release: Described) -> dict[str, Any]:
+def build_croissant(release: Described) -> dict[str, Any]:
     """Every file, and the columns of one data file: of the CSV file if there is one."""
     read = next((each for each in release.data if each.format == "csv"), release.data[0])
     publisher = release.about("publisher")
@@ -80,29 +80,29 @@ def croissant(release: Described) -> dict[str, Any]:
             "description": release.description,
             "identifier": release.urn,
             "version": f"{release.version.removeprefix('v')}.0.0",
-            "citeAs": _citation(release),
+            "citeAs": _build_citation(release),
             "license": release.licence_uri or release.licence,
             "datePublished": release.created,
             "dateCreated": release.created,
             "publisher": {"@type": "sc:Organization", "name": publisher} if publisher else None,
             "creator": {"@type": "sc:Organization", "name": publisher} if publisher else None,
             "isLiveDataset": False,
-            "distribution": [_file(release, name) for name in release.entries],
-            "recordSet": [_records(read)],
-            **_responsible(release),
+            "distribution": [_describe_file(release, name) for name in release.entries],
+            "recordSet": [_describe_record_set(read)],
+            **_describe_responsible_use(release),
         }
     )
 
 
-def _citation(release: Described) -> str:
+def _build_citation(release: Described) -> str:
     """Publisher, title, version, year and the name that all formats share."""
     who = release.about("publisher")
     parts = (who, release.title, release.version, release.created[:4], release.urn)
     return ", ".join(filter(None, parts))
 
 
-def _file(release: Described, name: str) -> dict[str, Any]:
-    kind, entry = media(name, release.data), release.entries[name]
+def _describe_file(release: Described, name: str) -> dict[str, Any]:
+    kind, entry = media_type_of(name, release.data), release.entries[name]
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -114,7 +114,7 @@ def _file(release: Described, name: str) -> dict[str, Any]:
     }
 
 
-def _records(file: DataFile) -> dict[str, Any]:
+def _describe_record_set(file: DataFile) -> dict[str, Any]:
     """The columns that readers of Croissant 1.0 can take: no lists, no structs."""
     numbers = {field.name: number for number, field in enumerate(file.fields, 1)}
     flat = [each for each in file.fields if each.type not in ("array", "object")]
@@ -125,22 +125,22 @@ def _records(file: DataFile) -> dict[str, Any]:
             "@id": ROWS,
             "name": ROWS,
             "description": f"{file.rows} published rows{left}",
-            "key": [{"@id": _id(numbers[name])} for name in file.key],
-            "field": [_field(file, numbers[each.name], each) for each in flat],
+            "key": [{"@id": _id_of_column(numbers[name])} for name in file.key],
+            "field": [_describe_field(file, numbers[each.name], each) for each in flat],
         }
     )
 
 
-def _id(number: int) -> str:
+def _id_of_column(number: int) -> str:
     """Columns by number: names of columns may hold any sign."""
     return f"{ROWS}/{number}"
 
 
-def _field(file: DataFile, number: int, field: Field) -> dict[str, Any]:
+def _describe_field(file: DataFile, number: int, field: Field) -> dict[str, Any]:
     return without_nothing(
         {
             "@type": "cr:Field",
-            "@id": _id(number),
+            "@id": _id_of_column(number),
             "name": field.name,
             "description": field.about,
             "dataType": TYPES[field.type],
@@ -150,7 +150,7 @@ def _field(file: DataFile, number: int, field: Field) -> dict[str, Any]:
     )
 
 
-def _responsible(release: Described) -> dict[str, Any]:
+def _describe_responsible_use(release: Described) -> dict[str, Any]:
     """What the RAI vocabulary asks of personal data."""
     until, contact = release.about("answers_until"), release.about("contact")
     lasting = f", until {until}" if until else ""
@@ -164,7 +164,7 @@ def _responsible(release: Described) -> dict[str, Any]:
         "rai:dataCollectionTimeframe": day if len(day) == len("2026-01-01") else "",
         "rai:dataManipulationProtocol": f"{METHOD} {release.manifest['crowdcover']}, method "
         f"{method} ({settings}). {release.promise}",
-        "rai:personalSensitiveInformation": _personal(release),
+        "rai:personalSensitiveInformation": _list_columns_by_role(release),
         "rai:dataLimitations": [release.limits],
         "rai:dataBiases": [
             "What stays exact is not a random part of the data: rare values are masked more often. "
@@ -175,7 +175,7 @@ def _responsible(release: Described) -> dict[str, Any]:
     }
 
 
-def _personal(release: Described) -> list[str]:
+def _list_columns_by_role(release: Described) -> list[str]:
     """Which columns of the source are published, by role, and which are not."""
     roles: dict[str, list[str]] = {}
     for name, stated in release.manifest.get("columns", {}).items():

@@ -3,43 +3,43 @@
 import re
 from typing import Any
 
-from reports.catalogue.described import DataFile, Described, Field, media, without_nothing
+from reports.catalogue.described import DataFile, Described, Field, media_type_of, without_nothing
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 ROLE = "crowdcover:role"
 
 
-def datapackage(release: Described) -> dict[str, Any]:
+def build_datapackage(release: Described) -> dict[str, Any]:
     """Every data file as a tabular resource, the other files as plain ones."""
-    tables = [_table(release, file) for file in release.data]
-    others = [_plain(release, name) for name in release.others]
+    tables = [_describe_table(release, file) for file in release.data]
+    others = [_describe_plain_file(release, name) for name in release.others]
     return without_nothing(
         {
             "$schema": PROFILE,
-            "name": _slug(release.name),
+            "name": _make_slug(release.name),
             "id": release.urn,
             "title": release.title,
             "description": release.description,
             "version": release.version,
             "created": release.created,
-            "licenses": [_licence(release)] if release.licence else [],
-            "contributors": _contributors(release),
+            "licenses": [_state_licence(release)] if release.licence else [],
+            "contributors": _list_contributors(release),
             "resources": [*tables, *others],
         }
     )
 
 
-def _licence(release: Described) -> dict[str, str]:
+def _state_licence(release: Described) -> dict[str, str]:
     named = {} if "://" in release.licence else {"name": release.licence}
     return without_nothing({**named, "path": release.licence_uri})
 
 
-def _contributors(release: Described) -> list[dict[str, Any]]:
+def _list_contributors(release: Described) -> list[dict[str, Any]]:
     people = ((release.about("publisher"), "publisher"), (release.about("contact"), "contact"))
     return [{"title": who, "roles": [role]} for who, role in people if who]
 
 
-def _table(release: Described, file: DataFile) -> dict[str, Any]:
+def _describe_table(release: Described, file: DataFile) -> dict[str, Any]:
     """A data file; `compression` says how the CSV file is packed."""
     packed = {"compression": "gz"} if file.name.endswith(".gz") else {}
     missing = {"missingValues": [""]} if file.format == "csv" else {}
@@ -49,20 +49,20 @@ def _table(release: Described, file: DataFile) -> dict[str, Any]:
         else {}
     )
     return {
-        **_plain(release, file.name),
+        **_describe_plain_file(release, file.name),
         "type": "table",
         "format": file.format,
         **packed,
         **written,
         "schema": {
-            "fields": [_field(each) for each in file.fields],
+            "fields": [_describe_field(each) for each in file.fields],
             **missing,
             **({"primaryKey": list(file.key)} if file.key else {}),
         },
     }
 
 
-def _field(field: Field) -> dict[str, Any]:
+def _describe_field(field: Field) -> dict[str, Any]:
     form = {"format": "any"} if field.type == "datetime" else {}
     return without_nothing(
         {
@@ -75,17 +75,17 @@ def _field(field: Field) -> dict[str, Any]:
     )
 
 
-def _plain(release: Described, name: str) -> dict[str, Any]:
+def _describe_plain_file(release: Described, name: str) -> dict[str, Any]:
     entry = release.entries[name]
     return {
-        "name": _slug(name),
+        "name": _make_slug(name),
         "path": name,
-        "mediatype": media(name, release.data),
+        "mediatype": media_type_of(name, release.data),
         "bytes": entry.bytes,
         "hash": f"sha256:{entry.sha256}",
     }
 
 
-def _slug(name: str) -> str:
+def _make_slug(name: str) -> str:
     """A name as Data Packages allow it."""
     return re.sub(r"[^a-z0-9._-]", "-", name.lower())

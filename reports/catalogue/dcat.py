@@ -10,7 +10,7 @@ from reports.catalogue.described import (
     METHOD,
     DataFile,
     Described,
-    media,
+    media_type_of,
     without_nothing,
 )
 
@@ -29,7 +29,7 @@ MEDIA_TYPES = "https://www.iana.org/assignments/media-types/"
 MAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[A-Za-z]+")
 
 
-def dcat(release: Described) -> dict[str, Any]:
+def build_dcat(release: Described) -> dict[str, Any]:
     """A dataset with a distribution for each data file."""
     publisher, contact = release.about("publisher"), release.about("contact")
     return without_nothing(
@@ -41,22 +41,22 @@ def dcat(release: Described) -> dict[str, Any]:
             "dct:description": release.description,
             "dct:identifier": f"{release.name} {release.version}",
             "dcat:version": release.version,
-            "dct:issued": _typed("dateTime", release.created),
-            "dct:license": _licence(release),
+            "dct:issued": _write_typed_value("dateTime", release.created),
+            "dct:license": _state_licence(release),
             "dct:publisher": {"@type": "foaf:Agent", "foaf:name": publisher} if publisher else None,
-            "dcat:contactPoint": _contact(contact),
+            "dcat:contactPoint": _describe_contact(contact),
             "dct:provenance": {
                 "@type": "dct:ProvenanceStatement",
                 "rdfs:label": f"{METHOD} {release.manifest['crowdcover']}, method "
                 f"{release.parameters.get('name', '')}. {release.limits}",
             },
             "foaf:page": [{"@id": name, "@type": "foaf:Document"} for name in release.others],
-            "dcat:distribution": [_distribution(release, file) for file in release.data],
+            "dcat:distribution": [_describe_distribution(release, file) for file in release.data],
         }
     )
 
 
-def _licence(release: Described) -> dict[str, Any] | None:
+def _state_licence(release: Described) -> dict[str, Any] | None:
     """The licence by its address; an expression of several by its text."""
     if uri := release.licence_uri:
         return {"@id": uri, "@type": "dct:LicenseDocument"}
@@ -65,17 +65,19 @@ def _licence(release: Described) -> dict[str, Any] | None:
     return {"@type": "dct:LicenseDocument", "rdfs:label": release.licence}
 
 
-def _contact(contact: str) -> dict[str, Any] | None:
+def _describe_contact(contact: str) -> dict[str, Any] | None:
     if not contact:
         return None
     mail = {"vcard:hasEmail": {"@id": f"mailto:{contact}"}} if MAIL.fullmatch(contact) else {}
     return {"@type": "vcard:Kind", "vcard:fn": contact, **mail}
 
 
-def _distribution(release: Described, file: DataFile) -> dict[str, Any]:
+def _describe_distribution(release: Described, file: DataFile) -> dict[str, Any]:
     entry = release.entries[file.name]
     packed = (
-        {"dcat:compressFormat": _media("application/gzip")} if file.name.endswith(".gz") else {}
+        {"dcat:compressFormat": _refer_to_media_type("application/gzip")}
+        if file.name.endswith(".gz")
+        else {}
     )
     return without_nothing(
         {
@@ -84,22 +86,22 @@ def _distribution(release: Described, file: DataFile) -> dict[str, Any]:
             "dct:title": file.name,
             "dcat:accessURL": {"@id": file.name},
             "dcat:downloadURL": {"@id": file.name},
-            "dcat:mediaType": _media(media(file.name, release.data)),
+            "dcat:mediaType": _refer_to_media_type(media_type_of(file.name, release.data)),
             **packed,
-            "dct:license": _licence(release),
-            "dcat:byteSize": _typed("nonNegativeInteger", str(entry.bytes)),
+            "dct:license": _state_licence(release),
+            "dcat:byteSize": _write_typed_value("nonNegativeInteger", str(entry.bytes)),
             "spdx:checksum": {
                 "@type": "spdx:Checksum",
                 "spdx:algorithm": {"@id": "spdx:checksumAlgorithm_sha256"},
-                "spdx:checksumValue": _typed("hexBinary", entry.sha256),
+                "spdx:checksumValue": _write_typed_value("hexBinary", entry.sha256),
             },
         }
     )
 
 
-def _media(name: str) -> dict[str, str]:
+def _refer_to_media_type(name: str) -> dict[str, str]:
     return {"@id": MEDIA_TYPES + name, "@type": "dct:MediaType"}
 
 
-def _typed(kind: str, value: str) -> dict[str, str]:
+def _write_typed_value(kind: str, value: str) -> dict[str, str]:
     return {"@type": f"xsd:{kind}", "@value": value}

@@ -147,7 +147,7 @@ class Described:
         return dict(self.manifest.get("columns", {}).get(name, {}))
 
 
-def media(name: str, data: tuple[DataFile, ...] = ()) -> str:
+def media_type_of(name: str, data: tuple[DataFile, ...] = ()) -> str:
     """The media type of a file of the release, before it was compressed."""
     formats = {each.name: each.format for each in data}
     return MEDIA[formats[name] if name in formats else name[name.rindex(".") :]]

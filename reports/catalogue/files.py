@@ -4,24 +4,24 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from reports.catalogue.croissant import croissant
-from reports.catalogue.datapackage import datapackage
-from reports.catalogue.dcat import dcat
+from reports.catalogue.croissant import build_croissant
+from reports.catalogue.datapackage import build_datapackage
+from reports.catalogue.dcat import build_dcat
 from reports.catalogue.described import Described
-from reports.catalogue.spdx import spdx
+from reports.catalogue.spdx import build_spdx
 
 WRITERS: dict[str, Callable[[Described], dict[str, Any]]] = {
-    "datapackage.json": datapackage,
-    "croissant.json": croissant,
-    "dcat.jsonld": dcat,
-    "method.spdx3.json": spdx,
+    "datapackage.json": build_datapackage,
+    "croissant.json": build_croissant,
+    "dcat.jsonld": build_dcat,
+    "method.spdx3.json": build_spdx,
 }
 
 
-def catalogue(release: Described) -> dict[str, bytes]:
+def build_catalogue(release: Described) -> dict[str, bytes]:
     """Each file by its name."""
-    return {name: _text(write(release)) for name, write in WRITERS.items()}
+    return {name: _write_json(write(release)) for name, write in WRITERS.items()}
 
 
-def _text(document: dict[str, Any]) -> bytes:
+def _write_json(document: dict[str, Any]) -> bytes:
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from reports.catalogue.described import METHOD, METHOD_LICENCE, Described, media, without_nothing
+from reports.catalogue.described import (
+    METHOD,
+    METHOD_LICENCE,
+    Described,
+    media_type_of,
+    without_nothing,
+)
 
 CONTEXT = "https://spdx.org/rdf/3.0.1/spdx-context.jsonld"
 SPEC = "3.0.1"
@@ -22,21 +28,21 @@ INFO = "_:created"
 Node = dict[str, Any]
 
 
-def spdx(release: Described) -> Node:
+def build_spdx(release: Described) -> Node:
     """The release as a dataset that a build of crowdcover made."""
     id_ = _Ids(release.urn)
-    maker = _package(id_, METHOD, str(release.manifest["crowdcover"]))
-    tools = [maker, *(_package(id_, *each) for each in release.software.items())]
-    files = [_file(id_, release, name) for name in release.entries]
-    dataset, build = _dataset(id_, release), _build(id_, release)
-    licences, declared = _licences(id_, release, [dataset, *tools])
+    maker = _build_package(id_, METHOD, str(release.manifest["crowdcover"]))
+    tools = [maker, *(_build_package(id_, *each) for each in release.software.items())]
+    files = [_build_file(id_, release, name) for name in release.entries]
+    dataset, build = _build_dataset(id_, release), _build_build(id_, release)
+    licences, declared = _build_licences(id_, release, [dataset, *tools])
     related = [
-        _related(id_, "made", build, "hasOutput", [dataset]),
-        _related(id_, "used", build, "usesTool", tools),
-        _related(id_, "parts", dataset, "contains", files),
+        _relate_elements(id_, "made", build, "hasOutput", [dataset]),
+        _relate_elements(id_, "used", build, "usesTool", tools),
+        _relate_elements(id_, "parts", dataset, "contains", files),
         *declared,
     ]
-    agent = _element(id_, "SoftwareAgent", "agent", name=METHOD)
+    agent = _build_element(id_, "SoftwareAgent", "agent", name=METHOD)
     elements = [agent, dataset, build, *tools, *files, *licences, *related]
     return {
         "@context": CONTEXT,
@@ -45,10 +51,10 @@ def spdx(release: Described) -> Node:
                 "@id": INFO,
                 "type": "CreationInfo",
                 "specVersion": SPEC,
-                "created": _moment(release.created),
+                "created": _format_utc(release.created),
                 "createdBy": [agent["spdxId"]],
             },
-            _document(id_, release, elements, dataset),
+            _build_document(id_, release, elements, dataset),
             *elements,
         ],
     }
@@ -64,7 +70,7 @@ class _Ids:
         return f"{self.urn}#{'-'.join(parts)}"
 
 
-def _element(id_: _Ids, kind: str, *parts: str, **stated: Any) -> Node:
+def _build_element(id_: _Ids, kind: str, *parts: str, **stated: Any) -> Node:
     return {
         "type": kind,
         "spdxId": id_(*parts),
@@ -73,8 +79,8 @@ def _element(id_: _Ids, kind: str, *parts: str, **stated: Any) -> Node:
     }
 
 
-def _document(id_: _Ids, release: Described, elements: Sequence[Node], root: Node) -> Node:
-    return _element(
+def _build_document(id_: _Ids, release: Described, elements: Sequence[Node], root: Node) -> Node:
+    return _build_element(
         id_,
         "SpdxDocument",
         "document",
@@ -86,8 +92,8 @@ def _document(id_: _Ids, release: Described, elements: Sequence[Node], root: Nod
     )
 
 
-def _package(id_: _Ids, name: str, version: str) -> Node:
-    return _element(
+def _build_package(id_: _Ids, name: str, version: str) -> Node:
+    return _build_element(
         id_,
         "software_Package",
         "software",
@@ -98,25 +104,25 @@ def _package(id_: _Ids, name: str, version: str) -> Node:
     )
 
 
-def _file(id_: _Ids, release: Described, name: str) -> Node:
+def _build_file(id_: _Ids, release: Described, name: str) -> Node:
     digest = {"type": "Hash", "algorithm": "sha256", "hashValue": release.entries[name].sha256}
     packed = name.endswith(".gz")
-    return _element(
+    return _build_element(
         id_,
         "software_File",
         "file",
         name,
         name=name,
         verifiedUsing=[digest],
-        contentType="application/gzip" if packed else media(name, release.data),
+        contentType="application/gzip" if packed else media_type_of(name, release.data),
     )
 
 
-def _dataset(id_: _Ids, release: Described) -> Node:
+def _build_dataset(id_: _Ids, release: Described) -> Node:
     settings = release.parameters
     demand = f"k from {settings['k_min']} to {settings['k_max']}" if "k_min" in settings else ""
     said = ", ".join(filter(None, (f"method {settings.get('name', '')}", demand)))
-    return _element(
+    return _build_element(
         id_,
         "dataset_DatasetPackage",
         "release",
@@ -124,8 +130,8 @@ def _dataset(id_: _Ids, release: Described) -> Node:
         description=release.description,
         software_packageVersion=release.version,
         software_primaryPurpose="data",
-        builtTime=_moment(release.created),
-        releaseTime=_moment(release.created),
+        builtTime=_format_utc(release.created),
+        releaseTime=_format_utc(release.created),
         originatedBy=[id_("agent")],
         dataset_datasetType=["graph" if release.graph else "structured"],
         dataset_datasetSize=sum(release.entries[file.name].bytes for file in release.data),
@@ -138,22 +144,24 @@ def _dataset(id_: _Ids, release: Described) -> Node:
     )
 
 
-def _build(id_: _Ids, release: Described) -> Node:
+def _build_build(id_: _Ids, release: Described) -> Node:
     stated = {**release.parameters, "plan_sha256": str(release.manifest["plan_sha256"])}
-    return _element(
+    return _build_element(
         id_,
         "build_Build",
         "build",
         name=f"{METHOD} release",
         build_buildType=f"urn:{METHOD}:release",
-        build_buildEndTime=_moment(release.created),
+        build_buildEndTime=_format_utc(release.created),
         build_parameter=[
             {"type": "DictionaryEntry", "key": key, "value": value} for key, value in stated.items()
         ],
     )
 
 
-def _licences(id_: _Ids, release: Described, of: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+def _build_licences(
+    id_: _Ids, release: Described, of: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
     """Each licence once, and which element declares which."""
     known: Mapping[str, str] = {METHOD: METHOD_LICENCE, **LICENCES}
     stated = {
@@ -165,7 +173,7 @@ def _licences(id_: _Ids, release: Described, of: Sequence[Node]) -> tuple[list[N
         stated[of[0]["spdxId"]] = release.licence
     names = sorted({*stated.values(), DATA_LICENCE})
     nodes = {
-        name: _element(
+        name: _build_element(
             id_,
             "simplelicensing_LicenseExpression",
             "licence",
@@ -175,7 +183,7 @@ def _licences(id_: _Ids, release: Described, of: Sequence[Node]) -> tuple[list[N
         for name in names
     }
     declared = [
-        _related(
+        _relate_elements(
             id_,
             f"licence-of-{each['name'] if each is not of[0] else 'release'}",
             each,
@@ -188,15 +196,15 @@ def _licences(id_: _Ids, release: Described, of: Sequence[Node]) -> tuple[list[N
     return list(nodes.values()), declared
 
 
-def _related(id_: _Ids, name: str, whole: Node, how: str, to: Sequence[Node]) -> Node:
+def _relate_elements(id_: _Ids, name: str, whole: Node, how: str, to: Sequence[Node]) -> Node:
     return {
-        **_element(id_, "Relationship", name),
+        **_build_element(id_, "Relationship", name),
         "from": whole["spdxId"],
         "relationshipType": how,
         "to": [each["spdxId"] for each in to],
     }
 
 
-def _moment(created: str) -> str:
+def _format_utc(created: str) -> str:
     """A time as SPDX writes it: UTC, whole seconds, Z."""
     return datetime.fromisoformat(created).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -20,7 +20,7 @@ from typing import Any
 from anon_core.errors import ClusterError
 from tasks.compute import slurm
 from tasks.compute.slurm import SILENT, JobRecord, NoAnswer
-from tasks.compute.spec import WORK, Cluster, executor, job_spec
+from tasks.compute.spec import WORK, Cluster, build_job_executor, job_spec
 from tasks.vault.storage import read_json, write_json
 
 SUBMISSION = "submission"
@@ -44,8 +44,10 @@ class Handle:
     def look(self) -> JobRecord:
         """Return the job's state; a job that Slurm has forgotten is over."""
         if self.launcher == "slurm":
-            return slurm.show(self.number) or JobRecord("COMPLETED")
-        over = self.job.status.state.final if self.job else _process(self.folder) is None
+            return slurm.find_job_record(self.number) or JobRecord("COMPLETED")
+        over = (
+            self.job.status.state.final if self.job else _find_script_process(self.folder) is None
+        )
         return JobRecord("COMPLETED" if over else "RUNNING")
 
     def exit_code(self) -> int | None:
@@ -53,7 +55,7 @@ class Handle:
         if self.launcher == "slurm":
             code = self.folder / WORK / "slurm" / f"{self.number}.ec"
             # On a shared disk the name appears before the content.
-            written = shows(lambda: code.exists() and bool(code.read_text().strip()))
+            written = wait_for_condition(lambda: code.exists() and bool(code.read_text().strip()))
             return int(code.read_text()) if written else None
         return self.job.status.exit_code if self.job else None
 
@@ -63,11 +65,11 @@ class Handle:
             if self.launcher == "slurm":
                 self.job.cancel()
             else:
-                _kill(int(self.number))
-        return shows(lambda: self.look().ended, GONE_WITHIN)
+                _kill_process_tree(int(self.number))
+        return wait_for_condition(lambda: self.look().ended, GONE_WITHIN)
 
 
-def ready(cluster: Cluster, folder: Path) -> None:
+def require_ready_cluster(cluster: Cluster, folder: Path) -> None:
     """Refuse, before any work is done, a cluster that no job can run on."""
     if absent := [name for name in ("psij", "mpi4py") if find_spec(name) is None]:
         raise ClusterError(
@@ -81,14 +83,14 @@ def ready(cluster: Cluster, folder: Path) -> None:
             )
     if cluster.launcher == "mpirun":
         return
-    if missing := slurm.missing():
+    if missing := slurm.list_missing_programs():
         raise ClusterError(
             f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set "
             "launcher = 'mpirun'"
         )
     try:
         unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
-        there = slurm.partitions() if unknown else []
+        there = slurm.list_partitions() if unknown else []
     except NoAnswer:
         raise ClusterError(f"{SILENT}; run again when it does") from None
     if unknown:
@@ -97,7 +99,7 @@ def ready(cluster: Cluster, folder: Path) -> None:
         )
 
 
-def cancel(folder: Path) -> bool:
+def cancel_folder_job(folder: Path) -> bool:
     """Cancel the folder's job if there is one; return whether none is left."""
     try:
         handle = under_way(folder)
@@ -110,22 +112,22 @@ def cancel_jobs_of(owner: str, runs: Path) -> None:
     """Cancel all jobs in the vault that a flow run has submitted."""
     for path in runs.glob(f"*/*/{SUBMISSION}"):
         if read_json(path)["owner"] == owner:
-            cancel(path.parent)
+            cancel_folder_job(path.parent)
 
 
-def submitted(
+def submit_job(
     folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int
 ) -> Handle:
     """Submit a job that makes the folder's result, from its checkpoint if there is one."""
     import psij
 
     logs.mkdir(mode=0o700, exist_ok=True)
-    job = psij.Job(job_spec(_name(folder), folder, logs, cluster, engine))
+    job = psij.Job(job_spec(_build_job_name(folder), folder, logs, cluster, engine))
     record = {"launcher": cluster.launcher, "owner": owner, "after": after}
     write_json(folder / SUBMISSION, record)
     with _private_files():
         try:
-            executor(cluster.launcher, folder).submit(job)
+            build_job_executor(cluster.launcher, folder).submit(job)
         except psij.SubmitException as error:
             lines = [
                 line.removeprefix("sbatch: error: ")
@@ -146,7 +148,11 @@ def under_way(folder: Path, owner: str | None = None) -> Handle | None:
     if not (folder / SUBMISSION).exists():
         return None
     record = read_json(folder / SUBMISSION)
-    number = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
+    number = (
+        slurm.find_job_number(_build_job_name(folder))
+        if record["launcher"] == "slurm"
+        else _find_script_process(folder)
+    )
     if number is None:
         return None
     job = None
@@ -154,17 +160,17 @@ def under_way(folder: Path, owner: str | None = None) -> Handle | None:
         import psij
 
         job = psij.Job()
-        executor("slurm", folder).attach(job, number)
+        build_job_executor("slurm", folder).attach(job, number)
     if owner is not None:
         write_json(folder / SUBMISSION, {**record, "owner": owner, "number": number})
     return Handle(record["launcher"], number, folder, record["after"], job)
 
 
-def _name(folder: Path) -> str:
+def _build_job_name(folder: Path) -> str:
     return "crowdcover-" + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
 
 
-def _process(folder: Path) -> str | None:
+def _find_script_process(folder: Path) -> str | None:
     """Return the process on this machine that runs PSI/J's script from the folder."""
     script, parents = os.fsencode(folder / WORK) + b"/", {}
     for path in Path("/proc").glob("[0-9]*"):
@@ -178,7 +184,7 @@ def _process(folder: Path) -> str | None:
     return next((number for number, parent in parents.items() if parent not in parents), None)
 
 
-def _kill(number: int) -> None:
+def _kill_process_tree(number: int) -> None:
     """End a process and all below it.
 
     PSI/J's own cancel fails when a local job ends just before.
@@ -191,7 +197,7 @@ def _kill(number: int) -> None:
             process.kill()
 
 
-def shows(holds: Callable[[], bool], within: float = LATE) -> bool:
+def wait_for_condition(holds: Callable[[], bool], within: float = LATE) -> bool:
     """Return whether a condition becomes true in time; a silent controller decides nothing."""
     end = time.monotonic() + within
     while True:

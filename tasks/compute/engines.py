@@ -54,13 +54,13 @@ class _CancelledError(ClusterError):
     """The flow run was cancelled in Prefect."""
 
 
-def ready(run: Run, compute: Compute) -> None:
+def require_ready_engine(run: Run, compute: Compute) -> None:
     """Refuse an engine that cannot work here before any stage starts."""
     if compute.cluster is not None and not run.has("anonymize"):
-        clusters.ready(compute.cluster, run.path)
+        clusters.require_ready_cluster(compute.cluster, run.path)
 
 
-def made(
+def run_anonymizer(
     run: Run,
     inputs: Sequence[str],
     anonymizer: Anonymizer[Any],
@@ -74,11 +74,11 @@ def made(
     """
     if compute.cluster is None:
         file = CheckpointFile(run.path / CHECKPOINT, inputs)
-        return _here(file, anonymizer, data, order, compute)
+        return _run_in_process(file, anonymizer, data, order, compute)
     return _by_jobs(run, anonymizer, data, order, compute, compute.cluster)
 
 
-def timed(made: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
+def describe_timed_steps(made: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
     """Return the steps as a manifest states them: number, figures, seconds.
 
     The kept step, whose result is published, is marked.
@@ -94,15 +94,15 @@ def timed(made: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
     ]
 
 
-def discard(run: Run) -> None:
+def discard_work_files(run: Run) -> None:
     """Remove checkpoint, job and the job's files once the stage is finished; logs stay."""
     CheckpointFile(run.path / CHECKPOINT, ()).discard()
     if (run.path / JOB).exists():
-        clusters.cancel(run.path / JOB)
+        clusters.cancel_folder_job(run.path / JOB)
         shutil.rmtree(run.path / JOB, ignore_errors=True)
 
 
-def _here(
+def _run_in_process(
     checkpoint: CheckpointFile,
     anonymizer: Anonymizer[Any],
     data: Data,
@@ -111,11 +111,13 @@ def _here(
 ) -> tuple[Made, list[float]]:
     resume, before = checkpoint.load()
     with step_progress(data.records, before, checkpoint.save) as progress:
-        result = _runner(compute)(anonymizer, data, order=order, observer=progress, resume=resume)
+        result = _choose_runner(compute)(
+            anonymizer, data, order=order, observer=progress, resume=resume
+        )
     return result, progress.seconds
 
 
-def _runner(compute: Compute) -> Callable[..., Made]:
+def _choose_runner(compute: Compute) -> Callable[..., Made]:
     """Return the `run` of an engine of this process, with the arguments of `local.run`."""
     if compute.engine == "local":
         return partial(local.run, threads=compute.threads, memory=compute.memory)
@@ -146,12 +148,12 @@ def _by_jobs(
     if write_job(
         folder, anonymizer, data, order, ranks=cluster.ranks, threads=threads, memory=memory
     ):
-        clusters.cancel(folder)  # a job that waits or runs for the order before
+        clusters.cancel_folder_job(folder)  # a job that waits or runs for the order before
     if not has_result(folder):
         context = FlowRunContext.get()
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
         with job_progress(data.records) as progress:
-            watch = _unless_cancelled(owner, progress.looked)
+            watch = _unless_cancelled(owner, progress.show_state)
             try:
                 run_job(folder, run.path / LOGS, cluster, watch, owner)
             except _CancelledError:

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
 from anon_core.errors import ClusterError
-from tasks.compute.cluster import Handle, cancel, shows, submitted, under_way
+from tasks.compute.cluster import (
+    Handle,
+    cancel_folder_job,
+    submit_job,
+    under_way,
+    wait_for_condition,
+)
 from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
 from tasks.compute.spec import Cluster
 
@@ -71,23 +77,23 @@ def run_job(
     while not has_result(folder):
         handle = None
         try:
-            handle = under_way(folder, owner) or submitted(
-                folder, logs, cluster, owner, engine, _finished(folder)
+            handle = under_way(folder, owner) or submit_job(
+                folder, logs, cluster, owner, engine, _count_finished_steps(folder)
             )
-            record = _followed(handle, folder, watch)
+            record = _follow_job(handle, folder, watch)
         except NoAnswer:
             raise ClusterError(f"{SILENT}; run again when it does") from None
         except BaseException:
-            _ = handle.cancel() if handle else cancel(folder)
+            _ = handle.cancel() if handle else cancel_folder_job(folder)
             raise
         if has_result(folder):
             return
-        again, end = _end(handle, record, folder)
+        again, end = _explain_end(handle, record, folder)
         if has_result(folder):
             return
-        done = _finished(folder)
+        done = _count_finished_steps(folder)
         in_vain = 0 if done > handle.after else in_vain + 1
-        if again and (why := _given_up(record, in_vain, cluster, logs)):
+        if again and (why := _explain_giving_up(record, in_vain, cluster, logs)):
             again, end = False, f"{end}{why}"
         if not again:
             raise ClusterError(f"job {handle.number} {end}")
@@ -95,7 +101,7 @@ def run_job(
         watch(JobState(handle.number, "over", reason, "", None))
 
 
-def _given_up(record: JobRecord, in_vain: int, cluster: Cluster, logs: Path) -> str:
+def _explain_giving_up(record: JobRecord, in_vain: int, cluster: Cluster, logs: Path) -> str:
     """Return why no job follows one that could be followed, empty if one does."""
     if in_vain and record.state == "TIMEOUT":
         return " within an iteration; raise compute.cluster.time_limit or ask for more nodes"
@@ -105,7 +111,7 @@ def _given_up(record: JobRecord, in_vain: int, cluster: Cluster, logs: Path) -> 
     return ""
 
 
-def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -> JobRecord:
+def _follow_job(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -> JobRecord:
     """Look at a job until it ends, less often while nothing changes; return how it ended."""
     pause, before = FIRST_PAUSE, (JobRecord(""), 0)
     while True:
@@ -125,17 +131,17 @@ def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -
         pause = min(SLOWER * pause, LONGEST_PAUSE)
 
 
-def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
+def _explain_end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     """Return why a job left no result: whether another may go on, and the words for it."""
     if record.state in ENDS:
         return ENDS[record.state]
     code = handle.exit_code()
     if code == REFUSED:
-        shows(lambda: read_failure(folder) is not None)
+        wait_for_condition(lambda: read_failure(folder) is not None)
     if (reason := read_failure(folder)) is not None:
         return False, f"was refused: {reason}"
     if code == 0:
-        return True, "has ended" if shows(
+        return True, "has ended" if wait_for_condition(
             lambda: has_result(folder)
         ) else "has ended without a result"
     if code == 127:
@@ -147,7 +153,7 @@ def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     return True, "lost a process" if code is None else f"lost a process (exit code {code})"
 
 
-def _finished(folder: Path) -> int:
+def _count_finished_steps(folder: Path) -> int:
     """Return the number of finished steps."""
     progress = read_progress(folder)
     return 0 if progress is None else progress.step

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from anon_core.steps import Observer, State
 from tasks.compute.jobs import JobState
 from tasks.orchestration.events import key_of, plan_name
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 
 EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
 LOOK_BACK = 600.0  # seconds of work that the time left is estimated from
@@ -50,13 +50,15 @@ class _Shown:
         self._most = most
         self._bar.update(self._row, total=most)
 
-    def _reached(self, number: int, figures: Mapping[str, float], taken: float) -> None:
-        parts = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in figures.items()]
-        speed = _speed(self._records, taken)
-        shown = f"{FIRST} {_short(figures[FIRST])}" if FIRST in figures else ""
+    def _show_step(self, number: int, figures: Mapping[str, float], taken: float) -> None:
+        parts = [
+            f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in figures.items()
+        ]
+        speed = _format_speed(self._records, taken)
+        shown = f"{FIRST} {_format_value(figures[FIRST])}" if FIRST in figures else ""
         self._move(number, utility=shown, speed=speed)
         most = "" if self._most is None else f" of at most {self._most}"
-        log(f"iteration {number}{most}: {', '.join([*parts, speed])}")
+        log_line(f"iteration {number}{most}: {', '.join([*parts, speed])}")
 
     def _move(self, completed: float, **fields: Any) -> None:
         self._moved, self._done = time.perf_counter(), completed
@@ -97,23 +99,23 @@ class StepProgress(_Shown, Observer):
         self._artifact = self._new_artifact()
         if self.seconds:
             most = "" if steps is None else f" of at most {steps}"
-            log(f"continuing after iteration {len(self.seconds)}{most}")
+            log_line(f"continuing after iteration {len(self.seconds)}{most}")
 
     def advanced(self, records: int) -> None:
         """Move the bar within a step."""
         now = time.perf_counter()
         if now - self._moved >= EVERY:
             done = len(self.seconds) + records / self._records
-            self._move(done, speed=_speed(records, now - self._began))
+            self._move(done, speed=_format_speed(records, now - self._began))
 
-    def stepped(self, state: State) -> None:
+    def on_step(self, state: State) -> None:
         """Keep and show one finished step."""
         now = time.perf_counter()
         taken, self._began = now - self._began, now
         self.seconds.append(round(taken, 3))
         self._keep(state, self.seconds)
         step = state.steps[-1]
-        self._reached(step.number, step.figures, taken)
+        self._show_step(step.number, step.figures, taken)
 
 
 class JobProgress(_Shown):
@@ -124,36 +126,36 @@ class JobProgress(_Shown):
         self._artifact = self._new_artifact()
         self._line, self._seen = "", 0
 
-    def looked(self, state: JobState) -> None:
+    def show_state(self, state: JobState) -> None:
         """Show what is new: the job's state, where it runs, a finished step."""
         progress = state.progress
         if (line := state.line()) != self._line:
             self._line, self._described = line, {"description": line}
-            log(line)
+            log_line(line)
         if progress is None:
             return
         if progress.most != self._most:
             self._expect(progress.most)
         if progress.step > self._seen and progress.seconds:
             self._seen = progress.step
-            self._reached(progress.step, progress.figures, progress.seconds[-1])
+            self._show_step(progress.step, progress.figures, progress.seconds[-1])
         done = progress.step + progress.advanced / self._records
         self._move(done if self._most is None else min(done, self._most))
 
 
-def _short(value: float) -> str:
+def _format_value(value: float) -> str:
     """Return a count in full, a share with four digits."""
     return f"{value:,d}" if isinstance(value, int) else f"{value:.4f}"
 
 
-def _speed(records: int, seconds: float) -> str:
+def _format_speed(records: int, seconds: float) -> str:
     return f"{records / max(seconds, 1e-9):,.0f} records/s"
 
 
 @contextmanager
 def step_progress(records: int, seconds: Sequence[float], keep: Keep) -> Iterator[StepProgress]:
     """Open the artifact (inside a flow run) and the bar for steps of this process."""
-    with _bar() as bar:
+    with _build_bar() as bar:
         progress = StepProgress(records, seconds, keep, bar)
         yield progress
         progress.finish()
@@ -162,13 +164,13 @@ def step_progress(records: int, seconds: Sequence[float], keep: Keep) -> Iterato
 @contextmanager
 def job_progress(records: int) -> Iterator[JobProgress]:
     """Open the same for steps of a batch job."""
-    with _bar() as bar:
+    with _build_bar() as bar:
         progress = JobProgress(records, bar)
         yield progress
         progress.finish()
 
 
-def _bar() -> Progress:
+def _build_bar() -> Progress:
     """Return a bar, shown on a terminal unless the log is quiet."""
     # Where many plans run, each has a process of its own, and all share one terminal.
     alone = parent_process() is None

@@ -64,25 +64,25 @@ class JobRecord:
         return self.state in ENDED
 
 
-def missing() -> list[str]:
+def list_missing_programs() -> list[str]:
     """Return the programs of Slurm that this machine lacks."""
     return [program for program in NEEDED if shutil.which(program) is None]
 
 
-def show(job: str) -> JobRecord | None:
+def find_job_record(job: str) -> JobRecord | None:
     """Return the state of a job; None once Slurm has forgotten it, minutes after its end."""
-    done = _ask("scontrol", "--oneliner", "show", "job", job)
+    done = _run_slurm_command("scontrol", "--oneliner", "show", "job", job)
     if done.returncode:
         if "Invalid job id" in done.stderr:
             return None
         raise NoAnswer
-    shown = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
+    shown = {key: _parse_field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
     return JobRecord(shown["JobState"], shown["Reason"], shown["BatchHost"])
 
 
-def find(name: str) -> str | None:
+def find_job_number(name: str) -> str | None:
     """Return the number of the user's job of this name that waits or runs."""
-    done = _ask("squeue", "--me", "--noheader", "--format=%i", f"--name={name}")
+    done = _run_slurm_command("squeue", "--me", "--noheader", "--format=%i", f"--name={name}")
     if done.returncode:
         raise NoAnswer
     return next(iter(done.stdout.split()), None)
@@ -90,19 +90,19 @@ def find(name: str) -> str | None:
 
 def has_partition(name: str) -> bool:
     """Return whether the partition exists for this user."""
-    done = _ask("scontrol", "--oneliner", "show", "partition", name)
+    done = _run_slurm_command("scontrol", "--oneliner", "show", "partition", name)
     if done.returncode and "not found" not in done.stdout + done.stderr:
         raise NoAnswer
     return done.returncode == 0
 
 
-def partitions() -> list[str]:
+def list_partitions() -> list[str]:
     """Return the names of all partitions."""
-    done = _ask("scontrol", "--oneliner", "show", "partition")
+    done = _run_slurm_command("scontrol", "--oneliner", "show", "partition")
     return re.findall(r"^PartitionName=(\S+)", done.stdout, flags=re.MULTILINE)
 
 
-def _ask(*command: str) -> subprocess.CompletedProcess[str]:
+def _run_slurm_command(*command: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - an argument list, no shell
             command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
@@ -111,6 +111,6 @@ def _ask(*command: str) -> subprocess.CompletedProcess[str]:
         raise NoAnswer from None
 
 
-def _field(key: str, line: str) -> str:
+def _parse_field(key: str, line: str) -> str:
     value = re.search(rf"\b{key}=(\S+)", line)
     return "" if value is None or value[1] in ("None", "(null)") else value[1]

@@ -54,7 +54,7 @@ def job_spec(name: str, folder: Path, logs: Path, cluster: Cluster, engine: str)
         directory=folder,
         launcher=cluster.start if slurms else "mpirun",
         inherit_environment=False,
-        environment=_environment(cluster),
+        environment=_build_environment(cluster),
         stdout_path=logs / f"{number}.out",
         stderr_path=logs / f"{number}.err",
         resources=psij.ResourceSpecV1(
@@ -66,7 +66,7 @@ def job_spec(name: str, folder: Path, logs: Path, cluster: Cluster, engine: str)
     )
 
 
-def _environment(cluster: Cluster) -> dict[str, str | int]:
+def _build_environment(cluster: Cluster) -> dict[str, str | int]:
     passed = {
         name: value
         for name, value in os.environ.items()
@@ -91,7 +91,7 @@ def _environment(cluster: Cluster) -> dict[str, str | int]:
     return dict(passed)
 
 
-def executor(launcher: str, folder: Path) -> Any:
+def build_job_executor(launcher: str, folder: Path) -> Any:
     """Return what submits, attaches and cancels jobs of this folder."""
     import psij
 

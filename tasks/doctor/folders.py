@@ -19,7 +19,7 @@ TOO_LITTLE = 64 * 2**20
 AHEAD = 300.0  # seconds that a file may be from the future: clocks of two machines differ
 
 
-def room(what: str, folder: Path, source: int) -> Look:
+def check_room(what: str, folder: Path, source: int) -> Look:
     """Whether a folder can be written, and has room; `source` is the size of the source, if known.
 
     A run writes the source typed, encoded and as rows, each at most about as large as it.
@@ -39,7 +39,7 @@ def room(what: str, folder: Path, source: int) -> Look:
     return Look(what, "ok", found)
 
 
-def vault(folder: Path) -> Iterator[Look]:
+def check_vault(folder: Path) -> Iterator[Look]:
     """Modes, owner, keys and clock of a vault, and approvals that are asked for."""
     if not folder.is_dir():
         yield Look("vault", "ok", "not there yet: the first release makes it")
@@ -48,13 +48,13 @@ def vault(folder: Path) -> Iterator[Look]:
         means, do = "no run can use it", "run as the account that owns the vault"
         yield Look("vault", "wrong", "this account cannot read it", means, do)
         return
-    yield _modes(folder)
-    yield _keys(folder)
-    yield _clock(folder)
-    yield from _approvals(Vault(folder))
+    yield _check_modes(folder)
+    yield _check_keys(folder)
+    yield _check_clock(folder)
+    yield from _check_approvals(Vault(folder))
 
 
-def _modes(folder: Path) -> Look:
+def _check_modes(folder: Path) -> Look:
     """Whether only the owner may read the vault, and the owner is who runs this."""
     found = [folder, *folder.rglob("*")]
     about = [path.lstat() for path in found]
@@ -71,7 +71,7 @@ def _modes(folder: Path) -> Look:
     return Look("vault modes", "ok", f"{len(found)} files and folders, open to their owner only")
 
 
-def _keys(folder: Path) -> Look:
+def _check_keys(folder: Path) -> Look:
     """Whether the keys and the seeds of all runs are there and whole."""
     runs = [path.parent for path in folder.glob("runs/[!.]*/run.json")]
     needed = [run / "seed" for run in runs]
@@ -86,7 +86,7 @@ def _keys(folder: Path) -> Look:
     return Look("vault keys", "ok", f"{len(needed)} of {len(needed)} there")
 
 
-def _clock(folder: Path) -> Look:
+def _check_clock(folder: Path) -> Look:
     """Whether a file of the vault is from the future: then the clock was set back."""
     newest = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
     ahead = newest - time.time()
@@ -97,7 +97,7 @@ def _clock(folder: Path) -> Look:
     return Look("clock", "ok", "no file of the vault is from the future")
 
 
-def _approvals(known: Vault) -> Iterator[Look]:
+def _check_approvals(known: Vault) -> Iterator[Look]:
     """Requests for approval that nobody has decided, with the time that is left."""
     for run in known.every_run():
         what = f"approval of {run.path.name}"

@@ -37,11 +37,11 @@ class Look:
         return asdict(self)
 
 
-def lacking(needed: bool) -> State:
+def rate_missing(needed: bool) -> State:
     """How bad it is that something is missing, by whether the plan needs it."""
     return "wrong" if needed else "warning"
 
 
-def wrong(looks: Sequence[Look]) -> int:
+def count_wrong_looks(looks: Sequence[Look]) -> int:
     """How many are wrong."""
     return sum(look.state == "wrong" for look in looks)

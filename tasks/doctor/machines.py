@@ -13,8 +13,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tasks.compute import slurm
-from tasks.doctor.look import Look, lacking
-from tasks.doctor.software import driver
+from tasks.doctor.look import Look, rate_missing
+from tasks.doctor.software import check_extra_package
 
 RANKS = 2
 STARTS_WITHIN = 60  # seconds
@@ -27,7 +27,7 @@ HELLO = (
 IN_PROCESS = "a temporary server of its own is started for each run"
 
 
-def mpi(*, needed: bool) -> Look:
+def check_mpi(*, needed: bool) -> Look:
     """Whether mpirun starts two ranks that know of each other."""
     what = f"MPI, {RANKS} ranks"
     means = "[compute] engine = 'mpi' cannot work here"
@@ -35,7 +35,7 @@ def mpi(*, needed: bool) -> Look:
     program = shutil.which("mpirun", path=places)
     if program is None:
         install = "install an MPI, or pip install 'crowdcover[cluster]'"
-        return Look(what, lacking(needed), "no mpirun", means, install)
+        return Look(what, rate_missing(needed), "no mpirun", means, install)
     try:
         done = subprocess.run(  # noqa: S603 - an argument list, no shell
             [program, "-n", str(RANKS), sys.executable, "-c", HELLO],
@@ -46,35 +46,35 @@ def mpi(*, needed: bool) -> Look:
         )
     except (OSError, subprocess.TimeoutExpired):
         do = "run the same by hand: mpirun -n 2 hostname"
-        return Look(what, lacking(needed), "mpirun does not answer", means, do)
+        return Look(what, rate_missing(needed), "mpirun does not answer", means, do)
     expected = {f"rank {rank} {RANKS}" for rank in range(RANKS)}
     answered = expected & set(done.stdout.splitlines())
     if answered == expected:
         return Look(what, "ok", "both answer")
     do = "install mpi4py for this MPI: pip install 'crowdcover[cluster]', or load the site's module"
-    return Look(what, lacking(needed), f"{len(answered)} of {RANKS} answer", means, do)
+    return Look(what, rate_missing(needed), f"{len(answered)} of {RANKS} answer", means, do)
 
 
-def slurms(*, needed: bool) -> Look:
+def check_slurm(*, needed: bool) -> Look:
     """Whether this machine submits to Slurm, and to which partitions."""
     means = "launcher = 'slurm' cannot work here"
-    if lost := slurm.missing():
+    if lost := slurm.list_missing_programs():
         found = f"no {', '.join(lost)}"
         do = "run on a machine that submits to Slurm, or set launcher = 'mpirun'"
-        return Look("Slurm", lacking(needed), found, means, do)
+        return Look("Slurm", rate_missing(needed), found, means, do)
     try:
-        there = slurm.partitions()
+        there = slurm.list_partitions()
     except slurm.NoAnswer:
         there = []
     if not there:
         do = "ask the site, or look at: sinfo"
-        return Look("Slurm", lacking(needed), "its controller does not answer", means, do)
+        return Look("Slurm", rate_missing(needed), "its controller does not answer", means, do)
     return Look("Slurm", "ok", f"partitions {', '.join(there)}")
 
 
-def dask(scheduler: str | None, *, needed: bool) -> Look:
+def check_dask(scheduler: str | None, *, needed: bool) -> Look:
     """Whether Dask is installed and the plan's scheduler takes connections."""
-    installed = driver("Dask", "distributed", "dask", needed=needed)
+    installed = check_extra_package("Dask", "distributed", "dask", needed=needed)
     if installed.state != "ok" or scheduler is None:
         return installed
     place = urlsplit(scheduler)
@@ -87,7 +87,7 @@ def dask(scheduler: str | None, *, needed: bool) -> Look:
         return Look("Dask", "wrong", "the scheduler of the plan does not answer", means, do)
 
 
-def prefect(address: str | None) -> Look:
+def check_prefect_server(address: str | None) -> Look:
     """Whether the server that runs report to answers, and with which version."""
     what = "Prefect server"
     if not address:

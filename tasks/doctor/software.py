@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
-from tasks.doctor.look import Look, lacking
+from tasks.doctor.look import Look, rate_missing
 
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
@@ -26,17 +26,17 @@ RARE_DRIVERS = {
 }
 
 
-def software() -> Iterator[Look]:
+def check_software() -> Iterator[Look]:
     """crowdcover, Python, and each required package with the versions that are allowed."""
     yield Look(OURS, "ok", version(OURS))
     yield Look("Python", "ok", platform.python_version())
     for line in requires(OURS) or ():
         requirement = Requirement(line)
         if requirement.marker is None:
-            yield from _package(requirement)
+            yield from _check_package(requirement)
 
 
-def _package(requirement: Requirement) -> Iterator[Look]:
+def _check_package(requirement: Requirement) -> Iterator[Look]:
     """A package that is shown always, or only if something is wrong with it."""
     name, allowed = requirement.name, str(requirement.specifier)
     install = f"pip install '{requirement}'"
@@ -52,16 +52,18 @@ def _package(requirement: Requirement) -> Iterator[Look]:
         yield Look(name, "ok", f"{found} ({allowed})")
 
 
-def drivers(needed: Collection[str]) -> Iterator[Look]:
+def check_drivers(needed: Collection[str]) -> Iterator[Look]:
     """The drivers of databases and storage; `needed` are the extras that a plan needs."""
     rare = {extra: about for extra, about in RARE_DRIVERS.items() if extra in needed}
     for extra, (module, database) in {**DRIVERS, **rare}.items():
-        yield driver(f"driver of {database}", module, extra, needed=extra in needed)
+        yield check_extra_package(f"driver of {database}", module, extra, needed=extra in needed)
 
 
-def driver(what: str, module: str, extra: str, *, needed: bool) -> Look:
+def check_extra_package(what: str, module: str, extra: str, *, needed: bool) -> Look:
     """A package of an extra."""
     if find_spec(module) is not None:
         return Look(what, "ok", "installed")
     means = "the plan needs it" if needed else "plans that need it are refused"
-    return Look(what, lacking(needed), "not installed", means, f"pip install '{OURS}[{extra}]'")
+    return Look(
+        what, rate_missing(needed), "not installed", means, f"pip install '{OURS}[{extra}]'"
+    )

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
@@ -134,12 +134,12 @@ def audit_folder(
     if not (isinstance(protection, dict) and DIRECT_COUNTS in protection):
         sections.get("protection", {}).pop(DIRECT_COUNTS, None)
         audit = replace(audit, findings=tuple(map(_as_remark, audit.findings)))
-    audit = audit.also(_files(folder, claimed_files))
+    audit = audit.also(_compare_files(folder, claimed_files))
     if audit.measured is None:
         return audit
     if "promise" in manifest["privacy"]:  # older manifests do not state it
         sections["privacy"]["promise"] = list(promise.findings)
-    audit = audit.also(_numbers(manifest, comparable(manifest, sections)))
+    audit = audit.also(_compare_numbers(manifest, comparable(manifest, sections)))
     if not floors.stated:
         return audit
     short = [asked.shortfall for asked in floors.shortfalls(sections)]
@@ -154,10 +154,12 @@ def _as_remark(finding: Finding) -> Finding:
     return replace(finding, required=False, detail=OLDER + finding.detail)
 
 
-def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
+def _compare_files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
     names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE, SIGNATURE}
-    changed = sum(not holds(folder, {name: sha}) for name, sha in claimed.items() if name in names)
+    changed = sum(
+        not has_version_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
+    )
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     return Finding(
         "files as published",
@@ -166,26 +168,32 @@ def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     )
 
 
-def _numbers(manifest: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]) -> Finding:
+def _compare_numbers(
+    manifest: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
+) -> Finding:
     """Compare the manifest's numbers with those that were measured again."""
     number = sum(map(len, sections.values()))
     differ = 0
     for name, section in sections.items():
         claimed = manifest.get(name)
         claims = claimed if isinstance(claimed, dict) else {}
-        differ += sum(not _agree(claims.get(key), value) for key, value in section.items())
+        differ += sum(
+            not _are_numbers_equal(claims.get(key), value) for key, value in section.items()
+        )
     return Finding("numbers as measured", differ == 0, f"{differ} of {number} numbers differ")
 
 
-def _agree(claimed: Any, measured: Any) -> bool:
+def _are_numbers_equal(claimed: Any, measured: Any) -> bool:
     """Whether numbers are equal; shares up to the rounding of another machine's sums."""
     if isinstance(measured, dict):
         same = isinstance(claimed, dict) and claimed.keys() == measured.keys()
-        return same and all(_agree(claimed[name], value) for name, value in measured.items())
+        return same and all(
+            _are_numbers_equal(claimed[name], value) for name, value in measured.items()
+        )
     if isinstance(measured, list):
         same = isinstance(claimed, list) and len(claimed) == len(measured)
         return same and all(
-            _agree(one, value) for one, value in zip(claimed, measured, strict=True)
+            _are_numbers_equal(one, value) for one, value in zip(claimed, measured, strict=True)
         )
     if isinstance(measured, float) and isinstance(claimed, (int, float)):
         return math.isclose(claimed, measured, abs_tol=1e-9)

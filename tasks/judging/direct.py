@@ -41,9 +41,11 @@ class Shown:
     allow: Sequence[str] = ()
 
 
-def shown_cells(name: str, cells: pl.Series, key: str, allow: Sequence[str] = ()) -> Shown | None:
+def build_shown_cells(
+    name: str, cells: pl.Series, key: str, allow: Sequence[str] = ()
+) -> Shown | None:
     """The cells of a column as they are published; None where they are no texts or numbers."""
-    texts = _texts(cells.alias(""))
+    texts = _convert_to_texts(cells.alias(""))
     if texts is None:
         return None
     texts = texts.filter(texts.is_not_null() & (texts != ""))
@@ -51,7 +53,7 @@ def shown_cells(name: str, cells: pl.Series, key: str, allow: Sequence[str] = ()
     return Shown(name, times["text"], times["rows"].to_numpy().astype(np.int64), key, allow)
 
 
-def shown_labels(
+def build_shown_labels(
     name: str, labels: Sequence[str], rows: NDArray[np.int64], key: str, allow: Sequence[str] = ()
 ) -> Shown:
     """The labels of a codebook, with the number of rows that each of them is true of."""
@@ -80,9 +82,11 @@ def direct_finding(shown: Sequence[Shown], found: Found, rows: int) -> Finding:
         good = {kind: number for kind, number in counts.items() if kind in each.allow}
         if bad:
             ways = f"{each.key} = [{', '.join(repr(kind) for kind in sorted(counts))}]"
-            refused.append(f"column {each.name!r} shows {_counts(bad, rows)} (to allow it: {ways})")
+            refused.append(
+                f"column {each.name!r} shows {_format_counts(bad, rows)} (to allow it: {ways})"
+            )
         if good:
-            allowed.append(f"column {each.name!r} shows {_counts(good, rows)}")
+            allowed.append(f"column {each.name!r} shows {_format_counts(good, rows)}")
     if not refused:
         detail = f"no cell and no label of {len(shown)} columns looks like one"
         if allowed:
@@ -95,14 +99,14 @@ def direct_finding(shown: Sequence[Shown], found: Found, rows: int) -> Finding:
     return Finding(DIRECT, passed=False, detail=detail)
 
 
-def _counts(found: Mapping[str, int], rows: int) -> str:
+def _format_counts(found: Mapping[str, int], rows: int) -> str:
     each = [
         f"{text} in {found[kind]} of {rows} rows" for kind, text in KINDS.items() if kind in found
     ]
     return ", ".join(each)
 
 
-def _texts(cells: pl.Series) -> pl.Series | None:
+def _convert_to_texts(cells: pl.Series) -> pl.Series | None:
     """Cells as texts; whole numbers without a decimal point. None: truth values and times."""
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
         return cells.cast(pl.String)

@@ -45,17 +45,17 @@ class DriftLimits:
         """What may be accepted by name: every limit, and `types`."""
         return [each.name for each in fields(cls) if each.name not in ("ignore", "accepted")]
 
-    def eased(self) -> Self:
+    def ease_limits(self) -> Self:
         """The limits, with those that are accepted by name."""
-        return self._eased({name: each.limit for name, each in self.accepted.items()})
+        return self._ease_by({name: each.limit for name, each in self.accepted.items()})
 
     def of_column(self, name: str) -> Self:
         """The limits of one column, if a change of it is accepted."""
         if name in self.names() or (accepted := self.accepted.get(name)) is None:
             return self
-        return self._eased(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
+        return self._ease_by(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
 
-    def _eased(self, by: Mapping[str, float]) -> Self:
+    def _ease_by(self, by: Mapping[str, float]) -> Self:
         changes: dict[str, Any] = {
             name: max(getattr(self, name), by[name])
             for name in self.names()
@@ -131,7 +131,7 @@ class Changes:
 
     def require(self, limits: DriftLimits) -> None:
         """Refuse a table that changed too much; name every change and how to accept it."""
-        excesses = list(self.excesses(limits.eased()))
+        excesses = list(self.excesses(limits.ease_limits()))
         if excesses:
             changes = [excess.change for excess in excesses]
             accept = " ".join(
@@ -154,15 +154,15 @@ class Changes:
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
         if not at_most(change, limits.rows):
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
-            yield above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
+            yield build_excess(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         if not at_most(self.replaced / max(1, self.rows_before), limits.replaced):
             people = f"{self.replaced} of {self.rows_before} people left and as many new ones came"
             told = f"{people}: are identifiers spelt otherwise?"
-            yield above(told, "replaced", limits.replaced)
+            yield build_excess(told, "replaced", limits.replaced)
         for name, (was, now) in self.types.items():
             if was != now and limits.of_column(name).types == "refuse":
                 told = f"column {name!r} has type {now} instead of {was}"
-                yield Excess(told, name, _accepting(name))
+                yield Excess(told, name, _format_acceptance(name))
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits.of_column(name))
@@ -170,27 +170,27 @@ class Changes:
             self.utility[0] - self.utility[1], limits.utility
         ):
             fall = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
-            yield above(fall, "utility", limits.utility)
+            yield build_excess(fall, "utility", limits.utility)
 
     def _excesses_of(self, name: str, drift: Drift, limits: DriftLimits) -> Iterator[Excess]:
         column = f"column {name!r}"
         if not at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
-            new = f"{column} has {_counted(drift.new, 'new ')} in {rows}"
-            yield above(new, "new_categories", limits.new_categories, name)
+            new = f"{column} has {_format_category_count(drift.new, 'new ')} in {rows}"
+            yield build_excess(new, "new_categories", limits.new_categories, name)
         if not at_most(drift.gone_records / self.rows_before, limits.gone_categories):
             rows = f"{drift.gone_records} of {self.rows_before} rows"
-            gone = f"{column} lacks {_counted(drift.gone)} that {rows} had"
-            yield above(gone, "gone_categories", limits.gone_categories, name)
+            gone = f"{column} lacks {_format_category_count(drift.gone)} that {rows} had"
+            yield build_excess(gone, "gone_categories", limits.gone_categories, name)
         chance = by_chance(self.rows_before, self.rows)
         if not at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
-            excess = above(shift, "shift", limits.shift, name)
+            excess = build_excess(shift, "shift", limits.shift, name)
             told = f"{excess.change} plus the {chance:.4f} that chance explains"
             yield excess._replace(change=told)
 
 
-def above(change: str, key: str, limit: float, column: str | None = None) -> Excess:
+def build_excess(change: str, key: str, limit: float, column: str | None = None) -> Excess:
     """A change that exceeds its limit, with what accepts it.
 
     What accepts a change of a column is about that column only.
@@ -198,14 +198,14 @@ def above(change: str, key: str, limit: float, column: str | None = None) -> Exc
     told = f"{change}, above checks.drift.{key} = {limit:g}"
     if column is None:
         return Excess(told, key, f"{key}=1")
-    return Excess(told, column, _accepting(column))
+    return Excess(told, column, _format_acceptance(column))
 
 
-def _accepting(column: str) -> str:
+def _format_acceptance(column: str) -> str:
     """The setting that accepts every change of a column."""
     plain = re.fullmatch(r"[A-Za-z0-9_-]+", column)
     return f"accepted.{column if plain else json.dumps(column)}.limit=1"
 
 
-def _counted(number: int, sort: str = "") -> str:
+def _format_category_count(number: int, sort: str = "") -> str:
     return f"{number} {sort}categor{'y' if number == 1 else 'ies'}"

@@ -9,10 +9,10 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.judging.audit import Finding
-from tasks.judging.traces import traces
+from tasks.judging.traces import find_file_traces
 from tasks.shelf.layout import KEY
 from tasks.source.csv_rows import first_rows, read_csv
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 AT_ONCE = 250_000  # rows whose text is held at a time
@@ -36,7 +36,7 @@ def read_rows(
     """
     first, texts, traced = None, [], []
     for kind in formats:
-        if (found := _read(folder / files[kind], kind, flat, flattened)) is not None:
+        if (found := _read_file(folder / files[kind], kind, flat, flattened)) is not None:
             rows, text, more = found
             first = rows if first is None else first
             texts.append(text)
@@ -60,21 +60,21 @@ def read_rows(
     ]
 
 
-def _read(
+def _read_file(
     path: Path, kind: str, flat: Flat | None, flattened: bool
 ) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, the hash of their text as CSV, and what else the file tells."""
     try:
-        with silenced_panics():
+        with silence_panics():
             if kind == "parquet":
                 rows = pl.read_parquet(path, glob=False)
                 shown = rows if flat is None else flat(rows)
-                found = traces(path, kind, rows)
+                found = find_file_traces(path, kind, rows)
                 return shown if flattened else rows, _hash_of(shown), found
             (names,) = first_rows(path, ",", 1)
             rows = read_csv(path, ",", header=True, names=names, needed=names)
             text = _hash_of_text(path)
-            found = traces(path, kind, rows)
+            found = find_file_traces(path, kind, rows)
             rows = rows.with_columns(pl.all().replace("", None))
             if flat is not None and _hash_of(flat(rows)) != text:
                 found.append("the CSV file writes its rows in another way")
@@ -100,7 +100,7 @@ def _hash_of_text(path: Path) -> str:
 def read_matching(path: Path) -> pl.DataFrame:
     """Read the vault's record -> key."""
     try:
-        with silenced_panics():
+        with silence_panics():
             return pl.read_parquet(path, glob=False, schema={"record": pl.Int64, KEY: pl.String})
     except FOREIGN_ERRORS:
         raise InputError(

@@ -60,7 +60,7 @@ def attack_success(
     )
 
 
-def unchanged(found: float | None, limit: float, what: str, remedy: str) -> Asked:
+def build_unchanged_limit(found: float | None, limit: float, what: str, remedy: str) -> Asked:
     """The limit for what is published as it was, a share of `what`; 1: nothing was hidden."""
     known = found is not None
     told = (
@@ -94,7 +94,7 @@ class Floors(ABC):
     def require(self, measured: Sections, finding: str, remedy: str = "") -> None:
         """Refuse a release that falls short."""
         if short := self.shortfalls(measured):
-            raise GuaranteeError(refusal(short, finding, remedy))
+            raise GuaranteeError(describe_shortfalls(short, finding, remedy))
 
     def claims(self, measured: Sections) -> list[dict[str, Any]]:
         """The limits as the manifest states them, each with the number that was held against it."""
@@ -114,7 +114,7 @@ class Floors(ABC):
         return [asked for asked in self.requirements(measured) if not asked.holds]
 
 
-def refusal(short: Sequence[Asked], finding: str, remedy: str = "") -> str:
+def describe_shortfalls(short: Sequence[Asked], finding: str, remedy: str = "") -> str:
     """Every shortfall in one line, and what may be done."""
     shortfalls = "; ".join(asked.shortfall for asked in short)
     remedies = ", ".join(dict.fromkeys(asked.remedy for asked in short))

@@ -18,15 +18,18 @@ from tasks.shelf.layout import MANIFEST
 FREE = "says something twice or is written in another way"
 
 
-def forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
+def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
     """Look at each data file that is there, at the codebook and at the manifest."""
     found = [
         told
         for form, name in files.items()
         if (folder / name).is_file()
-        for told in _data(form, (folder / name).read_bytes())
+        for told in _check_data_form(form, (folder / name).read_bytes())
     ]
-    found += [*_loose(folder / codebook, "codebook"), *_loose(folder / MANIFEST, "manifest")]
+    found += [
+        *_check_document_form(folder / codebook, "codebook"),
+        *_check_document_form(folder / MANIFEST, "manifest"),
+    ]
     return Finding(
         "form of the files",
         not found,
@@ -36,19 +39,19 @@ def forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
 
 def codebook_form(folder: Path, codebook: str) -> Finding:
     """The same of the codebook alone."""
-    found = list(_loose(folder / codebook, "codebook"))
+    found = list(_check_document_form(folder / codebook, "codebook"))
     return Finding("form of the codebook", not found, "; ".join(found) or "its one form")
 
 
 def manifest_form(folder: Path, keys: Keys) -> Finding:
     """The same of the manifest alone, which has no other than these keys."""
-    found = list(_loose(folder / MANIFEST, "manifest"))
+    found = list(_check_document_form(folder / MANIFEST, "manifest"))
     if not found and (unknown := count_unknown(read_document(folder / MANIFEST), keys)):
         found.append(f"{unknown} of its keys and values are none that a release has")
     return Finding("form of the manifest", not found, "; ".join(found) or "its one form")
 
 
-def _data(form: str, content: bytes) -> Iterator[str]:
+def _check_data_form(form: str, content: bytes) -> Iterator[str]:
     if form == "parquet":
         yield from loose_bytes(content)
         return
@@ -58,7 +61,7 @@ def _data(form: str, content: bytes) -> Iterator[str]:
         yield "the gzip file cannot be read"
 
 
-def _loose(path: Path, what: str) -> Iterator[str]:
+def _check_document_form(path: Path, what: str) -> Iterator[str]:
     """Nothing if the text is what is written of the document that is read in it."""
     try:
         text = path.read_text(encoding="utf-8")

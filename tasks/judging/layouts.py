@@ -28,7 +28,7 @@ Part = tuple[int, int]
 def loose_bytes(content: bytes) -> Iterator[str]:
     """Say that some bytes of a Parquet file have no place in it; nothing where all have one."""
     try:
-        parts = sorted(_parts(content))
+        parts = sorted(_list_parts(content))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         yield "the layout of the Parquet file cannot be followed"
         return
@@ -38,7 +38,7 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         yield LOOSE
 
 
-def _parts(content: bytes) -> Iterator[Part]:
+def _list_parts(content: bytes) -> Iterator[Part]:
     """Where each part begins and ends."""
     size = int.from_bytes(content[-8:-4], "little")
     start = len(content) - 8 - size
@@ -51,10 +51,10 @@ def _parts(content: bytes) -> Iterator[Part]:
     yield len(content) - 8, len(content)
     for group in groups:
         for chunk in group[1]:
-            yield from _chunk(content, chunk)
+            yield from _list_chunk_parts(content, chunk)
 
 
-def _chunk(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
+def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
     """The pages of a column chunk, the copy of its metadata, and its indexes."""
     about = chunk[3]
     at = about.get(11) or about[9]  # the page of its dictionary, else of its first rows
@@ -65,7 +65,7 @@ def _chunk(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
         if not set(page) <= KNOWN_OF_PAGE:
             raise ValueError(LOOSE)
         stop = reader.at + page[3]
-        _whole(content[reader.at : stop], about[4], page[2])
+        _require_exact_page(content[reader.at : stop], about[4], page[2])
         yield at, stop
         at = stop
     if (copy := Compact(content, end)).fields() == about:
@@ -79,7 +79,7 @@ def _chunk(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
             yield chunk[offset], reader.at
 
 
-def _whole(packed: bytes, codec: int, size: int) -> None:
+def _require_exact_page(packed: bytes, codec: int, size: int) -> None:
     """Refuse a page whose bytes go on behind its compressed content, or that tells another size."""
     if codec == PLAIN:
         if len(packed) != size:

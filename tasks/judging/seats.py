@@ -11,7 +11,7 @@ from tasks.shelf.layout import KEY
 KEY_FORM = r"^[0-9a-f]{16}\z"
 
 
-def seats(
+def find_row_seats(
     rows: pl.DataFrame, source_rows: NDArray[np.int64], matching: pl.DataFrame
 ) -> tuple[NDArray[np.int64], list[Finding]]:
     """Row of each record (-1: none), and whether rows and records pair up (the last two)."""

@@ -25,11 +25,13 @@ TEXT = 6
 AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
 
-def traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
+def find_file_traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
     """What a file reveals beside its rows; sentences without values."""
     content = path.read_bytes()
     return list(
-        dict.fromkeys(_parquet(content, rows) if kind == "parquet" else gzip_traces(content))
+        dict.fromkeys(
+            _find_parquet_traces(content, rows) if kind == "parquet" else gzip_traces(content)
+        )
     )
 
 
@@ -53,7 +55,7 @@ def gzip_traces(content: bytes) -> Iterator[str]:
         yield "the gzip file goes on after its rows"
 
 
-def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
+def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     """Check a Parquet footer: FileMetaData, fields by number."""
     size = int.from_bytes(content[-8:-4], "little")
     footer = Compact(content[-8 - size : -8]).fields()
@@ -71,7 +73,7 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
         there = rows[first : first + group[3]]
         first += group[3]
         # Without a name: polars reads a name such as ^a$ as a pattern.
-        leaves = (leaf for column in there.get_columns() for leaf in _leaves(column.alias("")))
+        leaves = (leaf for column in there.get_columns() for leaf in _list_leaves(column.alias("")))
         for leaf, chunk in zip(leaves, group[1], strict=False):
             if 1 in chunk or 8 in chunk.get(3, {}):
                 yield "the Parquet footer contains metadata"
@@ -79,13 +81,13 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
                 yield "the Parquet file's statistics are not those of its rows"
 
 
-def _leaves(column: pl.Series) -> Iterator[pl.Series]:
+def _list_leaves(column: pl.Series) -> Iterator[pl.Series]:
     """The values of a column by chunk: those in its lists, and of each field of a struct."""
     if isinstance(column.dtype, pl.List):
-        yield from _leaves(column.explode())
+        yield from _list_leaves(column.explode())
     elif isinstance(column.dtype, pl.Struct):
         for name in column.struct.fields:
-            yield from _leaves(column.struct.field(name))
+            yield from _list_leaves(column.struct.field(name))
     else:
         yield column
 
@@ -99,13 +101,13 @@ def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
     if kind == TEXT:
         values = column.cast(pl.String) if column.dtype != pl.Binary else column
         held = {v if isinstance(v, bytes) else v.encode() for v in values.unique().drop_nulls()}
-        return all(_occurs(value, held) for value in stated)
+        return all(_is_among_values(value, held) for value in stated)
     sign = str.upper if column.dtype.is_unsigned_integer() else str.lower
     code = "<" + (sign(NUMBERS[kind]) if kind in (1, 2) else NUMBERS[kind])
     held = set(column.to_physical().unique().drop_nulls())
     return all(struct.unpack(code, value)[0] in held for value in stated)
 
 
-def _occurs(value: bytes, held: set[bytes]) -> bool:
+def _is_among_values(value: bytes, held: set[bytes]) -> bool:
     cut = len(value) >= CUT
     return value in held or (cut and any(text.startswith(value[:-LETTER]) for text in held))

@@ -44,7 +44,7 @@ def key_of(*parts: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")
 
 
-def told(what: What, **facts: Any) -> None:
+def emit_release_event(what: What, **facts: Any) -> None:
     """Emit an event of the plan's release, if a flow run is at work."""
     if FlowRunContext.get() is None or not plan_name():
         return

@@ -20,9 +20,9 @@ from reports import verdicts as pages
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.build import CODE_VERSION
-from tasks.vault.files import remove
+from tasks.vault.files import remove_folder
 from tasks.vault.storage import Run, SecondReleaseError, Stored, write_json, write_private
-from tasks.vault.verdicts import GATES_FILE, VERDICT, kept, of_gates, of_stage
+from tasks.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 PAGE = "docs/index.html"
@@ -37,7 +37,7 @@ GATES = {
 Judge = Callable[[Path], tuple[Mapping[str, Any], Sequence[Verdict]]]
 
 
-def judged(
+def judge_stage(
     run: Run, stage: str, inputs: Sequence[Stored], judge: Judge
 ) -> tuple[Stored, tuple[Verdict, ...]]:
     """Judge a stage once, keep its verdicts, and show them. The caller refuses.
@@ -49,28 +49,28 @@ def judged(
         facts, verdicts = judge(folder)
         write_json(
             folder / VERDICT,
-            {**_origin(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]},
+            {**_build_origin(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]},
         )
         return facts
 
-    found = kept(run.path / stage)
+    found = read_verdict_file(run.path / stage)
     if found is None or not all(verdict.success for verdict in found[1]):
-        forget(run, stage)
+        drop_stage(run, stage)
     stored = run.once(stage, inputs, make)
-    found = kept(stored.path)
+    found = read_verdict_file(stored.path)
     assert found is not None
-    show(run)
+    write_verdicts_page(run)
     documents, words = found[0]["verdicts"], words_called(run.kind)
     show_in_prefect(
         key_of("verdict", plan_name(), stage),
-        markdown.verdicts(documents, words),
+        markdown.render_check(documents, words),
         markdown.verdict_titles(documents, words),
     )
     return stored, found[1]
 
 
 @contextmanager
-def gate(run: Run, name: str) -> Iterator[list[str]]:
+def pass_gate(run: Run, name: str) -> Iterator[list[str]]:
     """Show whether the work inside refuses, and why. The list takes details of a success."""
     details: list[str] = []
     with refusals_shown(run, name):
@@ -93,21 +93,21 @@ def close_gates(run: Run) -> None:
     (run.path / GATES_FILE).unlink(missing_ok=True)
 
 
-def forget(run: Run, stage: str) -> None:
+def drop_stage(run: Run, stage: str) -> None:
     """Drop a stage with its verdict."""
-    remove(run.path / stage)
+    remove_folder(run.path / stage)
 
 
-def where(run: Run) -> str:
+def describe_page_place(run: Run) -> str:
     """Say where the page is, for the message of a refusal."""
     return f"every verdict lies in the vault: {run.path.name}/{PAGE}"
 
 
-def show(run: Run) -> None:
+def write_verdicts_page(run: Run) -> None:
     """Write the page of a run from the verdicts that its stages keep."""
     checks: list[dict[str, Any]] = []
     gates = of_gates(run)
-    for name in _order(run):
+    for name in _list_verdict_names(run):
         entries = [gates[name]] if name in gates else of_stage(run.path / name)
         checks += entries
         if not all(verdict_from_json(each["verdict"]).success for each in entries):
@@ -121,10 +121,10 @@ def show(run: Run) -> None:
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
-    write_private(page, pages.render(facts, checks, words_called(run.kind)).encode())
+    write_private(page, pages.render_verdicts_page(facts, checks, words_called(run.kind)).encode())
 
 
-def _order(run: Run) -> list[str]:
+def _list_verdict_names(run: Run) -> list[str]:
     """The stages and gates that have verdicts, in the order of the flow."""
     checked = [f"validate-{check}" for check in kind_called(run.kind).checked]
     return ["alike", *checked, "check", "require", "versions", "kept", "beside", "approved"]
@@ -134,10 +134,10 @@ def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:
     verdict = Verdict(name, (Outcome(name, None, success, GATES[name], detail),))
     write_json(
         run.path / GATES_FILE,
-        {**of_gates(run), name: {**_origin(), "verdict": verdict_to_json(verdict)}},
+        {**of_gates(run), name: {**_build_origin(), "verdict": verdict_to_json(verdict)}},
     )
-    show(run)
+    write_verdicts_page(run)
 
 
-def _origin() -> dict[str, str]:
+def _build_origin() -> dict[str, str]:
     return {"version": CODE_VERSION, "judged": datetime.now(UTC).isoformat(timespec="seconds")}

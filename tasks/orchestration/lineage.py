@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from prefect.context import FlowRunContext
 
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tasks.vault.build import CODE_VERSION
@@ -80,7 +80,7 @@ class Lineage:
             if how != "START":
                 self.client.close()
         except Exception as error:
-            log(f"no OpenLineage event {how} was sent ({type(error).__name__})")
+            log_line(f"no OpenLineage event {how} was sent ({type(error).__name__})")
 
     def _event(self, how: How, written: Written | None, refusal: str) -> Any:
         from openlineage.client import event_v2 as events
@@ -188,12 +188,12 @@ class Lineage:
         )
 
 
-def lineage(job: str, source: Source, columns: Mapping[str, str]) -> Lineage | None:
+def build_lineage(job: str, source: Source, columns: Mapping[str, str]) -> Lineage | None:
     """The events of this run; None where nothing is configured, or the client is not installed."""
-    if not _configured():
+    if not _is_configured():
         return None
     if find_spec("openlineage") is None:
-        log(
+        log_line(
             "OpenLineage is configured and its client is not installed, so no events are sent: "
             "pip install 'crowdcover[lineage]'"
         )
@@ -204,15 +204,17 @@ def lineage(job: str, source: Source, columns: Mapping[str, str]) -> Lineage | N
     try:
         client = OpenLineageClient()
     except Exception as error:
-        log(f"no OpenLineage events are sent: the client cannot be set up ({type(error).__name__})")
+        log_line(
+            f"no OpenLineage events are sent: the client cannot be set up ({type(error).__name__})"
+        )
         return None
     context = FlowRunContext.get()
     flow_run = None if context is None else context.flow_run
     run = generate_new_uuid() if flow_run is None else flow_run.id
-    return Lineage(job, named(source), dict(columns), str(run), client)
+    return Lineage(job, name_source(source), dict(columns), str(run), client)
 
 
-def _configured() -> bool:
+def _is_configured() -> bool:
     """Whether the environment names a transport and does not switch OpenLineage off."""
     if os.environ.get("OPENLINEAGE_DISABLED", "").lower() in ("true", "1"):
         return False
@@ -221,7 +223,7 @@ def _configured() -> bool:
     )
 
 
-def named(source: Source) -> Name:
+def name_source(source: Source) -> Name:
     """A source: a file, an object, a database. A query is not told: it may hold values."""
     if source.path is not None:
         return place_name(str(source.path))

@@ -18,7 +18,7 @@ ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 @contextmanager
-def span(stage: str, run: str) -> Iterator[None]:
+def trace_stage(stage: str, run: str) -> Iterator[None]:
     """Trace the work inside as a span of its own."""
     _set_up()
     tracer = trace.get_tracer("crowdcover")

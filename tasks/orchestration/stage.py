@@ -20,8 +20,8 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
-from anon_core.errors import AnonymityError, escaped
-from tasks.orchestration.spans import span
+from anon_core.errors import AnonymityError, escape_unprintable
+from tasks.orchestration.spans import trace_stage
 from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run
 
@@ -42,7 +42,7 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
         def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
             run = args[0]
             assert isinstance(run, Run)
-            with span(work.__name__, run.path.name):
+            with trace_stage(work.__name__, run.path.name):
                 return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
 
         in_prefect: Any = task(
@@ -83,9 +83,9 @@ for _name in ("prefect.flow_runs", "prefect.task_runs"):
 logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 
-def log(message: str) -> None:
+def log_line(message: str) -> None:
     """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
-    line = escaped(message)
+    line = escape_unprintable(message)
     try:
         get_run_logger().info(line)
     except MissingContextError:
@@ -94,12 +94,12 @@ def log(message: str) -> None:
 
 def warn_person(message: str) -> None:
     """Log what a person must know: on standard error where the log is silent, as with --quiet."""
-    log(message)
+    log_line(message)
     logger: logging.Logger | logging.LoggerAdapter[Any] = logging.getLogger("crowdcover")
     with suppress(MissingContextError):
         logger = get_run_logger()
     if not logger.isEnabledFor(logging.INFO):
-        line = {"severity": "WARNING", "name": "crowdcover", "message": escaped(message)}
+        line = {"severity": "WARNING", "name": "crowdcover", "message": escape_unprintable(message)}
         as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
         told = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
         sys.stderr.write(f"{told}\n")

@@ -6,7 +6,7 @@ from tasks.people.ledger import Ledger, Overlap
 from tasks.vault.storage import Run, SecondReleaseError
 
 
-def admit(
+def admit_plan(
     ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_release: bool, kind: str
 ) -> Run:
     """Return the run of this plan and source.
@@ -14,10 +14,10 @@ def admit(
     Whether the source was released before is known here; its people are compared by `identify`.
     """
     run = ledger.vault.find(plan_sha256, source_sha256)
-    with ledger.vault.publishing():
+    with ledger.vault.lock_publishing():
         ledger.mend()
     if not (allow_second_release or (run is not None and ledger.knows(run))):
-        refuse_second_release(ledger.overlapping(run, source_sha256, None))
+        refuse_second_release(ledger.find_overlaps(run, source_sha256, None))
     return ledger.vault.run(plan_sha256, source_sha256, kind)
 
 

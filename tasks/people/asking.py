@@ -18,17 +18,17 @@ Ask = Callable[..., list[tuple[Any, ...]]]  # takes a statement with $1, $2, ...
 
 
 @contextmanager
-def transaction(path: Path, uri: str | None, *, lasting: bool = True) -> Iterator[Ask]:
+def open_ledger_transaction(path: Path, uri: str | None, *, lasting: bool = True) -> Iterator[Ask]:
     """Open one transaction with the database at `uri`, or with the file at `path` without one.
 
     No other process reads or writes meanwhile. An error inside leaves the database as it was. So
     does a transaction that is not `lasting`.
     """
     if uri is None:
-        with closing(_sqlite(path)) as connection:
+        with closing(_connect_sqlite(path)) as connection:
             connection.execute("begin immediate")
             yield lambda statement, *values: connection.execute(
-                statement, _numbered(values)
+                statement, _number_values(values)
             ).fetchall()
             connection.execute("commit" if lasting else "rollback")
         return
@@ -52,10 +52,10 @@ def transaction(path: Path, uri: str | None, *, lasting: bool = True) -> Iterato
             connection.commit()
 
 
-def _sqlite(path: Path) -> sqlite3.Connection:
+def _connect_sqlite(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     return sqlite3.connect(path, timeout=WAIT, isolation_level=None)
 
 
-def _numbered(values: Sequence[Any]) -> dict[str, Any]:
+def _number_values(values: Sequence[Any]) -> dict[str, Any]:
     return {str(place): value for place, value in enumerate(values, start=1)}

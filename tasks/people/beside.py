@@ -30,12 +30,13 @@ def second_release(
     left = dict(run.once("intersect", [*inputs, key], make).facts["found"])
     if left["below_k"]:
         raise GuaranteeError(
-            f"publication refused; {sentence(left)}; {remedy}, or publish no second release"
+            f"publication refused; {describe_crowd_counts(left)}; {remedy}, or publish no second "
+            "release"
         )
     return left
 
 
-def sentence(left: Mapping[str, int]) -> str:
+def describe_crowd_counts(left: Mapping[str, int]) -> str:
     """The counts in a sentence."""
     return (
         f"{left['below_k']} of {left['people']} people who are also in {left['overlapping']} other "
@@ -49,11 +50,11 @@ def runs_of(ledger: Ledger, overlaps: Sequence[Overlap]) -> list[Run]:
     here = ledger.vault.by_seal()
     gone = sum(overlap.run not in here for overlap in overlaps)
     if gone:
-        raise incomparable(gone)
+        raise build_incomparable_error(gone)
     return [here[overlap.run] for overlap in overlaps]
 
 
-def incomparable(number: int) -> SecondReleaseError:
+def build_incomparable_error(number: int) -> SecondReleaseError:
     """The refusal where stages of other releases are missing."""
     return SecondReleaseError(
         f"{number} of the releases that show the same people cannot be compared with this one: "

@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tasks.people.spelling import FORM, respell, spell_plainly
-from tasks.vault.secrecy import DIGEST_BYTES, digest
+from tasks.people.spelling import FORM, normalize_spelling, spell_plainly
+from tasks.vault.secrecy import DIGEST_BYTES, digest_with_key
 from tasks.vault.storage import Stored
 
 RECORD = "record"
@@ -47,10 +47,12 @@ class People:
     @classmethod
     def of(cls, key: bytes, table: pl.DataFrame, identifiers: pl.DataFrame) -> "People":
         """Digest typed records, and the columns that the plan calls identifiers."""
-        return cls.staying(key, table, base_digests(key, identifiers), np.arange(table.height))
+        return cls.digest_people(
+            key, table, base_digests(key, identifiers), np.arange(table.height)
+        )
 
     @classmethod
-    def staying(
+    def digest_people(
         cls,
         key: bytes,
         table: pl.DataFrame,
@@ -62,8 +64,13 @@ class People:
         `table` has the typed records of these rows, `identified` the base digests of identifiers
         for all rows of the source.
         """
-        counted = {kind: _told_apart(key, _words(base)[rows]) for kind, base in identified.items()}
-        counted[RECORD] = _told_apart(key, _words(_base(key, RECORD, list(table))))
+        counted = {
+            kind: _distinguish_repeats(key, _digests_to_integers(base)[rows])
+            for kind, base in identified.items()
+        }
+        counted[RECORD] = _distinguish_repeats(
+            key, _digests_to_integers(_compute_base_digests(key, RECORD, list(table)))
+        )
         repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
         return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)
 
@@ -71,29 +78,29 @@ class People:
         """Yield the digests of one kind."""
         return iter(each_digest(self.digests[kind]))
 
-    def shuffled(self, kind: str) -> bytes:
+    def sort_digests(self, kind: str) -> bytes:
         """Return the digests of one kind, sorted, without people who have none.
 
         The order is that of random-looking bytes: it tells nothing of the records.
         """
-        words = _words(self.digests[kind])
+        words = _digests_to_integers(self.digests[kind])
         words = words[words.any(axis=1)]
         return words[np.lexsort((words[:, 1], words[:, 0]))].tobytes()
 
 
 def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     """Return the base digests of all rows by kind: each column, and all columns together."""
-    plain = [spell_plainly(_known(series)) for series in identifiers]
-    respelt = [respell(_known(series)) for series in identifiers]
+    plain = [spell_plainly(_replace_nan(series)) for series in identifiers]
+    respelt = [normalize_spelling(_replace_nan(series)) for series in identifiers]
     found = {}
-    for kind, places in _groups(identifiers.columns).items():
-        found[kind] = _base(key, kind, [respelt[at] for at in places])
+    for kind, places in _map_kinds_to_columns(identifiers.columns).items():
+        found[kind] = _compute_base_digests(key, kind, [respelt[at] for at in places])
         if any(not respelt[at].equals(plain[at], null_equal=True) for at in places):
-            found[AS_SPELT + kind] = _base(key, kind, [plain[at] for at in places])
+            found[AS_SPELT + kind] = _compute_base_digests(key, kind, [plain[at] for at in places])
     return found
 
 
-def _groups(names: Sequence[str]) -> dict[str, list[int]]:
+def _map_kinds_to_columns(names: Sequence[str]) -> dict[str, list[int]]:
     """Kinds of digests, and the places of the columns that each is of."""
     groups = {COLUMN + name: [at] for at, name in enumerate(names)}
     if len(names) > 1:
@@ -101,7 +108,7 @@ def _groups(names: Sequence[str]) -> dict[str, list[int]]:
     return groups
 
 
-def _known(series: pl.Series) -> pl.Series:
+def _replace_nan(series: pl.Series) -> pl.Series:
     """The values; none where a float is no number."""
     return series.fill_nan(None) if series.dtype.is_float() else series
 
@@ -111,15 +118,15 @@ def column_digests(key: bytes, values: pl.Series, form: int = FORM) -> list[byte
 
     `form` is that of the spelling; 1 is what older builds knew.
     """
-    known = _known(values)
-    spelt = spell_plainly(known) if form == 1 else respell(known)
-    return each_digest(_base(key, COLUMN + values.name, [spelt.alias(values.name)]))
+    known = _replace_nan(values)
+    spelt = spell_plainly(known) if form == 1 else normalize_spelling(known)
+    return each_digest(_compute_base_digests(key, COLUMN + values.name, [spelt.alias(values.name)]))
 
 
 def row_digests(key: bytes, label: str, rows: pl.DataFrame) -> list[bytes]:
     """Return a digest of each row as a whole; rows of other columns or labels never agree."""
     whole = [pl.repeat("row", rows.height, dtype=pl.String, eager=True).alias(""), *rows]
-    return each_digest(_base(key, label, whole))
+    return each_digest(_compute_base_digests(key, label, whole))
 
 
 def write_identifiers(
@@ -153,7 +160,7 @@ def write_people(people: People, path: Path) -> dict[str, Any]:
     }
 
 
-def spelling_of(stored: Stored) -> int:
+def read_spelling_form(stored: Stored) -> int:
     """Return the form of spelling of the digests that `write_people` wrote."""
     return int(stored.facts.get("form", 1))
 
@@ -178,7 +185,7 @@ def read_digests(path: Path, kinds: Sequence[str], rows: int) -> dict[str, bytes
     return {kind: content[at * step : (at + 1) * step] for at, kind in enumerate(kinds)}
 
 
-def partners(ours: People, theirs: People) -> NDArray[np.int64]:
+def match_people(ours: People, theirs: People) -> NDArray[np.int64]:
     """Return for each of our people the place of the same person among theirs, -1 if absent.
 
     People are the same if they share the value of an identifier column that both sides have and
@@ -186,7 +193,7 @@ def partners(ours: People, theirs: People) -> NDArray[np.int64]:
     same columns. Where neither is there, any column that both have decides, else the whole record.
     """
     place_of = np.full(ours.records, -1, dtype=np.int64)
-    for kind in _telling(ours, theirs):
+    for kind in _find_linking_kinds(ours, theirs):
         place = {each: at for at, each in enumerate(theirs.each(kind)) if each != NOTHING}
         for spelt in (kind, AS_SPELT + kind):  # those of an older build are as it was spelt
             for at, each in enumerate(ours.each(spelt) if spelt in ours.digests else ()):
@@ -195,7 +202,7 @@ def partners(ours: People, theirs: People) -> NDArray[np.int64]:
     return place_of
 
 
-def _telling(ours: People, theirs: People) -> Sequence[str]:
+def _find_linking_kinds(ours: People, theirs: People) -> Sequence[str]:
     """Return the kinds of digests that link people."""
     common = [kind for kind in ours.digests if kind in theirs.digests]
     single = [kind for kind in common if kind.startswith(COLUMN)]
@@ -204,14 +211,14 @@ def _telling(ours: People, theirs: People) -> Sequence[str]:
     return (sure + together) or single or [kind for kind in common if kind == RECORD]
 
 
-def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
+def _compute_base_digests(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     """Return a digest for each row; equal rows have equal digests."""
-    given = [_known(series) for series in sorted(columns, key=lambda series: series.name)]
+    given = [_replace_nan(series) for series in sorted(columns, key=lambda series: series.name)]
     table = pl.DataFrame({series.name: series for series in given})
     label = kind.encode() + b"\n"
     return b"".join(
         b"".join(
-            NOTHING if nobody else digest(key, label + line)
+            NOTHING if nobody else digest_with_key(key, label + line)
             for line, nobody in zip(
                 part.write_ndjson().encode().splitlines(),
                 part.select(pl.all_horizontal(pl.all().is_null())).to_series(),
@@ -225,12 +232,12 @@ def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     )
 
 
-def _words(digests: bytes) -> NDArray[np.uint64]:
+def _digests_to_integers(digests: bytes) -> NDArray[np.uint64]:
     """Return digests as two whole numbers each, whose order is theirs, big-endian (n, 2)."""
     return np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
 
 
-def _told_apart(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, bool]:
+def _distinguish_repeats(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, bool]:
     """Return digests that differ where base digests are equal, and whether any are equal."""
     order = np.lexsort((bases[:, 1], bases[:, 0]))
     ordered = bases[order]
@@ -242,7 +249,9 @@ def _told_apart(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, bool]:
     told = bases.copy()
     for at in np.flatnonzero(again).tolist():
         base = ordered[at].tobytes()
-        told[order[at]] = _words(digest(key, base + int(again[at]).to_bytes(8)))[0]
+        told[order[at]] = _digests_to_integers(
+            digest_with_key(key, base + int(again[at]).to_bytes(8))
+        )[0]
     return told.tobytes(), bool(again.any())
 
 

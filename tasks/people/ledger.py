@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from tasks.people.asking import Ask, transaction
-from tasks.people.digests import AS_SPELT, People, partners, read_people
+from tasks.people.asking import Ask, open_ledger_transaction
+from tasks.people.digests import AS_SPELT, People, match_people, read_people
 from tasks.source.answers import OF_LEDGER, kind_of, what_to_do
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, read_secret, write_private
 
 SCHEMA = "1"
@@ -81,7 +81,7 @@ class Ledger:
     @property
     def key_print(self) -> str:
         """A hash that tells keys apart and nothing else of them."""
-        return secrecy.digest(self.key, b"the key itself").hex()
+        return secrecy.digest_with_key(self.key, b"the key itself").hex()
 
     def mend(self) -> None:
         """Enter releases of this vault that the ledger lacks; delete those that were stopped.
@@ -89,7 +89,7 @@ class Ledger:
         The caller holds `Vault.publishing`.
         """
         runs = self.vault.by_seal()
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             known = {
                 (run, folder): bool(seen)
                 for run, folder, seen in ask("select run, folder, published from releases")
@@ -112,10 +112,10 @@ class Ledger:
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             return bool(ask("select 1 from releases where run = $1", run.seal))
 
-    def overlapping(
+    def find_overlaps(
         self, run: Run | None, source_sha256: str, people: People | None
     ) -> list[Overlap]:
         """Return other runs that released the same source or, if given, some of these people."""
@@ -126,13 +126,15 @@ class Ledger:
 
         The ledger is not locked while people are compared.
         """
-        with self._asked() as ask:
-            released = _released(ask, "" if run is None else run.seal, self.kin)
+        with self._open_transaction() as ask:
+            released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
         overlaps = []
         for other, rows in released.items():
-            with self._asked() as ask:
-                theirs = _entered(ask, other) if people is not None else None
-            overlaps.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
+            with self._open_transaction() as ask:
+                theirs = _select_people(ask, other) if people is not None else None
+            overlaps.append(
+                _compute_overlap(other, rows, self._source(source_sha256), people, theirs)
+            )
         return overlaps
 
     def announce(
@@ -143,15 +145,15 @@ class Ledger:
         New are those of other runs than `seen`. If there are any, nothing was entered: the look
         and the entry are one transaction.
         """
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             new = {
                 other: rows
-                for other, rows in _released(ask, run.seal, self.kin).items()
+                for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
                 if other not in seen
             }
             source = self._source(run.source_sha256)
             overlaps = [
-                _overlap(other, rows, source, people, _entered(ask, other))
+                _compute_overlap(other, rows, source, people, _select_people(ask, other))
                 for other, rows in new.items()
             ]
             if shares := [overlap for overlap in overlaps if overlap.shares]:
@@ -161,7 +163,7 @@ class Ledger:
 
     def confirm(self, run: Run, folder: str) -> None:
         """Note that an announced release is visible."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask(
                 "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
             )
@@ -169,19 +171,19 @@ class Ledger:
     def lists(self, run: Run, folder: str, version: str) -> bool:
         """Whether this version in this folder is entered as a release of the run."""
         listed = "select version from releases where run = $1 and folder = $2"
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             return (version,) in ask(listed, run.seal, folder)
 
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask(entry, run.seal, folder, version)
             ask("delete from people where run not in (select run from releases)")
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask("delete from releases where run = $1 and published = 0", run.seal)
             ask("delete from people where run not in (select run from releases)")
 
@@ -192,7 +194,7 @@ class Ledger:
         """
         if self.uri is not None:
             return set()
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             entered = "select version from releases where folder = $1 and published = 1"
             return {version for (version,) in ask(entered, folder)}
 
@@ -230,20 +232,22 @@ class Ledger:
                 seal,
                 kind,
                 int(kind in people.repeated),
-                people.shuffled(kind),
+                people.sort_digests(kind),
             )
 
     def _source(self, sha256: str) -> str:
         """Digest a fingerprint: without the key nobody can recognise a source they guess."""
-        return secrecy.digest(self.key, sha256.encode()).hex()
+        return secrecy.digest_with_key(self.key, sha256.encode()).hex()
 
     @contextmanager
-    def _asked(self) -> Iterator[Ask]:
+    def _open_transaction(self) -> Iterator[Ask]:
         """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""
         try:
-            with transaction(self.vault.path / LEDGER, self.uri, lasting=self.lasting) as ask:
+            with open_ledger_transaction(
+                self.vault.path / LEDGER, self.uri, lasting=self.lasting
+            ) as ask:
                 self._require_ours(ask)
                 yield ask
         except AnonymityError:
@@ -257,7 +261,7 @@ class Ledger:
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
             refusal = (
-                full("the release ledger", [self.vault.path])
+                describe_full_disk("the release ledger", [self.vault.path])
                 if self.uri is None and is_full(error)
                 else f"{where} does not answer ({kind_of(error)}), "
                 f"and nothing is published without it; {remedy}"
@@ -284,7 +288,9 @@ class Ledger:
             )
 
 
-def _released(ask: Ask, seal: str, kin: frozenset[str]) -> dict[str, list[tuple[Any, ...]]]:
+def _select_other_releases(
+    ask: Ask, seal: str, kin: frozenset[str]
+) -> dict[str, list[tuple[Any, ...]]]:
     """Return the releases of other runs: run -> (name, version, source) of each."""
     rows = ask(
         "select run, name, version, source from releases where run <> $1 order by at, run, folder",
@@ -297,7 +303,7 @@ def _released(ask: Ask, seal: str, kin: frozenset[str]) -> dict[str, list[tuple[
     }
 
 
-def _entered(ask: Ask, run: str) -> People:
+def _select_people(ask: Ask, run: str) -> People:
     rows = ask("select kind, repeated, persons from people where run = $1", run)
     return People(
         0,
@@ -306,13 +312,15 @@ def _entered(ask: Ask, run: str) -> People:
     )
 
 
-def _overlap(
+def _compute_overlap(
     run: str,
     rows: Sequence[tuple[Any, ...]],
     source: str,
     people: People | None,
     theirs: People | None,
 ) -> Overlap:
-    shared = 0 if people is None or theirs is None else int((partners(people, theirs) >= 0).sum())
+    shared = (
+        0 if people is None or theirs is None else int((match_people(people, theirs) >= 0).sum())
+    )
     names = tuple(f"{name} {version}" for name, version, _ in rows)
     return Overlap(run, names, any(row[2] == source for row in rows), shared)

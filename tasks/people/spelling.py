@@ -31,7 +31,7 @@ NOTHING = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 LAST_DIGIT = 0x1FFFF  # no script has digits beyond
 
 
-def respell(values: pl.Series) -> pl.Series:
+def normalize_spelling(values: pl.Series) -> pl.Series:
     """Return identifiers as texts in their one spelling; null where there is none.
 
     Whole numbers have digits only, with a sign if negative: 1000, 1000.0, +1000, 1,000, 1e+03 and
@@ -43,7 +43,9 @@ def respell(values: pl.Series) -> pl.Series:
     texts = spell_plainly(values).alias("")
     if values.dtype.is_numeric() and not values.dtype.is_float():
         return texts.alias(values.name)
-    given = _fold(texts).str.replace(EXPONENT, "${1}e+${2}" if values.dtype.is_float() else "$0")
+    given = _fold_characters(texts).str.replace(
+        EXPONENT, "${1}e+${2}" if values.dtype.is_float() else "$0"
+    )
     text, small = pl.col("text"), pl.col("text").str.to_lowercase()
     grouped = text.str.replace_all(r"[,'\u2019 ]", "")
     pointed = text.str.replace_all(r"\.", "")
@@ -55,11 +57,11 @@ def respell(values: pl.Series) -> pl.Series:
             pl.when(text.str.contains(EITHER))
             .then(text)
             .when(text.str.contains(GROUPED))
-            .then(_digits(grouped))
+            .then(_extract_digits(grouped))
             .when(text.str.contains(POINTED))
-            .then(_digits(pointed))
+            .then(_extract_digits(pointed))
             .when(text.str.contains(WHOLE))
-            .then(_digits(text))
+            .then(_extract_digits(text))
             .when(small.str.contains(UUID))
             .then(dashed)
             .otherwise(text)
@@ -72,7 +74,7 @@ def respell(values: pl.Series) -> pl.Series:
     return whole.set(whole == "", None).alias(values.name)
 
 
-def _fold(texts: pl.Series) -> pl.Series:
+def _fold_characters(texts: pl.Series) -> pl.Series:
     """Texts with one sign for each of those that look alike."""
     if texts.str.contains(r"[^\x00-\x7f]").any():
         texts = (
@@ -91,7 +93,7 @@ def _digits_of_scripts() -> dict[str, str]:
     return {each: str(unicodedata.digit(each)) for each in signs if each.isdecimal()}
 
 
-def _digits(number: pl.Expr) -> pl.Expr:
+def _extract_digits(number: pl.Expr) -> pl.Expr:
     """The digits of whole numbers without zeros behind the point."""
     digits = number.str.strip_prefix("+").str.replace(r"[.,]0*$", "")
     return pl.when(digits == "-0").then(pl.lit("0")).otherwise(digits)
@@ -117,11 +119,14 @@ def spell_plainly(values: pl.Series) -> pl.Series:
 def count_respelt(values: pl.Series) -> int:
     """Count the distinct identifiers that differ from another one in spelling only."""
     given = values.alias("")  # polars takes a name such as ^a$ for a pattern
-    return spell_plainly(given).drop_nulls().n_unique() - respell(given).drop_nulls().n_unique()
+    return (
+        spell_plainly(given).drop_nulls().n_unique()
+        - normalize_spelling(given).drop_nulls().n_unique()
+    )
 
 
 def count_ambiguous(values: pl.Series) -> int:
     """Count the identifiers such as 1.000, which may mean 1 or 1000; numbers by type are clear."""
     if values.dtype != pl.String:
         return 0
-    return int(_fold(values.alias("")).str.contains(EITHER).sum())
+    return int(_fold_characters(values.alias("")).str.contains(EITHER).sum())

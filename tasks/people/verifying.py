@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from tasks.people.asking import transaction
+from tasks.people.asking import open_ledger_transaction
 from tasks.people.ledger import Ledger
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault.sealing import DamagedError
@@ -36,7 +36,7 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
         if visible:
             report.add(place, f"it is missing, and {len(visible)} releases are not in it", REBUILT)
         return
-    if (told := _told(report, ledger, place)) is None:
+    if (told := _read_ledger(report, ledger, place)) is None:
         return
     about, entries = told
     report.looked_at["entries of the ledger"] = len(entries)
@@ -63,25 +63,25 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
                 )
 
 
-def _told(report: Report, ledger: Ledger, place: str) -> tuple[Rows, Rows] | None:
+def _read_ledger(report: Report, ledger: Ledger, place: str) -> tuple[Rows, Rows] | None:
     """What the ledger holds; None where it cannot be read."""
     try:
         if ledger.uri is not None:
-            with transaction(ledger.vault.path / LEDGER, ledger.uri) as ask:
+            with open_ledger_transaction(ledger.vault.path / LEDGER, ledger.uri) as ask:
                 return ask(ABOUT), ask(ENTRIES)
         file = (ledger.vault.path / LEDGER).absolute().as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=10)) as connection:
             sound = connection.execute("pragma integrity_check").fetchall()
             told = [connection.execute(query).fetchall() for query in (ABOUT, ENTRIES)]
     except FOREIGN_ERRORS as error:
-        report.add(place, f"it cannot be read ({type(error).__name__})", _remedy(ledger))
+        report.add(place, f"it cannot be read ({type(error).__name__})", _describe_remedy(ledger))
         return None
     if sound != [("ok",)]:
-        report.add(place, "SQLite finds it damaged", _remedy(ledger))
+        report.add(place, "SQLite finds it damaged", _describe_remedy(ledger))
     return told[0], told[1]
 
 
-def _remedy(ledger: Ledger) -> str:
+def _describe_remedy(ledger: Ledger) -> str:
     if ledger.uri is not None:
         return "check publish.ledger"
     return "move it away: it is built anew from the runs when the next release or audit runs"

@@ -44,11 +44,11 @@ def what_to_do(error: Exception, bucket: str) -> str:
     """What to do about a driver's error; `bucket` is scheme://bucket."""
     scheme = bucket.partition("://")[0]
     driver = SCHEMES.get(scheme, SCHEMES["s3"])
-    words = WHAT_TO_DO[_cause(error)]
+    words = WHAT_TO_DO[_classify_error(error)]
     return words.format(bucket=bucket, scheme=scheme, kind=type(error).__name__, **driver._asdict())
 
 
-def _cause(error: Exception) -> str:
+def _classify_error(error: Exception) -> str:
     """A key of `WHAT_TO_DO`, by the class of the error."""
     kind = type(error).__name__
     if "Credential" in kind or "Token" in kind or kind in {"ProfileNotFound", "RefreshError"}:

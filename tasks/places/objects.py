@@ -110,7 +110,7 @@ class ObjectPath:
             start = str(store._strip_protocol(self.url)) + "/"
             found = store.find(self.url, detail=True)
             return {
-                name.removeprefix(start): _stamp(about)
+                name.removeprefix(start): _extract_stamp(about)
                 for name, about in sorted(found.items())
                 if name.startswith(start) and not name.endswith("/")
             }
@@ -118,7 +118,7 @@ class ObjectPath:
     def stamp(self) -> tuple[str, ...]:
         """What tells the content of the object apart from any other."""
         with self._answers() as store:
-            return _stamp(store.info(self.url))
+            return _extract_stamp(store.info(self.url))
 
     def read_bytes(self) -> bytes:
         """The whole content, by one request: it is of one moment."""
@@ -188,7 +188,7 @@ class ObjectPath:
         try:
             import fsspec
 
-            _hush()
+            _silence_drivers()
             yield fsspec.filesystem(self.scheme, use_listings_cache=False)
         except (FileExistsError, FileNotFoundError):
             raise
@@ -198,7 +198,7 @@ class ObjectPath:
             raise StoreError(refusal)
 
 
-def _hush() -> None:
+def _silence_drivers() -> None:
     """Keep the drivers from logging: their messages quote addresses, keys of objects and traces."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
@@ -207,5 +207,5 @@ def _hush() -> None:
             logger.addHandler(logging.NullHandler())
 
 
-def _stamp(about: Mapping[str, Any]) -> tuple[str, ...]:
+def _extract_stamp(about: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(about[name]) for name in STAMPS if about.get(name) is not None)

@@ -84,7 +84,7 @@ def find_urls(cells: Cells) -> NDArray[np.bool_]:
 def find_handles(cells: Cells) -> NDArray[np.bool_]:
     """User names after an @ or the name of a network, or under the header of such a column."""
     found = cells.contain(HANDLE)
-    if cells.says(any_word(list(load_words()["columns"]["handle"]))) and _differ(cells):
+    if cells.says(any_word(list(load_words()["columns"]["handle"]))) and _has_distinct_cells(cells):
         found |= cells.contain(r"^[\p{L}\p{N}._-]*\p{L}[\p{L}\p{N}._-]*$")
     return found
 
@@ -125,7 +125,7 @@ def find_positions(cells: Cells) -> NDArray[np.bool_]:
     """Pairs of coordinates in a cell, or one of them in a column that is called so."""
     found = cells.contain(ON_EARTH) | _find_pairs(cells)
     words = load_words()["columns"]
-    if cells.called({*words["latitude"], *words["longitude"]}) and _differ(cells):
+    if cells.has_word({*words["latitude"], *words["longitude"]}) and _has_distinct_cells(cells):
         single = cells.contain(r"^\s*[+-]?\d{1,3}[.,]\d{3,}\s*°?\s*[NSEWOnsewo]?\s*$")
         found |= single if single.mean() >= 0.5 else cells.nothing()
     elif _is_one_of_two(cells):
@@ -153,7 +153,11 @@ def _is_one_of_two(cells: Cells) -> bool:
     """
     last = cells.name[-1:]
     other = {"x": "y", "y": "x"}.get(last)
-    if other is None or not cells.has_beside(cells.name[:-1] + other) or not _differ(cells):
+    if (
+        other is None
+        or not cells.has_beside(cells.name[:-1] + other)
+        or not _has_distinct_cells(cells)
+    ):
         return False
     single = cells.contain(SINGLE)
     if single.mean() < 0.5:
@@ -164,7 +168,7 @@ def _is_one_of_two(cells: Cells) -> bool:
     return bool(NEAR_ZERO <= abs(middle) <= most and high - low <= abs(middle) / 2)
 
 
-def _differ(cells: Cells) -> bool:
+def _has_distinct_cells(cells: Cells) -> bool:
     """Whether the column has many cells, and half of its rows one of their own."""
     return len(cells.rows) >= MANY and 2 * len(cells.rows) >= int(cells.rows.sum())
 

@@ -57,11 +57,11 @@ class Cells:
         spelt = texts.alias("").str.normalize("NFKC")
         escaped = spelt.str.contains(ESCAPED)
         if escaped.any():
-            plain = [_unescaped(text) for text in spelt.filter(escaped).to_list()]
+            plain = [_replace_escapes(text) for text in spelt.filter(escaped).to_list()]
             at = escaped.arg_true()
             spelt = spelt.scatter(at, plain)
         spelt = spelt.str.replace_many(list(SIGNS), list(SIGNS.values()))
-        return cls(_words(name), spelt.alias(""), rows, frozenset(beside))
+        return cls(_normalize_name(name), spelt.alias(""), rows, frozenset(beside))
 
     @cached_property
     def digits(self) -> NDArray[np.bool_]:
@@ -88,7 +88,7 @@ class Cells:
 
     def has_beside(self, name: str) -> bool:
         """Whether the table has a column of this name, in words as `name` is."""
-        return any(_words(each) == name for each in self.beside)
+        return any(_normalize_name(each) == name for each in self.beside)
 
     @property
     def is_measure(self) -> bool:
@@ -103,7 +103,7 @@ class Cells:
         last = self.name.rfind(" ") + 1
         return any(match.end() > last or not self.is_measure for match in words.finditer(self.name))
 
-    def called(self, words: Collection[str]) -> bool:
+    def has_word(self, words: Collection[str]) -> bool:
         """Whether a word of the name, or two neighbours written as one, is one of the words."""
         if self.is_measure:
             return False
@@ -128,16 +128,16 @@ def any_word(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(each)})")
 
 
-def loose(words: list[str]) -> str:
+def build_loose_pattern(words: list[str]) -> str:
     """The same for `Cells.contain`, which looks neither back nor ahead: it may find more."""
     return rf"(?i)(?:{'|'.join(re.escape(word) for word in words)})"
 
 
-def _words(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return " ".join(WORDS.findall(WORD_ENDS.sub(" ", name.replace("_", " ")))).lower()
 
 
-def _unescaped(text: str) -> str:
+def _replace_escapes(text: str) -> str:
     """Escapes of HTML, JSON and addresses of the web as the signs that they mean."""
     text = re.sub(r"\\u([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16)), text)
     text = re.sub(r"%(2[0-9A-Fa-f]|3[0-9A-Fa-f]|40)", lambda found: chr(int(found[1], 16)), text)

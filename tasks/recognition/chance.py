@@ -3,6 +3,6 @@
 from scipy.special import bdtrc
 
 
-def tail(hits: int, number: int, chance: float) -> float:
+def compute_binomial_tail(hits: int, number: int, chance: float) -> float:
     """The chance that at least `hits` of `number` pass a check that each passes with `chance`."""
     return 1.0 if hits <= 0 else float(bdtrc(hits - 1, number, chance))

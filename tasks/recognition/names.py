@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.recognition.cells import BEFORE, Cells, any_word, loose
+from tasks.recognition.cells import BEFORE, Cells, any_word, build_loose_pattern
 from tasks.recognition.words import load_words
 
 NUMBER = re.compile(
@@ -24,13 +24,13 @@ MANY = 10
 
 def find_names(cells: Cells) -> NDArray[np.bool_]:
     """Cells with a title and a name, and those of a column that is called surname or the like."""
-    found = cells.contain(_titled())
+    found = cells.contain(_build_title_pattern())
     if found.any():
         rest = cells.where(found)
         person = ~rest.contain(_no_person())
         found[np.flatnonzero(found)] = person
     found |= cells.contain(MRZ) | _find_named(cells)
-    if cells.called(_name_words()) and len(cells.rows) >= MANY:
+    if cells.has_word(_name_words()) and len(cells.rows) >= MANY:
         found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 
@@ -38,32 +38,35 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
 def find_documents(cells: Cells) -> NDArray[np.bool_]:
     """Numbers of passports, licences, records and policies, where the word stands before them."""
     found = cells.nothing()
-    named = cells.says(_papers())
-    may = r"\d" if named else loose(list(load_words()["document"]["words"]))
+    named = cells.says(_build_document_pattern())
+    may = r"\d" if named else build_loose_pattern(list(load_words()["document"]["words"]))
     for at, text in cells.candidates(may):
         lower = text.lower()
         for match in NUMBER.finditer(text.upper() if named else text):
             if sum(sign.isdigit() for sign in match[0]) < 4:
                 continue
             before = lower[max(0, match.start() - BEFORE) : match.start()]
-            if named or _papers().search(before):
+            if named or _build_document_pattern().search(before):
                 found[at] = True
                 break
     return found
 
 
 @cache
-def _papers() -> re.Pattern[str]:
+def _build_document_pattern() -> re.Pattern[str]:
     return any_word(list(load_words()["document"]["words"]))
 
 
 @cache
-def _titled() -> str:
+def _build_title_pattern() -> str:
     titles: dict[str, list[str]] = load_words()["titles"]
     free, dotted, capital, small = (
-        _any(titles[name]) for name in ("free", "dotted", "capital", "small")
+        _join_alternatives(titles[name]) for name in ("free", "dotted", "capital", "small")
     )
-    degrees, particles = _any(titles["degrees"]), _any(titles["particles"])
+    degrees, particles = (
+        _join_alternatives(titles["degrees"]),
+        _join_alternatives(titles["particles"]),
+    )
     start = r"(?:^|[^\p{L}\p{N}])"
     link = r"(?:\.\s*|\s+)"  # Dr. Meier, Dr.Meier, Dr Meier
     more = (
@@ -76,15 +79,15 @@ def _titled() -> str:
         [
             rf"{start}(?:{free}){link}{more}{NAME}",
             rf"{after}(?:{dotted})\.\s*{more}\p{{Lu}}[\p{{L}}'-]+",
-            rf"(?:^|[.!?:;,(]\s*|{start}(?:{_any(titles['before_dr'])})\s+)dr\.?\s+{more}\p{{L}}{{3}}",
+            rf"(?:^|[.!?:;,(]\s*|{start}(?:{_join_alternatives(titles['before_dr'])})\s+)dr\.?\s+{more}\p{{L}}{{3}}",
             rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}|^(?:DR|PROF)\.?\s+\p{{Lu}}{{2,}}",
             rf"\p{{Lu}}[\p{{L}}'-]+,\s+(?:{free})\.?(?:$|[^\p{{L}}])",
             rf"\p{{Lu}}\p{{L}}+\s+(?:\p{{Lu}}\.?\s+)?\p{{Lu}}[\p{{L}}'-]+,\s+(?:{DEGREES})(?:$|[^\p{{L}}])",
             rf"{start}(?:{small})\.?\s+(?:\p{{Ll}}{{3}}|\p{{Lu}}\p{{L}})",
-            rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_any(titles['after'])})",
-            rf"{NAME}\s+(?:{_any(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
-            rf"{start}(?:{_any(titles['right_to_left'])})\.?\s+[\p{{Arabic}}\p{{Hebrew}}]{{2,}}",
-            rf"(?:{_any(titles['before_without_blank'])})\s?[\p{{Devanagari}}\p{{Thai}}]{{2,}}",
+            rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_join_alternatives(titles['after'])})",
+            rf"{NAME}\s+(?:{_join_alternatives(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
+            rf"{start}(?:{_join_alternatives(titles['right_to_left'])})\.?\s+[\p{{Arabic}}\p{{Hebrew}}]{{2,}}",
+            rf"(?:{_join_alternatives(titles['before_without_blank'])})\s?[\p{{Devanagari}}\p{{Thai}}]{{2,}}",
         ]
     )
 
@@ -93,9 +96,11 @@ def _titled() -> str:
 def _no_person() -> str:
     """A firm that is called after a doctor, magnetic resonance, and the like."""
     titles: dict[str, list[str]] = load_words()["titles"]
-    every = _any([*titles["free"], *titles["dotted"], *titles["capital"], *titles["small"]])
-    firms, others = _any(titles["firms"]), _any(titles["no_person"])
-    jobs, streets = _any(titles["jobs"]), _any(titles["streets"])
+    every = _join_alternatives(
+        [*titles["free"], *titles["dotted"], *titles["capital"], *titles["small"]]
+    )
+    firms, others = _join_alternatives(titles["firms"]), _join_alternatives(titles["no_person"])
+    jobs, streets = _join_alternatives(titles["jobs"]), _join_alternatives(titles["streets"])
     return (
         rf"(?i)(?:{every})(?:\.\s*|\s+)(?:[\p{{L}}'.-]+[\s,]+){{1,4}}(?:{firms})(?:$|[^\p{{L}}]|atories)"
         rf"|(?-i:(?:{every})\.?\s+(?:{others}))"
@@ -112,7 +117,7 @@ def _find_named(cells: Cells) -> NDArray[np.bool_]:
     quoted, plain = rf"{key}['\"]\s*:\s*['\"]\s*", rf"{key}\s*[=:]\s*"
     found = cells.contain(rf"{quoted}\p{{L}}{{2}}|{plain}['\"]?(?-i:\p{{Lu}}|\p{{Lo}})\p{{L}}")
     if found.any():
-        idle = rf"(?:{_any(load_words()['titles']['no_name'])})(?:$|[^\p{{L}}])"
+        idle = rf"(?:{_join_alternatives(load_words()['titles']['no_name'])})(?:$|[^\p{{L}}])"
         some = cells.where(found).texts
         number = some.str.count_matches(rf"{quoted}\p{{L}}{{2}}|{plain}['\"]?\p{{L}}{{2}}")
         empty = some.str.count_matches(rf"{quoted}{idle}|{plain}['\"]?{idle}")
@@ -120,7 +125,7 @@ def _find_named(cells: Cells) -> NDArray[np.bool_]:
     return found
 
 
-def _any(texts: list[Any]) -> str:
+def _join_alternatives(texts: list[Any]) -> str:
     return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
 
 

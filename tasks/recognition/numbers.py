@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tasks.recognition.cells import BEFORE, Cells, any_word
-from tasks.recognition.chance import tail
+from tasks.recognition.chance import compute_binomial_tail
 from tasks.recognition.words import load_numbers
 
 LEFT, RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
@@ -61,7 +61,7 @@ class Number:
             entry["chance"],
             entry.get("plain", False),
             any_word(entry["words"]),
-            _checker(entry["check"]) if "check" in entry else None,
+            _build_number_check(entry["check"]) if "check" in entry else None,
         )
 
     @property
@@ -75,7 +75,7 @@ class Number:
         return rf"^\s*(?:{self.bare})\s*$"
 
     @cached_property
-    def bounded(self) -> re.Pattern[str]:
+    def whole_pattern(self) -> re.Pattern[str]:
         """Both forms where they are no part of a longer one."""
         written = rf"(?<!\d[ -])(?:{self.written})(?![ -]\d)|" if self.written else ""
         return re.compile(f"{LEFT}(?:{written}{self.bare}){RIGHT}")
@@ -120,7 +120,7 @@ def _among_digits(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
             found |= whole
         elif whole.any() and _many_pass(cells.texts.filter(pl.Series(whole)), sort):
             whole_cells = [(at, text.strip()) for at, text in cells.candidates(sort.whole)]
-            found[_convincing(whole_cells, sort, sort.chance, ALONE)] = True
+            found[_find_convincing_cells(whole_cells, sort, sort.chance, ALONE)] = True
     return found
 
 
@@ -132,7 +132,7 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
         written: list[tuple[int, str]] = []  # numbers that need a check
         bare: list[tuple[int, str]] = []
         for at, text in cells.candidates(sort.pattern):
-            for match in sort.bounded.finditer(text):
+            for match in sort.whole_pattern.finditer(text):
                 number = match[0]
                 before = text[max(0, match.start() - BEFORE) : match.start()].lower()
                 if named or sort.said.search(before) or (form and form.fullmatch(number)):
@@ -140,8 +140,8 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
                 elif sort.tells:
                     (bare if re.fullmatch(sort.bare, number) else written).append((at, number))
         rarer = sort.chance * (1 if sort.plain else SEPARATORS)
-        found[_convincing(written, sort, rarer, WRITTEN)] = True
-        found[_convincing(bare, sort, sort.chance, IN_TEXT)] = True
+        found[_find_convincing_cells(written, sort, rarer, WRITTEN)] = True
+        found[_find_convincing_cells(bare, sort, sort.chance, IN_TEXT)] = True
     return found
 
 
@@ -152,7 +152,7 @@ def _many_pass(numbers: pl.Series, sort: Number) -> bool:
     return sum(map(sort.check, first)) >= HALF / 2 * len(first)
 
 
-def _convincing(
+def _find_convincing_cells(
     candidates: list[tuple[int, str]], sort: Number, chance: float, most: float
 ) -> list[int]:
     """The cells whose numbers pass, if more of all pass than chance explains."""
@@ -162,12 +162,15 @@ def _convincing(
     check = sort.check
     assert check is not None
     passed = {number for number in distinct if check(number)}
-    if len(passed) < HALF * len(distinct) or tail(len(passed), len(distinct), chance) > most:
+    if (
+        len(passed) < HALF * len(distinct)
+        or compute_binomial_tail(len(passed), len(distinct), chance) > most
+    ):
         return []
     return [at for at, number in candidates if number in passed]
 
 
-def _checker(module: str) -> Callable[[str], bool]:
+def _build_number_check(module: str) -> Callable[[str], bool]:
     """Whether a number passes the check of python-stdnum; what it cannot read does not."""
     checked = import_module(f"stdnum.{module}")
 

@@ -22,8 +22,8 @@ from phonenumbers import (
     parse,
 )
 
-from tasks.recognition.cells import Cells, any_word, loose
-from tasks.recognition.chance import tail
+from tasks.recognition.cells import Cells, any_word, build_loose_pattern
+from tasks.recognition.chance import compute_binomial_tail
 from tasks.recognition.words import load_words
 
 ABROAD = re.compile(r"(?<![\w+])(?:\+ ?|00 ?)[1-9][\d ()./-]{6,22}\d(?!\w)")
@@ -100,7 +100,7 @@ FIXED = (PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
 
 def find_phones(cells: Cells) -> NDArray[np.bool_]:
     """Which cells hold a telephone number, bool (n,)."""
-    named = cells.says(_headers())
+    named = cells.says(_build_header_pattern())
     digits = cells.contain(r"^\s*\d{7,15}\s*$")
     found = cells.nothing()
     if digits.any():
@@ -144,7 +144,7 @@ def _are_times(form: str, distinct: list[str]) -> bool:
 
 def _of_one_country(distinct: list[str], rarer: float, most: float) -> bool:
     """Whether numbers in groups are nearly all of one plan, or all mobile, and not by chance."""
-    if len(distinct) < LEAST_GROUPED or not _apart(distinct):
+    if len(distinct) < LEAST_GROUPED or not _are_widely_spread(distinct):
         return False
     if len({number[:4] for number in distinct}) < 3:  # a part that all share
         return False
@@ -152,25 +152,32 @@ def _of_one_country(distinct: list[str], rarer: float, most: float) -> bool:
     first = tried[:: -(-len(tried) // FIRST)]
     for region in (*REGIONS, *MORE_REGIONS):
         for mobile in (False, True):
-            if sum(_reaches(text, region, mobile) for text in first) < NEARLY_ALL * len(first):
+            if sum(_is_personal_number(text, region, mobile) for text in first) < NEARLY_ALL * len(
+                first
+            ):
                 break
-            valid = sum(_reaches(text, region, mobile) for text in tried)
+            valid = sum(_is_personal_number(text, region, mobile) for text in tried)
             if valid < NEARLY_ALL * len(tried):
                 break
-            chance = _chance(region, mobile, len(tried[0]), tried[0][0] == "0")
-            if chance <= most and tail(valid, len(tried), rarer * chance) <= MOST_GROUPED:
+            chance = _estimate_chance(region, mobile, len(tried[0]), tried[0][0] == "0")
+            if (
+                chance <= most
+                and compute_binomial_tail(valid, len(tried), rarer * chance) <= MOST_GROUPED
+            ):
                 return True
     return False
 
 
 @lru_cache(maxsize=1024)
-def _chance(region: str, mobile: bool, length: int, zero: bool) -> float:
+def _estimate_chance(region: str, mobile: bool, length: int, zero: bool) -> float:
     """How many of random digits are a number of a region."""
-    drawn = _alike([f"{0 if zero else 1 + at % 9}".ljust(length, "0") for at in range(DRAWN)])
-    return max(1, sum(_reaches(text, region, mobile) for text in drawn)) / DRAWN
+    drawn = _draw_similar_digits(
+        [f"{0 if zero else 1 + at % 9}".ljust(length, "0") for at in range(DRAWN)]
+    )
+    return max(1, sum(_is_personal_number(text, region, mobile) for text in drawn)) / DRAWN
 
 
-def _reaches(number: str, region: str, mobile: bool) -> bool:
+def _is_personal_number(number: str, region: str, mobile: bool) -> bool:
     """Whether a number is one of people in a region: neither a service nor free of charge."""
     try:
         kind = number_type(parse(number, region))
@@ -183,8 +190,8 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
     """Which of these texts hold a number beside other signs."""
     found = cells.nothing()
     for at, text in cells.candidates(r"\+|00"):
-        found[at] = _abroad(text)
-    for region, form, loosely in _forms():
+        found[at] = _has_international_number(text)
+    for region, form, loosely in _build_form_patterns():
         for at, text in cells.candidates(loosely):
             if not found[at]:
                 found[at] = any(
@@ -193,25 +200,25 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
                     and not DECIMAL.fullmatch(match[0])
                     for match in form.finditer(text)
                 )
-    near = loose(list(load_words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
+    near = build_loose_pattern(list(load_words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
     for at, text in cells.candidates(MAY if named else near):
         if not found[at]:
-            found[at] = _said(text, named=named)
+            found[at] = _has_announced_number(text, named=named)
     return found
 
 
 @cache
-def _words() -> re.Pattern[str]:
+def _build_word_pattern() -> re.Pattern[str]:
     return any_word(list(load_words()["telephone"]["words"]))
 
 
 @cache
-def _headers() -> re.Pattern[str]:
+def _build_header_pattern() -> re.Pattern[str]:
     return any_word(list(load_words()["telephone"]["headers"]))
 
 
 @cache
-def _forms() -> tuple[tuple[str, re.Pattern[str], str], ...]:
+def _build_form_patterns() -> tuple[tuple[str, re.Pattern[str], str], ...]:
     """Region, form, and the form for `Cells.contain`, which knows no repeated group."""
     return tuple(
         (region, re.compile(f"{LEFT}(?:{form}){RIGHT}"), form.replace(r"\1", "[ .-]"))
@@ -219,7 +226,7 @@ def _forms() -> tuple[tuple[str, re.Pattern[str], str], ...]:
     )
 
 
-def _abroad(text: str) -> bool:
+def _has_international_number(text: str) -> bool:
     """Whether the code of a country and a possible number stand in a text."""
     for match in ABROAD.finditer(text):
         number = match[0]
@@ -231,7 +238,7 @@ def _abroad(text: str) -> bool:
     return False
 
 
-def _said(text: str, *, named: bool) -> bool:
+def _has_announced_number(text: str, *, named: bool) -> bool:
     """Whether a word before some digits, or the column's name, says that they are a number."""
     for match in SAID.finditer(text):
         digits = sum(sign.isdigit() for sign in match[0])
@@ -239,14 +246,20 @@ def _said(text: str, *, named: bool) -> bool:
             continue
         if DECIMAL.fullmatch(match[0]) and not (named and match[0].index(".") <= 4):
             continue
-        if named or _words().search(text[max(0, match.start() - NEAR) : match.start()].lower()):
+        if named or _build_word_pattern().search(
+            text[max(0, match.start() - NEAR) : match.start()].lower()
+        ):
             return True
     return False
 
 
 def _of_one_plan(distinct: list[str]) -> bool:
     """Whether bare digits are nearly all numbers of one country, and not by chance."""
-    if len(distinct) < LEAST or not _apart(distinct) or all(map(TIME.fullmatch, distinct)):
+    if (
+        len(distinct) < LEAST
+        or not _are_widely_spread(distinct)
+        or all(map(TIME.fullmatch, distinct))
+    ):
         return False
     if sum(map(bool, map(GEOID.fullmatch, distinct))) >= NEARLY_ALL * len(distinct):
         return False
@@ -256,19 +269,21 @@ def _of_one_plan(distinct: list[str]) -> bool:
         valid = sum(is_valid(plus + text, region) for text in tried)
         if valid < NEARLY_ALL * len(tried):
             continue
-        chance = sum(is_valid(plus + text, region) for text in _alike(tried)) / len(tried)
-        if tail(valid, len(tried), max(chance, 1 / len(tried))) <= MOST_BY_CHANCE:
+        chance = sum(is_valid(plus + text, region) for text in _draw_similar_digits(tried)) / len(
+            tried
+        )
+        if compute_binomial_tail(valid, len(tried), max(chance, 1 / len(tried))) <= MOST_BY_CHANCE:
             return True
     return False
 
 
-def _apart(distinct: list[str]) -> bool:
+def _are_widely_spread(distinct: list[str]) -> bool:
     """Whether numbers lie farther apart than serial numbers do."""
     values = [int(text) for text in distinct]
     return max(values) - min(values) >= APART * len(values)
 
 
-def _alike(texts: list[str]) -> Iterator[str]:
+def _draw_similar_digits(texts: list[str]) -> Iterator[str]:
     """Other digits, as many each, with the same first one: the same whenever they are drawn."""
     state = 1
     for text in texts:

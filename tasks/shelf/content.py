@@ -10,7 +10,7 @@ from tasks.places.place import Place
 from tasks.shelf.layout import ASIDE, VERSION
 
 
-def sha256(file: Place) -> str:
+def hash_released_file(file: Place) -> str:
     """Hash of the bytes of a released file."""
     if not isinstance(file, Path):
         return file.sha256()
@@ -18,9 +18,12 @@ def sha256(file: Place) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def holds(folder: Place, files: Mapping[str, str]) -> bool:
+def has_version_files(folder: Place, files: Mapping[str, str]) -> bool:
     """Whether a version has these files with these hashes."""
-    return all((folder / name).is_file() and sha256(folder / name) == files[name] for name in files)
+    return all(
+        (folder / name).is_file() and hash_released_file(folder / name) == files[name]
+        for name in files
+    )
 
 
 def in_order(names: set[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.shelf.content import holds, in_order, name_aside
+from tasks.shelf.content import has_version_files, in_order, name_aside
 from tasks.shelf.layout import MANIFEST, MARK, NOTICE
 
 
@@ -51,9 +51,9 @@ class FolderShelf:
     def put_aside(self, name: str, files: Mapping[str, str], notice: bytes) -> Path | None:
         """Rename the version, close it to others and leave a notice."""
         place, aside = self.parent / name, self.parent / name_aside(name)
-        if holds(place, files) and place != aside:
+        if has_version_files(place, files) and place != aside:
             os.rename(place, aside)
-        if not holds(aside, files):
+        if not has_version_files(aside, files):
             return None
         aside.chmod(0o700)
         partial = aside / f".{NOTICE}.partial"
@@ -76,12 +76,12 @@ class FolderShelf:
             aside.write_text(f"{mark}\n", encoding="ascii")
             aside.chmod(0o644)
             with contextlib.suppress(FileExistsError):
-                _link(aside, self.parent / MARK)
+                _link_mark(aside, self.parent / MARK)
         finally:
             aside.unlink(missing_ok=True)
 
 
-def _link(aside: Path, mark: Path) -> None:
+def _link_mark(aside: Path, mark: Path) -> None:
     """Let the mark appear at once; where a file system has no links, a rename does it."""
     try:
         os.link(aside, mark)

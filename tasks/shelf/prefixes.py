@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tasks.places.answers import UNCONDITIONAL
 from tasks.places.objects import ObjectPath, StoreError
-from tasks.shelf.content import holds, in_order, name_aside, sha256
+from tasks.shelf.content import has_version_files, hash_released_file, in_order, name_aside
 from tasks.shelf.layout import MANIFEST, MARK, NOTICE
 
 PARTIAL = ".publish.partial"
@@ -64,10 +64,10 @@ class ObjectShelf:
             (folder / file.name).create_from(file)
         _require_conditions(folder, min(files, key=lambda file: file.stat().st_size))
         written = folder.below()
-        if not holds(folder, {file.name: sha256(file) for file in files}):
+        if not has_version_files(folder, {file.name: hash_released_file(file) for file in files}):
             # Another writer took some for leftovers, and wrote its own.
             raise FileExistsError(str(folder))
-        _point(folder / MANIFEST, (aside / MANIFEST).read_bytes())
+        _write_manifest_once(folder / MANIFEST, (aside / MANIFEST).read_bytes())
         now = folder.below()
         if {name: now.get(name) for name in written} != written:
             # Another writer took these for leftovers before the manifest was there.
@@ -78,11 +78,11 @@ class ObjectShelf:
     def put_aside(self, name: str, files: Mapping[str, str], notice: bytes) -> ObjectPath | None:
         """Copy what is meant, remove the manifest, so that there is no version, move the rest."""
         place, aside = self.parent / name, self.parent / name_aside(name)
-        if holds(place, files) and place != aside:
+        if has_version_files(place, files) and place != aside:
             for each in files:
                 (place / each).copy_to(aside / each)
             (place / MANIFEST).unlink()
-        if not holds(aside, files):
+        if not has_version_files(aside, files):
             return None
         if place != aside and not self.stands(name):
             for left in place.below():
@@ -110,7 +110,7 @@ def _require_conditions(folder: ObjectPath, file: Path) -> None:
         raise StoreError(UNCONDITIONAL.format(bucket=folder.bucket))
 
 
-def _point(manifest: ObjectPath, content: bytes) -> None:
+def _write_manifest_once(manifest: ObjectPath, content: bytes) -> None:
     """Write the manifest if there is none; one of the same bytes is ours, its answer was lost."""
     try:
         manifest.create(content)

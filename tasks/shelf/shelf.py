@@ -69,6 +69,6 @@ def shelf_of(parent: Place) -> Shelf:
     return ObjectShelf(parent) if isinstance(parent, ObjectPath) else FolderShelf(parent)
 
 
-def stands(folder: Place) -> bool:
+def has_version_at(folder: Place) -> bool:
     """Whether a version stands at a place, changed or not."""
     return shelf_of(folder.parent).stands(folder.name)

@@ -145,19 +145,19 @@ def cause_of(error: BaseException) -> str:
     package, text = type(error).__module__, str(error)
     state = str(getattr(error, "sqlstate", None) or "")
     if package.startswith("sqlite3"):
-        return _first(SQLITE, text)
+        return _match_phrase(SQLITE, text)
     if "mssql" in package:
-        return MSSQL.get(_number(error) or 0, "")
+        return MSSQL.get(_find_mssql_number(error) or 0, "")
     if "duckdb" in package:
         return _of_duckdb(type(error).__name__, text)
     if state:
         return STATES.get(state) or STATES.get(state[:2], "")
     if "FATAL" in text and re.search(r'database ".*" does not exist', text):
         return "database"
-    return _first(PHRASES, text)
+    return _match_phrase(PHRASES, text)
 
 
-def _number(error: BaseException) -> int | None:
+def _find_mssql_number(error: BaseException) -> int | None:
     """The number of an error of SQL Server or of its driver.
 
     pymssql remembers the gravest error of opening a connection until the process ends.
@@ -180,7 +180,7 @@ def _of_duckdb(name: str, text: str) -> str:
 
 def kind_of(error: BaseException) -> str:
     """The class of an error, and its SQLSTATE or number if it has one."""
-    if number := _number(error):
+    if number := _find_mssql_number(error):
         return f"{type(error).__name__}, error {number}"
     state = getattr(error, "sqlstate", None)
     return f"{type(error).__name__}, SQLSTATE {state}" if state else type(error).__name__
@@ -196,5 +196,5 @@ def what_to_do(error: BaseException, asked: Asked) -> str:
     )
 
 
-def _first(phrases: dict[str, str], text: str) -> str:
+def _match_phrase(phrases: dict[str, str], text: str) -> str:
     return next((cause for phrase, cause in phrases.items() if phrase in text), "")

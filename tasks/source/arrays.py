@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 DAMAGED = "the source is not a readable .npz file of arrays; write it anew"
 
@@ -21,7 +21,7 @@ def array_names(content: Content) -> list[str]:
         with np.load(io.BytesIO(content.data), allow_pickle=False) as file:
             return list(file.files)
 
-    return attempt(names, DAMAGED)
+    return call_or_refuse(names, DAMAGED)
 
 
 def read_arrays(content: Content, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
@@ -33,4 +33,4 @@ def read_arrays(content: Content, needed: Sequence[str]) -> Mapping[str, NDArray
         with np.load(io.BytesIO(content.data), allow_pickle=False) as file:
             return {name: file[name] for name in needed}
 
-    return attempt(arrays, DAMAGED)
+    return call_or_refuse(arrays, DAMAGED)

@@ -20,7 +20,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.places.place import Place
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 MOST_FIELD_BYTES = 2**24
@@ -66,7 +66,7 @@ def first_rows(
     `comment` are no rows.
     """
     marks: Counter[str] = Counter()
-    with closing(_rows(file, separator, marks, comment)) as rows:
+    with closing(_stream_rows(file, separator, marks, comment)) as rows:
         first = list(islice(rows, number))
     if refusal := _no_text(marks):
         raise InputError(refusal)
@@ -86,13 +86,13 @@ def read_csv(
     The file is read and unpacked once. Lines that start with `comment` are no rows. Refused: a row
     that has not one field for each name, text that is not UTF-8, broken quotes or gzip.
     """
-    text = unpacked(file)
+    text = unpack_csv_text(file)
     marks: Counter[str] = Counter()
     rows = _count_rows(text, separator, len(names), marks, comment) - header
     places = sorted(names.index(name) for name in needed)
     frame = None if marks["odd"] else _parse_plain(text, separator, header, places)
     if frame is None or frame.height != rows:
-        frame = _parse(text, separator, header, places, comment)
+        frame = _parse_columns(text, separator, header, places, comment)
     frame.columns = [names[place] for place in places]
     return frame
 
@@ -107,7 +107,7 @@ class _Unpacked(gzip.GzipFile):
             below.close()
 
 
-def unpacked(file: Path | Content) -> Content:
+def unpack_csv_text(file: Path | Content) -> Content:
     """Return the text of a file or of its content; refused: a file that cannot be unpacked."""
     try:
         content = Content(file.read_bytes(), is_packed(file)) if isinstance(file, Path) else file
@@ -129,7 +129,7 @@ def _open_text(file: Path | Content) -> IO[str]:
     return io.TextIOWrapper(handle, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _rows(
+def _stream_rows(
     file: Path | Content, separator: str, marks: Counter[str], comment: str = ""
 ) -> Generator[list[str], None, None]:
     """Yield the rows that are not blank, a header among them.
@@ -140,7 +140,7 @@ def _rows(
     refusal = ""
     try:
         with _open_text(file) as handle:
-            lines = _marked(handle, marks, comment)
+            lines = _mark_lines(handle, marks, comment)
             marks["start"] = 1
             for row in csv.reader(lines, delimiter=separator, strict=True):
                 if row:
@@ -156,7 +156,7 @@ def _rows(
         raise InputError(refusal)
 
 
-def _marked(handle: IO[str], marks: Counter[str], comment: str = "") -> Iterator[str]:
+def _mark_lines(handle: IO[str], marks: Counter[str], comment: str = "") -> Iterator[str]:
     """Yield the lines and count them: all, those polars reads otherwise, those that are no text.
 
     `first` is the number of the first line that is no text, `start` that of the line in which the
@@ -187,7 +187,7 @@ def _count_rows(
 ) -> int:
     """Return the number of rows; every row is checked, because polars fills short rows up."""
     total = ragged = first = 0
-    for row in _rows(text, separator, marks, comment):
+    for row in _stream_rows(text, separator, marks, comment):
         total += 1
         if len(row) != fields:
             ragged += 1
@@ -205,7 +205,7 @@ def _parse_plain(
 ) -> pl.DataFrame | None:
     """Parse some columns by polars; None if polars refuses the text."""
     try:
-        with silenced_panics():
+        with silence_panics():
             return pl.read_csv(
                 text.data,
                 has_header=header,
@@ -219,12 +219,12 @@ def _parse_plain(
         return None
 
 
-def _parse(
+def _parse_columns(
     text: Content, separator: str, header: bool, places: Sequence[int], comment: str
 ) -> pl.DataFrame:
     """Parse some columns by the rules that counted the rows."""
     blocks = [pl.DataFrame(schema={str(place): pl.String for place in places})]
-    with closing(_rows(text, separator, Counter(), comment)) as rows:
+    with closing(_stream_rows(text, separator, Counter(), comment)) as rows:
         if header:
             next(rows)
         while block := list(islice(rows, ROWS_AT_ONCE)):

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from tasks.source.sources import distinct
+from tasks.source.sources import require_distinct_names
 from tasks.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign
@@ -61,7 +61,7 @@ class Answer:
 def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, str]:
     """A column as it is in the database; with the name of its type if that cannot be."""
     if of == "money" and scale is not None:
-        return _scaled(series, scale), ""
+        return _scale_amounts(series, scale), ""
     if of == "oid":
         wide = series.cast(pl.Int64)
         return wide + (wide < 0).cast(pl.Int64) * OIDS, ""
@@ -69,20 +69,20 @@ def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, 
         texts = [None if value is None else str(uuid.UUID(bytes=value)) for value in series]
         return pl.Series(series.name, texts, dtype=pl.String), ""
     if of == "numeric":
-        return _decimal(series, scale)
+        return _convert_numeric(series, scale)
     if of == "HUGEINT":
         long = series.cast(pl.String).str.strip_prefix("-").str.len_bytes() > DECIMAL_DIGITS
         return series, "HUGEINT with more than 38 digits" if long.any() else ""
     return series, of
 
 
-def _scaled(whole: pl.Series, scale: int) -> pl.Series:
+def _scale_amounts(whole: pl.Series, scale: int) -> pl.Series:
     """Whole numbers of the smallest unit as amounts."""
     values = [None if value is None else Decimal(value).scaleb(-scale) for value in whole.to_list()]
     return pl.Series(whole.name, values, dtype=pl.Decimal(19, scale))
 
 
-def _decimal(texts: pl.Series, scale: int | None) -> tuple[pl.Series, str]:
+def _convert_numeric(texts: pl.Series, scale: int | None) -> tuple[pl.Series, str]:
     """PostgreSQL's numeric as decimals of one scale: its own, else that of the longest fraction."""
     finite = texts.str.contains(NUMERAL)
     if not finite.all():
@@ -108,7 +108,7 @@ def of_postgres(schema: Any) -> tuple[dict[str, str], dict[str, int]]:
         about = column.metadata or {}
         of = about.get(b"POSTGRESQL:type", b"").decode()
         if of in ("interval", "record"):
-            raise unreadable({column.name: of})
+            raise build_type_refusal({column.name: of})
         if of in ("money", "oid", "uuid", "numeric"):
             types[column.name] = of
             scale = _scale_of(int(about.get(b"POSTGRESQL:typmod", -1)))
@@ -141,14 +141,14 @@ def of_duckdb(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
     }
 
 
-def selected(connection: Any, statement: str) -> Answer:
+def fetch_selected_rows(connection: Any, statement: str) -> Answer:
     """The rows of one SELECT, by a driver of Python's database interface."""
     with closing(connection.cursor()) as cursor:
         cursor.execute(statement)
         if cursor.description is None:
             raise InputError("source.query gives no table; give one SELECT")
         names = [column[0] for column in cursor.description]
-        return of_rows(distinct(names), cursor.fetchall())
+        return of_rows(require_distinct_names(names), cursor.fetchall())
 
 
 def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
@@ -178,7 +178,7 @@ def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
     return Answer(frame, types)
 
 
-def unreadable(types: Mapping[str, str]) -> InputError:
+def build_type_refusal(types: Mapping[str, str]) -> InputError:
     """The refusal of columns that no frame can hold."""
     columns = ", ".join(f"column {name!r} of type {of}" for name, of in types.items())
     return InputError(

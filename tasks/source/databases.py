@@ -14,10 +14,25 @@ import polars as pl
 from anon_core.errors import InputError
 from tasks.source import mssql
 from tasks.source.answers import OF_SOURCE, kind_of, what_to_do
-from tasks.source.database_types import UNREAD, Answer, of_duckdb, of_postgres, selected, unreadable
-from tasks.source.panics import silenced_panics
-from tasks.source.sources import BIGQUERY, DUCKDB, MSSQL, POSTGRES, SQLITE, distinct, require_file
-from tasks.source.values import FORM, as_text, attempt, stored
+from tasks.source.database_types import (
+    UNREAD,
+    Answer,
+    build_type_refusal,
+    fetch_selected_rows,
+    of_duckdb,
+    of_postgres,
+)
+from tasks.source.panics import silence_panics
+from tasks.source.sources import (
+    BIGQUERY,
+    DUCKDB,
+    MSSQL,
+    POSTGRES,
+    SQLITE,
+    require_distinct_names,
+    require_file,
+)
+from tasks.source.values import FORM, as_text, call_or_refuse, unwrap_extension
 
 UNREADABLE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
@@ -47,7 +62,7 @@ class Answered(NamedTuple):
     foreign: Mapping[str, str]
 
 
-def query(uri: str, statement: str, form: int = FORM) -> Answered:
+def query_database(uri: str, statement: str, form: int = FORM) -> Answered:
     """Run a query once; return its rows and the hash of their content.
 
     Rows are sorted by their texts, columns taken in the order of their names: the order in which a
@@ -55,8 +70,8 @@ def query(uri: str, statement: str, form: int = FORM) -> Answered:
     form 1 the columns are as drivers give them.
     """
     try:
-        with silenced_panics():
-            answer = _asked(uri, statement, form)
+        with silence_panics():
+            answer = _fetch_from_database(uri, statement, form)
     except InputError:
         raise
     except ImportError:
@@ -71,44 +86,44 @@ def query(uri: str, statement: str, form: int = FORM) -> Answered:
             f"{what_to_do(error, OF_SOURCE)}"
         )
     else:
-        return _answered(answer, form)
+        return _convert_answer(answer, form)
     raise InputError(words)
 
 
-def _answered(answer: Answer, form: int) -> Answered:
+def _convert_answer(answer: Answer, form: int) -> Answered:
     """The rows with their columns as the database holds them; the hash is of what drivers give."""
-    names = distinct(answer.frame.columns)
+    names = require_distinct_names(answer.frame.columns)
     frame = pl.DataFrame(
-        {name: stored(series) for name, series in zip(names, answer.frame, strict=True)}
+        {name: unwrap_extension(series) for name, series in zip(names, answer.frame, strict=True)}
     )
-    frame, sha256 = fingerprinted(frame)
+    frame, sha256 = sort_and_hash_rows(frame)
     if form == 1:
         return Answered(frame, sha256, {})
     stated = dict(zip(answer.frame.columns, names, strict=True))
     types = {stated[name]: of for name, of in answer.types.items()}
     scales = {stated[name]: digits for name, digits in answer.scales.items()}
-    carried, foreign = attempt(Answer(frame, types, scales).carried, UNREADABLE)
+    carried, foreign = call_or_refuse(Answer(frame, types, scales).carried, UNREADABLE)
     return Answered(carried, sha256, foreign)
 
 
-def _asked(uri: str, statement: str, form: int) -> Answer:
+def _fetch_from_database(uri: str, statement: str, form: int) -> Answer:
     if uri.startswith(DUCKDB):
-        return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement, form)
+        return _fetch_from_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement, form)
     if uri.startswith(POSTGRES):
-        return _asked_postgres(uri, statement)
+        return _fetch_from_postgres(uri, statement)
     if uri.startswith(MSSQL):
-        return mssql.asked(uri, statement)
+        return mssql.fetch_from_mssql(uri, statement)
     if not uri.startswith(SQLITE):
-        return Answer(_asked_warehouse(uri, statement))
+        return Answer(_fetch_from_warehouse(uri, statement))
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         if form == 1:
             return Answer(pl.read_database(statement, connection, infer_schema_length=None))
-        return selected(connection, statement)
+        return fetch_selected_rows(connection, statement)
 
 
-def _asked_postgres(uri: str, statement: str) -> Answer:
+def _fetch_from_postgres(uri: str, statement: str) -> Answer:
     """One transaction that sees one moment, whatever the driver asks beside the query."""
     from adbc_driver_postgresql import dbapi  # an extra
 
@@ -130,7 +145,7 @@ def _asked_postgres(uri: str, statement: str) -> Answer:
         return Answer(frame, types, scales)
 
 
-def _asked_warehouse(uri: str, statement: str) -> pl.DataFrame:
+def _fetch_from_warehouse(uri: str, statement: str) -> pl.DataFrame:
     """One statement, which sees one moment: Snowflake and BigQuery."""
     scheme, _, place = uri.partition("://")
     dbapi = import_module(f"adbc_driver_{scheme}.dbapi")  # an extra
@@ -145,7 +160,7 @@ def _asked_warehouse(uri: str, statement: str) -> pl.DataFrame:
         return pl.DataFrame(cursor.fetch_arrow_table())
 
 
-def _asked_duckdb(path: Path, statement: str, form: int) -> Answer:
+def _fetch_from_duckdb(path: Path, statement: str, form: int) -> Answer:
     require_file(path, "source.uri")
     import duckdb  # an extra
 
@@ -157,21 +172,23 @@ def _asked_duckdb(path: Path, statement: str, form: int) -> Answer:
         relation = connection.sql(statement)
         types = of_duckdb(relation.columns, [str(of) for of in relation.types])
         if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
-            raise unreadable(lost)
+            raise build_type_refusal(lost)
         try:
             return Answer(pl.DataFrame(relation), types)
         except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
             pass
-    raise unreadable(types)
+    raise build_type_refusal(types)
 
 
-def fingerprinted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+def sort_and_hash_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Rows in the order of their texts, and the hash of their content.
 
     Refused by name: columns with values that cannot be written as text.
     """
     columns = sorted(frame, key=lambda series: series.name)
-    texts = pl.DataFrame({str(place): _texts(series) for place, series in enumerate(columns)})
+    texts = pl.DataFrame(
+        {str(place): _convert_to_texts(series) for place, series in enumerate(columns)}
+    )
     if frame.height:
         order = texts.with_row_index("row").sort(texts.columns)["row"]
         frame, texts = frame[order], texts[order]
@@ -179,9 +196,9 @@ def fingerprinted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return frame, hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
 
 
-def _texts(series: pl.Series) -> pl.Series:
+def _convert_to_texts(series: pl.Series) -> pl.Series:
     refusal = (
         f"source.query selects values of column {series.name!r} that cannot be read, such as "
         "infinite dates; cast them"
     )
-    return attempt(lambda: as_text(series), refusal)
+    return call_or_refuse(lambda: as_text(series), refusal)

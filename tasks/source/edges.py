@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from tasks.source.csv_rows import Content, unpacked
-from tasks.source.formats import Dialect, recognize
+from tasks.source.csv_rows import Content, unpack_csv_text
+from tasks.source.formats import Dialect, recognize_format
 from tasks.source.sources import EMPTY, require_file
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 COMMENTS = ("#", "%")
 ENDS = {
@@ -66,7 +66,7 @@ def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = Non
     stated with two probabilities.
     """
     require_file(path, "GRAPH")
-    frame = _frame(path, 3 if uncertain else 2, header)
+    frame = _read_frame(path, 3 if uncertain else 2, header)
     rows = frame.height
     if not rows:
         raise InputError("the graph holds no edges")
@@ -75,18 +75,18 @@ def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = Non
         raise InputError(
             f"{missing} of {rows} edges lack an end; each line needs two names, separated alike"
         )
-    p = _probabilities(frame["p"], rows) if uncertain else None
-    ends, vertices = _numbered(frame)
+    p = _convert_probabilities(frame["p"], rows) if uncertain else None
+    ends, vertices = _number_vertices(frame)
     del frame
-    return _simple(*ends, p, vertices)
+    return _simplify_edges(*ends, p, vertices)
 
 
-def _frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
+def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
     """Return the columns u, v and perhaps p."""
     names = ["u", "v", "p"][:columns]
-    found, content = recognize(path, path.name)
+    found, content = recognize_format(path, path.name)
     if found.name == "csv":
-        return _of_text(unpacked(content), names, header)
+        return _of_text(unpack_csv_text(content), names, header)
     present = found.names(content, Dialect())
     assert not isinstance(present, int)
     if len(present) < columns:
@@ -101,7 +101,7 @@ def _of_text(content: Content, names: list[str], header: bool | None) -> pl.Data
     first = _first_line(content.data)
     separator = next((each for each in SEPARATORS if each in first), " ")
     commas = separator == ","
-    lines = attempt(
+    lines = call_or_refuse(
         lambda: pl.read_csv(
             content.data,
             has_header=False,
@@ -118,7 +118,7 @@ def _of_text(content: Content, names: list[str], header: bool | None) -> pl.Data
         one = line if separator == "\t" else line.str.replace_all(r"\s+", " ")
         fields = one.str.splitn(separator, 4).struct.rename_fields(["u", "v", "p", "rest"])
         lines = lines.select(fields.alias("fields")).unnest("fields")
-    frame = attempt(lambda: lines.collect(engine="streaming"), UNREADABLE)
+    frame = call_or_refuse(lambda: lines.collect(engine="streaming"), UNREADABLE)
     if frame.width < len(names):
         raise InputError(_too_few(len(names)))
     frame = frame[:, : len(names)]
@@ -153,9 +153,9 @@ def _is_header(u: pl.Series, v: pl.Series) -> bool:
     return bool(rest.str.contains(WHOLE.pattern).all()) and len(rest) > 0
 
 
-def _probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
+def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
     """Return probabilities in billionths; refused: no numbers, or outside 0 to 1."""
-    numbers = attempt(lambda: p.cast(pl.Float64, strict=False), UNREADABLE)
+    numbers = call_or_refuse(lambda: p.cast(pl.Float64, strict=False), UNREADABLE)
     wrong = rows - int(numbers.is_between(0, 1).sum())
     if wrong:
         raise InputError(
@@ -165,7 +165,9 @@ def _probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
     return billionths
 
 
-def _numbered(frame: pl.DataFrame) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], int]:
+def _number_vertices(
+    frame: pl.DataFrame,
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], int]:
     """Return the ends of each edge as numbers of vertices, and how many vertices there are.
 
     Names that are whole numbers keep their order; others take the order of their text.
@@ -176,7 +178,7 @@ def _numbered(frame: pl.DataFrame) -> tuple[tuple[NDArray[np.int32], NDArray[np.
         kind = pl.Int64 if all(whole.row(0)) else pl.String
     else:
         kind = pl.Int64 if all(frame[name].dtype.is_integer() for name in pair) else pl.String
-    ends = attempt(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE)
+    ends = call_or_refuse(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE)
     named = pl.concat([ends["u"], ends["v"].alias("u")]).unique().sort()
     if len(named) > MOST_VERTICES:
         raise InputError(f"the graph has {len(named)} vertices; {MOST_VERTICES} are possible")
@@ -189,7 +191,7 @@ def _numbered(frame: pl.DataFrame) -> tuple[tuple[NDArray[np.int32], NDArray[np.
     return (u, v), len(named)
 
 
-def _simple(
+def _simplify_edges(
     a: NDArray[np.int32], b: NDArray[np.int32], p: NDArray[np.int32] | None, vertices: int
 ) -> EdgeList:
     """Return each edge once, without loops."""

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anon_core.errors import InputError
-from tasks.source.database_types import Answer, selected
+from tasks.source.database_types import Answer, fetch_selected_rows
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
 ONE_MOMENT = "set transaction isolation level serializable"
@@ -18,7 +18,7 @@ UNKNOWN = (
 )
 
 
-def asked(uri: str, statement: str) -> Answer:
+def fetch_from_mssql(uri: str, statement: str) -> Answer:
     """The rows of one SELECT; what it writes nevertheless is rolled back."""
     options = connection_options(uri)
     import pymssql  # an extra
@@ -26,7 +26,7 @@ def asked(uri: str, statement: str) -> Answer:
     with closing(pymssql.connect(**options)) as connection:
         with closing(connection.cursor()) as cursor:
             cursor.execute(ONE_MOMENT)
-        return selected(connection, statement)
+        return fetch_selected_rows(connection, statement)
 
 
 def connection_options(uri: str) -> dict[str, Any]:

@@ -73,15 +73,15 @@ class Plain(NamedTuple):
     archive: str = ""  # what kind of zip archive it is, where it is one that is no packing
 
 
-def _unzip(file: IO[bytes]) -> IO[bytes]:
+def _unzip_member(file: IO[bytes]) -> IO[bytes]:
     with zipfile.ZipFile(file) as archive:
-        (member,) = _members(archive)
+        (member,) = _list_members(archive)
         if member.flag_bits & 1:
             raise InputError(LOCKED)
         return io.BytesIO(archive.read(member))
 
 
-def _decoder(encoding: str) -> Callable[[IO[bytes]], IO[bytes]]:
+def _build_decoder(encoding: str) -> Callable[[IO[bytes]], IO[bytes]]:
     return lambda file: io.BytesIO(file.read().decode(encoding).encode())
 
 
@@ -110,16 +110,22 @@ PACKINGS = (
         lambda file: cast("IO[bytes]", lzma.LZMAFile(file)),  # noqa: SIM115 - closed by its opener
     ),
     Packing("packed by zstd", (b"\x28\xb5\x2f\xfd",), _of_zstandard),
-    Packing("a zip archive", (ZIP,), _unzip),
+    Packing("a zip archive", (ZIP,), _unzip_member),
     Packing(
-        "UTF-32 text", (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), _decoder("utf-32"), text=True
+        "UTF-32 text",
+        (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+        _build_decoder("utf-32"),
+        text=True,
     ),
     Packing(
-        "UTF-16 text", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), _decoder("utf-16"), text=True
+        "UTF-16 text",
+        (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+        _build_decoder("utf-16"),
+        text=True,
     ),
 )
 UNMARKED = {  # text of two bytes a character without a mark of their order
-    encoding: Packing("UTF-16 text", (), _decoder(encoding), text=True)
+    encoding: Packing("UTF-16 text", (), _build_decoder(encoding), text=True)
     for encoding in ("utf-16-le", "utf-16-be")
 }
 
@@ -132,8 +138,8 @@ def strip_layers(opener: Opener, name: str) -> Plain:
     """
     layers: list[str] = []
     while True:
-        head = _head(opener, layers)
-        packing = _packing_of(head)
+        head = _read_head(opener, layers)
+        packing = _find_packing(head)
         if packing is None or len(layers) == MOST_LAYERS:
             return Plain(tuple(layers), name, opener, head)
         if packing.begins == (ZIP,):
@@ -143,7 +149,7 @@ def strip_layers(opener: Opener, name: str) -> Plain:
             name = _name_in_archive(opener)
         elif not packing.text:
             name = PurePosixPath(name).stem
-        opener = _inner(packing, opener)
+        opener = _build_layer_opener(packing, opener)
         layers.append(packing.name)
 
 
@@ -163,11 +169,11 @@ def read_whole(plain: Plain) -> bytes:
     raise InputError(refusal)
 
 
-def _inner(packing: Packing, opener: Opener) -> Opener:
+def _build_layer_opener(packing: Packing, opener: Opener) -> Opener:
     return lambda held: held.enter_context(closing(packing.unpack(opener(held))))
 
 
-def _head(opener: Opener, layers: list[str]) -> bytes:
+def _read_head(opener: Opener, layers: list[str]) -> bytes:
     refusal = DAMAGED.format(name=layers[-1]) if layers else ""
     try:
         with ExitStack() as held:
@@ -180,14 +186,14 @@ def _head(opener: Opener, layers: list[str]) -> bytes:
     raise InputError(refusal)
 
 
-def _packing_of(head: bytes) -> Packing | None:
+def _find_packing(head: bytes) -> Packing | None:
     for packing in PACKINGS:
         if head.startswith(packing.begins):
             return packing
-    return UNMARKED.get(_unmarked(head))
+    return UNMARKED.get(_guess_encoding(head))
 
 
-def _unmarked(head: bytes) -> str:
+def _guess_encoding(head: bytes) -> str:
     """Text of two bytes a character: one byte of each pair is often zero, the other never."""
     even, odd = head[::2], head[1::2]
     zeros, pairs = (even.count(0), odd.count(0)), len(odd)
@@ -199,7 +205,7 @@ def _unmarked(head: bytes) -> str:
 # ---------------------------------------------------------------- zip archives
 
 
-def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+def _list_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The files of an archive, without what systems put beside them."""
     return [
         member
@@ -221,12 +227,12 @@ def _kind_of_archive(opener: Opener, name: str) -> str:
             names = archive.namelist()
             about = archive.read("mimetype").decode("latin-1") if "mimetype" in names else ""
     except ERRORS:
-        if kind := {".npz": "npz", ".xlsx": "excel", ".ods": "excel"}.get(_suffix(name), ""):
+        if kind := {".npz": "npz", ".xlsx": "excel", ".ods": "excel"}.get(_find_suffix(name), ""):
             return kind
     else:
         if about.startswith(SHEETS):
             return "excel"
-        if names and all(_suffix(each) == ".npy" for each in names):
+        if names and all(_find_suffix(each) == ".npy" for each in names):
             return "npz"
         if about:
             raise InputError(FOREIGN.format(name=f"a document of the type {about[:80]!r}"))
@@ -245,11 +251,11 @@ def _any_begins(names: list[str], begin: str) -> bool:
 def _name_in_archive(opener: Opener) -> str:
     """The name of the only file in an archive; refused: none or several."""
     with ExitStack() as held, zipfile.ZipFile(opener(held)) as archive:
-        members = _members(archive)
+        members = _list_members(archive)
     if len(members) != 1:
         raise InputError(MANY.format(number=len(members) or "no"))
     return PurePosixPath(members[0].filename).name
 
 
-def _suffix(name: str) -> str:
+def _find_suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()

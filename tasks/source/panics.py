@@ -19,7 +19,7 @@ _ONE_AT_A_TIME = threading.RLock()  # a process has one standard error
 
 
 @contextlib.contextmanager
-def silenced_panics() -> Iterator[None]:
+def silence_panics() -> Iterator[None]:
     """Hold what is written to standard error meanwhile; drop it from the first panic on.
 
     What was written before a panic follows when the block ends, or all of it if there was none.
@@ -31,35 +31,35 @@ def silenced_panics() -> Iterator[None]:
             yield
             return
         undone.callback(os.close, outside)
-        held = undone.enter_context(_memory())
+        held = undone.enter_context(_open_memory_file())
         if not faulthandler.is_enabled():
             # Of an abort, such as for want of memory, nothing else would be told.
             faulthandler.enable(outside, all_threads=False)
             undone.callback(faulthandler.disable)
-        _flush()
+        _flush_stderr()
         os.dup2(held.fileno(), 2)
         try:
             yield
         finally:
-            _flush()
+            _flush_stderr()
             os.dup2(outside, 2)
             held.seek(0)
-            _write(PANIC.split(held.read(), maxsplit=1)[0])
+            _write_stderr(PANIC.split(held.read(), maxsplit=1)[0])
 
 
-def _memory() -> IO[bytes]:
+def _open_memory_file() -> IO[bytes]:
     """A file in memory where the system has such files: a full disk must not get in the way."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("stderr"), "w+b", buffering=0)
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _flush() -> None:
+def _flush_stderr() -> None:
     with contextlib.suppress(OSError, ValueError):  # closed, or a pipe that nobody reads
         sys.stderr.flush()
 
 
-def _write(text: bytes) -> None:
+def _write_stderr(text: bytes) -> None:
     with contextlib.suppress(OSError):
         while text:
             text = text[os.write(2, text) :]

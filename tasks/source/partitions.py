@@ -10,10 +10,10 @@ from typing import Literal
 
 import polars as pl
 
-from tasks.source.databases import fingerprinted
+from tasks.source.databases import sort_and_hash_rows
 from tasks.source.reading import LOST, Reading
 from tasks.source.sources import Source
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 By = Literal["day", "week", "month", "quarter", "year"]
 UNREADABLE = "the source holds values that cannot be read; cast or convert them"
@@ -71,13 +71,13 @@ class Picked(Reading):
         self.source = source.at(None)
         self.beside = self._disk = None
         self._foreign, self._kept, self._many = {}, {}, False
-        self._content, self.sha256 = attempt(lambda: fingerprinted(rows), UNREADABLE)
+        self._content, self.sha256 = call_or_refuse(lambda: sort_and_hash_rows(rows), UNREADABLE)
         self._own = self.sha256
 
     @classmethod
     def kept(cls, source: Source, path: Path) -> "Picked":
         """The rows that `write_rows` wrote."""
-        return cls(source, attempt(lambda: pl.read_ipc(path), LOST))
+        return cls(source, call_or_refuse(lambda: pl.read_ipc(path), LOST))
 
 
 def write_rows(rows: pl.DataFrame, path: Path) -> None:

@@ -20,7 +20,7 @@ from anon_core.errors import InputError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import Place
 from tasks.source.csv_rows import CLOSED
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 ENDS = (".parquet", ".pq")
 NOTHING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
@@ -62,8 +62,8 @@ def read_parts(path: Place, key: str) -> Parts:
 
     Refused: no file, files that are no Parquet, files that change meanwhile.
     """
-    folder, pattern = _divided(path)
-    before = _listed(folder, pattern)
+    folder, pattern = _separate_pattern(path)
+    before = _list_files(folder, pattern)
     strange = sum(not name.endswith(ENDS) for name in before)
     if strange:
         raise InputError(
@@ -78,7 +78,7 @@ def read_parts(path: Place, key: str) -> Parts:
         raise InputError(MOVED) from None
     except PermissionError:
         raise InputError(CLOSED) from None
-    if _listed(folder, pattern) != before:
+    if _list_files(folder, pattern) != before:
         raise InputError(MOVED)
     return Parts(files)
 
@@ -98,28 +98,28 @@ def read_object(path: ObjectPath, key: str) -> bytes:
 
 def part_names(parts: Parts) -> list[str]:
     """Names of the columns: those of the files, then those of their names."""
-    held = _schema(parts)
-    return [*held, *(name for name in _keys(parts) if name not in held)]
+    held = _read_schema(parts)
+    return [*held, *(name for name in _list_partition_keys(parts) if name not in held)]
 
 
 def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     """The needed columns of all files, in the order of the files' names."""
-    held, by_name = _schema(parts), _of_names(parts)
+    held, by_name = _read_schema(parts), _of_names(parts)
     present = [name for name in needed if name in held]
     added = [name for name in needed if name not in held]
     frames = []
     for number, (_, data) in enumerate(parts.files):
-        frame = attempt(lambda: _scanned(data).select(present).collect(), DAMAGED)  # noqa: B023
-        rows = frame.height if present else _rows(data)
-        values = [_repeated(by_name[name], number, rows) for name in added]
+        frame = call_or_refuse(lambda: _scan_parquet(data).select(present).collect(), DAMAGED)  # noqa: B023
+        rows = frame.height if present else _count_rows(data)
+        values = [_repeat_value(by_name[name], number, rows) for name in added]
         frames.append(pl.DataFrame([*frame, *values]).select(needed))
     return pl.concat(frames)
 
 
-def _schema(parts: Parts) -> dict[str, pl.DataType]:
+def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
     """Columns and types of the files; refused where they differ."""
     schemas = [
-        attempt(lambda: dict(_scanned(data).collect_schema()), DAMAGED)  # noqa: B023
+        call_or_refuse(lambda: dict(_scan_parquet(data).collect_schema()), DAMAGED)  # noqa: B023
         for _, data in parts.files
     ]
     if other := sum(schema != schemas[0] for schema in schemas):
@@ -130,29 +130,31 @@ def _schema(parts: Parts) -> dict[str, pl.DataType]:
     return schemas[0]
 
 
-def _rows(data: bytes) -> int:
-    return int(attempt(lambda: _scanned(data).select(pl.len()).collect().item(), DAMAGED))
+def _count_rows(data: bytes) -> int:
+    return int(
+        call_or_refuse(lambda: _scan_parquet(data).select(pl.len()).collect().item(), DAMAGED)
+    )
 
 
-def _repeated(values: pl.Series, number: int, rows: int) -> pl.Series:
+def _repeat_value(values: pl.Series, number: int, rows: int) -> pl.Series:
     return pl.repeat(values[number], rows, dtype=values.dtype, eager=True).alias(values.name)
 
 
-def pack(parts: Parts, disk: IO[bytes]) -> None:
+def pack_parts(parts: Parts, disk: IO[bytes]) -> None:
     """Write all files into one."""
     with zipfile.ZipFile(disk, "w") as archive:
         for name, data in parts.files:
             archive.writestr(zipfile.ZipInfo(name), data)
 
 
-def unpack(disk: IO[bytes]) -> Parts:
-    """Read what `pack` wrote."""
+def unpack_parts(disk: IO[bytes]) -> Parts:
+    """Read what `pack_parts` wrote."""
     disk.seek(0)
     with zipfile.ZipFile(disk) as archive:
         return Parts(tuple((name, archive.read(name)) for name in archive.namelist()))
 
 
-def _divided(path: Place) -> tuple[Place, re.Pattern[str] | None]:
+def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
     """The folder before a pattern, and the pattern."""
     if not is_pattern(path):
         return path, None
@@ -160,19 +162,19 @@ def _divided(path: Place) -> tuple[Place, re.Pattern[str] | None]:
     first = next(number for number, part in enumerate(parts) if SIGNS.search(part))
     start = "/".join(parts[:first]) or "/"
     folder = ObjectPath(start) if isinstance(path, ObjectPath) else Path(start)
-    return folder, _pattern("/".join(parts[first:]))
+    return folder, _compile_pattern("/".join(parts[first:]))
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _compile_pattern(text: str) -> re.Pattern[str]:
     """`*` and `?` match within a name, `**/` any folders."""
     signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", text)
     return re.compile("".join(signs.get(part, re.escape(part)) for part in parts))
 
 
-def _listed(folder: Place, pattern: re.Pattern[str] | None) -> dict[str, tuple[str, ...]]:
+def _list_files(folder: Place, pattern: re.Pattern[str] | None) -> dict[str, tuple[str, ...]]:
     """The files by their names: what tells their contents apart. Marks of other tools are none."""
-    found = folder.below() if isinstance(folder, ObjectPath) else _below(folder)
+    found = folder.below() if isinstance(folder, ObjectPath) else _list_local_files(folder)
     return {
         name: stamp
         for name, stamp in sorted(found.items())
@@ -181,7 +183,7 @@ def _listed(folder: Place, pattern: re.Pattern[str] | None) -> dict[str, tuple[s
     }
 
 
-def _below(folder: Path) -> dict[str, tuple[str, ...]]:
+def _list_local_files(folder: Path) -> dict[str, tuple[str, ...]]:
     stamps = {}
     try:
         for path in folder.rglob("*"):
@@ -196,13 +198,13 @@ def _below(folder: Path) -> dict[str, tuple[str, ...]]:
     return stamps
 
 
-def _scanned(data: bytes) -> pl.LazyFrame:
+def _scan_parquet(data: bytes) -> pl.LazyFrame:
     return pl.scan_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
 
 
-def _keys(parts: Parts) -> list[str]:
+def _list_partition_keys(parts: Parts) -> list[str]:
     """Columns that all names state, in their order; refused where they differ."""
-    stated = [list(_pairs(name)) for name, _ in parts.files]
+    stated = [list(_parse_partition_pairs(name)) for name, _ in parts.files]
     if other := sum(keys != stated[0] for keys in stated):
         raise InputError(
             f"{other} of {len(stated)} files of the source state other columns in their names than "
@@ -211,7 +213,7 @@ def _keys(parts: Parts) -> list[str]:
     return stated[0]
 
 
-def _pairs(name: str) -> Mapping[str, str]:
+def _parse_partition_pairs(name: str) -> Mapping[str, str]:
     folders = PurePosixPath(name).parts[:-1]
     return {
         unquote(key): unquote(value)
@@ -223,8 +225,8 @@ def _pairs(name: str) -> Mapping[str, str]:
 def _of_names(parts: Parts) -> dict[str, pl.Series]:
     """The columns that names state, a value for each file: whole numbers, or else texts."""
     columns = {}
-    for key in _keys(parts):
-        values = [_pairs(name)[key] for name, _ in parts.files]
+    for key in _list_partition_keys(parts):
+        values = [_parse_partition_pairs(name)[key] for name, _ in parts.files]
         given = [None if value == NOTHING else value for value in values]
         whole = all(value is None or WHOLE.fullmatch(value) for value in given)
         texts = pl.Series(key, given, dtype=pl.String)

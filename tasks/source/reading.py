@@ -17,19 +17,19 @@ from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import Place
 from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content, is_packed
-from tasks.source.database_types import unreadable
-from tasks.source.databases import query
-from tasks.source.parts import Parts, in_parts, pack, read_object, read_parts, unpack
+from tasks.source.database_types import build_type_refusal
+from tasks.source.databases import query_database
+from tasks.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts
 from tasks.source.sources import (
     EMPTY,
     Source,
     content_of,
     file_columns,
     file_names,
-    opened,
+    open_required_file,
     require_names,
 )
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 BLOCK = 2**20
 LOST = "the snapshot of the source cannot be read any more; run again"
@@ -92,7 +92,9 @@ class Reading:
         else:
             assert source.uri is not None
             assert source.query is not None
-            answer = query(with_password(source.uri, source.credentials), source.query, source.form)
+            answer = query_database(
+                with_password(source.uri, source.credentials), source.query, source.form
+            )
             self._content, self.sha256 = answer.frame, answer.sha256
             self._foreign = answer.foreign
         self._own = self.sha256
@@ -103,9 +105,9 @@ class Reading:
     def _of_place(self, path: Place) -> Content | Parts:
         """What lies at a path, or was kept of it."""
         if self._many:
-            return unpack(self._disk) if self._disk else read_parts(path, self.source.key)
+            return unpack_parts(self._disk) if self._disk else read_parts(path, self.source.key)
         if self._disk is None and isinstance(path, Path):
-            self._disk = opened(path, self.source.key)
+            self._disk = open_required_file(path, self.source.key)
         if self._disk is not None:
             return content_of(self._disk, path)
         assert isinstance(path, ObjectPath)
@@ -133,7 +135,7 @@ class Reading:
         if isinstance(self._content, pl.DataFrame):
             require_names(self._content.columns, needed)
             if lost := {name: of for name, of in self._foreign.items() if name in needed}:
-                raise unreadable(lost)
+                raise build_type_refusal(lost)
             frame = self._content[list(needed)]
         else:
             frame = file_columns(self.source, self._open(), names, needed)
@@ -161,7 +163,7 @@ class Reading:
             self._content.write_ipc(self._disk, compression="lz4")
             self._kept = {_hash_of(self._disk): self._own}
         elif isinstance(self._content, Parts):
-            pack(self._content, self._disk)
+            pack_parts(self._content, self._disk)
         else:
             self._disk.write(self._content.data)
         self._disk.flush()
@@ -226,7 +228,7 @@ class Absent(Reading):
 def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
     """The rows that `keep` wrote, and the hash of the bytes that hold them."""
     found = _hash_of(disk)
-    return attempt(lambda: pl.read_ipc(disk), LOST), found
+    return call_or_refuse(lambda: pl.read_ipc(disk), LOST), found
 
 
 def _hash_of(disk: IO[bytes]) -> str:

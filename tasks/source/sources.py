@@ -15,7 +15,7 @@ from tasks.source.formats import (
     Format,
     format_of_name,
     format_of_path,
-    recognize,
+    recognize_format,
 )
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
 from tasks.source.values import FORM
@@ -92,7 +92,7 @@ class Source:
         return "sql" if self.file_format is None else self.file_format.name
 
 
-def header(source: Source) -> list[str] | int | None:
+def read_source_header(source: Source) -> list[str] | int | None:
     """Return a file's column names, or their number where it has none.
 
     Reads the first row only, for a check before a release starts. None for what would be read in
@@ -104,7 +104,7 @@ def header(source: Source) -> list[str] | int | None:
     return file_names(source, source.path)
 
 
-def opened(path: Path, key: str = "source.path") -> IO[bytes]:
+def open_required_file(path: Path, key: str = "source.path") -> IO[bytes]:
     """Open a file to read its bytes; an empty or absent one is refused by the plan's key for it."""
     require_file(path, key)
     try:
@@ -127,14 +127,14 @@ def content_of(file: IO[bytes], path: Place) -> Content:
 def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
     """Return the column names of a file or its content, or their number where it has none."""
     if isinstance(file, Parts):
-        return distinct(part_names(file))
-    return _names(source, *_recognized(source, file))
+        return require_distinct_names(part_names(file))
+    return _read_names(source, *_recognize_source(source, file))
 
 
-def leading_rows(source: Source, number: int) -> list[list[str]] | None:
+def read_leading_rows(source: Source, number: int) -> list[list[str]] | None:
     """The fields of the first rows of a local file; None where its first row is always of names."""
     assert isinstance(source.path, Path)
-    found, file = recognize(source.path, source.path.name)
+    found, file = recognize_format(source.path, source.path.name)
     return found.first_rows(file, source.dialect, number)
 
 
@@ -145,8 +145,8 @@ def file_columns(
     if isinstance(content, Parts):
         require_names(part_names(content), needed)
         return part_columns(content, needed)
-    found, file = _recognized(source, content)
-    present = _names(source, found, file)
+    found, file = _recognize_source(source, content)
+    present = _read_names(source, found, file)
     names = names if isinstance(present, int) else present
     require_names(names, needed)
     places = [names.index(name) for name in needed]
@@ -155,12 +155,12 @@ def file_columns(
     return frame
 
 
-def _recognized(source: Source, file: Path | Content) -> tuple[Format, Path | Content]:
+def _recognize_source(source: Source, file: Path | Content) -> tuple[Format, Path | Content]:
     assert source.path is not None
-    return recognize(file, source.path.name)
+    return recognize_format(file, source.path.name)
 
 
-def _names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
+def _read_names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
     if source.sheet is not None and found.name != "excel":
         raise InputError(f"source.sheet belongs to a workbook, the source is {found.name}; drop it")
     names = found.names(file, source.dialect)
@@ -168,7 +168,7 @@ def _names(source: Source, found: Format, file: Path | Content) -> list[str] | i
         return names
     if found.headed and not names:
         raise InputError(EMPTY)
-    return distinct(names, shown=not found.headed)
+    return require_distinct_names(names, shown=not found.headed)
 
 
 def require_file(path: Path, key: str = "source.path") -> None:
@@ -184,7 +184,7 @@ def require_file(path: Path, key: str = "source.path") -> None:
         raise InputError(EMPTY)
 
 
-def distinct(names: Sequence[str], *, shown: bool = True) -> list[str]:
+def require_distinct_names(names: Sequence[str], *, shown: bool = True) -> list[str]:
     """Return column names without the blanks around them; a name that occurs twice is refused.
 
     Not `shown`: the names may be cells of a row that was taken for them, so the refusal tells the

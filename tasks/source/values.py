@@ -11,7 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from anon_core.errors import InputError
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 
 # Of readings: how values of a source become columns. Vaults note it: what a release or a series was
 # begun with stays. 1 is what 0.1.0 knew, which lost times of day, zones and spellings of numbers.
@@ -28,10 +28,10 @@ FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on s
 Result = TypeVar("Result")
 
 
-def attempt(work: Callable[[], Result], refusal: str) -> Result:
+def call_or_refuse(work: Callable[[], Result], refusal: str) -> Result:
     """Return what the work returns; a foreign error becomes an InputError with this message."""
     try:
-        with silenced_panics():
+        with silence_panics():
             return work()
     except InputError:
         raise
@@ -40,12 +40,12 @@ def attempt(work: Callable[[], Result], refusal: str) -> Result:
     raise InputError(refusal)
 
 
-def stored(series: pl.Series) -> pl.Series:
+def unwrap_extension(series: pl.Series) -> pl.Series:
     """Extension types, such as PostgreSQL's numeric, as the type that stores them."""
     return series.ext.storage() if isinstance(series.dtype, pl.BaseExtension) else series
 
 
-def printable(dtype: pl.DataType) -> bool:
+def is_csv_type(dtype: pl.DataType) -> bool:
     """Whether values of this type can stand in a CSV file."""
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown)
 
@@ -57,7 +57,7 @@ def is_carried(dtype: pl.DataType) -> bool:
 
 def as_text(series: pl.Series) -> pl.Series:
     """Every value as text; values that no CSV file can hold as Python writes them."""
-    if printable(series.dtype):
+    if is_csv_type(series.dtype):
         return series.cast(pl.String)
     texts = [None if value is None else repr(value) for value in series.to_list()]
     return pl.Series(series.name, texts, dtype=pl.String)

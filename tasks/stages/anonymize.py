@@ -9,7 +9,7 @@ import numpy as np
 from anon_core.anonymizers import Anonymizer
 from kinds.base import Kind
 from tasks.compute import engines
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.vault import secrecy
 from tasks.vault.retracting import Retractions
 from tasks.vault.storage import Run, Stored
@@ -37,28 +37,28 @@ def anonymize(
     inputs = [ingested.sha256, encoded.sha256]
 
     def make(folder: Path) -> Mapping[str, Any]:
-        data = _load(kind, encoded, split)
+        data = _load_records(kind, encoded, split)
         maker.admit(data)
-        order = secrecy.permutation(run.seed, "order", data.records)
+        order = secrecy.draw_permutation(run.seed, "order", data.records)
         part = kind.part(data, order)
         if part.data.records < data.records:
-            log(f"{data.records - part.data.records} records hide among equal ones: no masks")
-        made, seconds = engines.made(run, inputs, maker, part.data, part.order, compute)
+            log_line(f"{data.records - part.data.records} records hide among equal ones: no masks")
+        made, seconds = engines.run_anonymizer(run, inputs, maker, part.data, part.order, compute)
         made = part.joined(made)
         np.savez(folder / MADE, allow_pickle=False, **made.arrays())
         facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
-        return {**facts, "iterations": engines.timed(made, seconds)}
+        return {**facts, "iterations": engines.describe_timed_steps(made, seconds)}
 
     seen = run.ever_visible() or Retractions.of(run).all
     standing = run.whole("anonymize") if seen else None
     needed = stored if split is None else (*stored, split)
     result = run.once("anonymize", needed, make) if standing is None else standing
-    engines.discard(run)
-    log(f"anonymized {result.shape[0]} records in {len(result.facts['iterations'])} steps")
+    engines.discard_work_files(run)
+    log_line(f"anonymized {result.shape[0]} records in {len(result.facts['iterations'])} steps")
     return result
 
 
-def _load(kind: Kind, encoded: Stored, split: Stored | None) -> Any:
+def _load_records(kind: Kind, encoded: Stored, split: Stored | None) -> Any:
     """The encoded data, or the encoded batch of a version."""
     if split is None:
         return kind.load(encoded)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, draft, report
+from tasks.stages.manifest import Destination, draft_manifest, render_report
 from tasks.vault.approval import PAGE, Approval, Question, Request, page_sha256
 from tasks.vault.copies import write_copy
 from tasks.vault.statement import Rules, Terms
@@ -26,7 +26,7 @@ def ask(
     `asked_by` names who runs the release, by the system that knows it. The copy for people without
     access to the vault is written, too, where the plan names a folder for it.
     """
-    manifest = draft(run, checked, to, claims)
+    manifest = draft_manifest(run, checked, to, claims)
     hashes = checked.rows.record["files"]
     files = {name: hashes[name] for name in to.files}
     question = Question(files, str(to.parent), checked.verdict.sha256, manifest)
@@ -35,18 +35,20 @@ def ask(
     if request is not None and approval.asks(question) and _knows_asker(request, terms):
         changes: dict[str, Any] = {} if request.rules == terms.rules else {"rules": terms.rules}
         if request.decision is None and not holds_files(run.path, {PAGE: request.page}):
-            write_private(run.path / PAGE, report(to.kind, manifest, checked))
+            write_private(run.path / PAGE, render_report(to.kind, manifest, checked))
             changes["page"] = page_sha256(run)
         request = approval.amend(**changes) if changes else request
     else:
-        write_private(run.path / PAGE, report(to.kind, manifest, checked))
+        write_private(run.path / PAGE, render_report(to.kind, manifest, checked))
         records = manifest["privacy"]["records"]
-        log(f"asked for approval of {records} rows as {manifest['name']} {manifest['version']}")
+        log_line(
+            f"asked for approval of {records} rows as {manifest['name']} {manifest['version']}"
+        )
         new = Request.of(question, page_sha256(run), terms.given, asked_by, terms.rules)
         request = approval.ask(new)
     if terms.reports is not None and request.decision is None and not request.late:
         copy = str(write_copy(terms.reports, run, request))
-        log(f"the report for officers is in {copy}")
+        log_line(f"the report for officers is in {copy}")
         if request.copy != copy:
             request = Approval.of(run).amend(copy=copy)
     return request

@@ -2,7 +2,7 @@
 
 from kinds.base import Kind
 from kinds.versions import Before, Following
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.vault.storage import Run, Stored
 
 
@@ -26,5 +26,5 @@ def assemble(
         lambda folder: versions.assemble(following, stages, before, number, key, folder),
     )
     for note in stored.notes:
-        log(note)
+        log_line(note)
     return stored

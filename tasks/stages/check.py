@@ -12,9 +12,9 @@ from anon_core.promise import Promise
 from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
 from tasks.judging.audit import Audit
-from tasks.judging.floors import Floors, refusal
-from tasks.orchestration.gates import forget, judged, where
-from tasks.orchestration.stage import log, stage
+from tasks.judging.floors import Floors, describe_shortfalls
+from tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.source.reading import LOST, Reading
 from tasks.vault.storage import Run, Stored
 from tasks.vault.verdicts import VERDICT
@@ -76,10 +76,10 @@ def check(
             raise InputError(LOST if plan.source.path is None else CHANGED)
         path = anonymized.folder
         audit = kind.judge(plan, promise, formats, again, path, path)
-        findings = _verdict(audit)
+        findings = _build_audit_verdict(audit)
         if not audit.passed or audit.measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
-        from validations.run import run as checkpoint
+        from validations.run import validate_columns as checkpoint
 
         released = checkpoint(*kind.released(audit, anonymized))
         kind.keep_measured(audit, folder)
@@ -93,20 +93,22 @@ def check(
             "verdicts": [audit.sentence(), released.sentence()],
         }, [findings, released]
 
-    forget(run, REQUIRED)  # [checks] may have changed
-    stored, verdicts = judged(run, "check", [anonymized, *_allowed(kind, plan, anonymized)], make)
+    drop_stage(run, REQUIRED)  # [checks] may have changed
+    stored, verdicts = judge_stage(
+        run, "check", [anonymized, *_list_permissions(kind, plan, anonymized)], make
+    )
     for sentence, verdict in zip(stored.facts["verdicts"], verdicts, strict=True):
         if not verdict.success:
-            raise GuaranteeError(f"{REFUSED}; {sentence}; {where(run)}")
-        log(sentence)
+            raise GuaranteeError(f"{REFUSED}; {sentence}; {describe_page_place(run)}")
+        log_line(sentence)
     if floors.stated:
-        _require(run, stored, floors)
+        _require_floors(run, stored, floors)
     return CheckedRelease(anonymized, stored)
 
 
-def _allowed(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]:
+def _list_permissions(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]:
     """What the plan lets through, as an input of the check: another permission is another check."""
-    columns = kind.described(plan).get("columns", {})
+    columns = kind.describe_columns(plan).get("columns", {})
     allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
     return [Stored(anonymized.path, f"allow {json.dumps(allowed)}")] if allowed else []
 
@@ -147,7 +149,7 @@ def check_version(
             sections["series"]["constant"] = list(following.constant)
             if following.short_histories:
                 sections["series"]["allow_short_histories"] = following.short_histories
-            sections["series"]["versions"] = _versions(before, sections["series"])
+            sections["series"]["versions"] = _list_version_counts(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
         promise = versions.promise(sections["privacy"]["promise"], findings)
         sections["privacy"]["promise"] = list(promise.findings)
@@ -157,14 +159,14 @@ def check_version(
             "sections": list(sections),
             **sections,
             "verdicts": [audit.sentence()],
-        }, [_verdict(audit, "versions")]
+        }, [_build_audit_verdict(audit, "versions")]
 
     allowed = Stored(assembled.path, f"allowed {following.short_histories}")
     inputs = [identified, assembled, batch.verdict, allowed]
     inputs += [] if before is None else [before.audited]
-    stored, (verdict,) = judged(run, "versions", inputs, make)
+    stored, (verdict,) = judge_stage(run, "versions", inputs, make)
     if verdict.success:
-        log(stored.facts["verdicts"][0])
+        log_line(stored.facts["verdicts"][0])
         return CheckedRelease(assembled, stored)
     if verdict.failures == verdict.outcomes[-1:] and before is not None:
         waits, short = versions.short(stored)
@@ -176,10 +178,10 @@ def check_version(
             "series, or state series.allow_short_histories = "
             f"{short}; then this version is published, and every report says so"
         )
-    raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {where(run)}")
+    raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {describe_page_place(run)}")
 
 
-def _versions(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _list_version_counts(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One line of counts for each version so far, the first first."""
     earlier = [] if before is None else before.audited.facts["series"]["versions"]
     taken = ("rows", "frozen", *WITHDRAWN, *ISSUED, *MEASURED)
@@ -188,7 +190,7 @@ def _versions(before: Before | None, section: Mapping[str, Any]) -> list[dict[st
     return [*earlier, {**now, "new": section["rows"] - section["frozen"], "gone": gone}]
 
 
-def _require(run: Run, stored: Stored, floors: Floors) -> None:
+def _require_floors(run: Run, stored: Stored, floors: Floors) -> None:
     """Compare the measured numbers with the limits of the plan's [checks]."""
     asked = list(floors.requirements(stored.facts))
     if not asked:
@@ -196,16 +198,16 @@ def _require(run: Run, stored: Stored, floors: Floors) -> None:
 
     def make(_: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         from validations import required
-        from validations.run import run as checkpoint
+        from validations.run import validate_columns as checkpoint
 
-        verdict = checkpoint(required.suite(asked), required.frame(asked))
+        verdict = checkpoint(required.build_required_suite(asked), required.frame_measures(asked))
         outcomes = [
             replace(outcome, found=each.shown)
             for outcome, each in zip(verdict.outcomes, asked, strict=True)
         ]
         return {}, [replace(verdict, outcomes=tuple(outcomes))]
 
-    _, (verdict,) = judged(run, REQUIRED, [stored], make)
+    _, (verdict,) = judge_stage(run, REQUIRED, [stored], make)
     if not verdict.success:
         failed = [
             each
@@ -214,12 +216,16 @@ def _require(run: Run, stored: Stored, floors: Floors) -> None:
         ]
         short = [each for each in failed if not each.holds]
         # Where Great Expectations itself broke, a number may reach its limit: name expectations.
-        reason = refusal(short, REFUSED) if short == failed else f"{REFUSED}; {verdict.sentence()}"
-        raise GuaranteeError(f"{reason}; {where(run)}")
-    log(verdict.sentence())
+        reason = (
+            describe_shortfalls(short, REFUSED)
+            if short == failed
+            else f"{REFUSED}; {verdict.sentence()}"
+        )
+        raise GuaranteeError(f"{reason}; {describe_page_place(run)}")
+    log_line(verdict.sentence())
 
 
-def _verdict(audit: Audit, name: str = "audited") -> Verdict:
+def _build_audit_verdict(audit: Audit, name: str = "audited") -> Verdict:
     """The audit's findings in the form of the other checks."""
     outcomes = [
         Outcome(each.guarantee, None, not each.broken, found=each.detail) for each in audit.findings

@@ -7,10 +7,10 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds.base import Kind
 from tasks.judging.drift import Changes, DriftLimits
-from tasks.orchestration.gates import gate
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.gates import pass_gate
+from tasks.orchestration.stage import log_line, stage
 from tasks.places.place import Place
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.stages.check import CheckedRelease
 from tasks.vault.series import Version
@@ -48,29 +48,34 @@ def last_release(
 ) -> LastRelease | None:
     """The highest version in this folder that another run published before this one."""
     if limits is None:
-        log("checks.drift is off: nothing is compared with earlier releases")
+        log_line("checks.drift is off: nothing is compared with earlier releases")
         return None
     releases = sorted(
-        _earlier(vault, run, parent), key=lambda each: (_number(each[1]), each[1].stands())
+        _list_earlier_releases(vault, run, parent),
+        key=lambda each: (_find_version_number(each[1]), each[1].stands()),
     )
     if not releases:
-        log("the vault knows no earlier release of this name in this folder: nothing to compare")
+        log_line(
+            "the vault knows no earlier release of this name in this folder: nothing to compare"
+        )
         return None
     other, release = releases.pop()
     version = release.folder.name
-    complete = release.stands() and holds(
+    complete = release.stands() and has_version_files(
         release.folder, read_document(release.folder / MANIFEST)["files"]
     )
     if not complete:
-        log(f"{version} is gone or was changed; the comparison is with what the vault keeps of it")
-    profile, utility = _profile(other), _utility(kind, other)
+        log_line(
+            f"{version} is gone or was changed; the comparison is with what the vault keeps of it"
+        )
+    profile, utility = _load_profile(other), _load_utility(kind, other)
     if profile is None or utility is None:
         raise GuaranteeError(
             f"publication refused; the source must be compared with {version}, and the vault lacks "
             f"what it kept of that (runs/{other.path.name}, ingest and check); restore it, or "
             "allow one run without by --set checks.drift=off"
         )
-    earlier = tuple(known for before, _ in releases if (known := _profile(before)) is not None)
+    earlier = tuple(known for before, _ in releases if (known := _load_profile(before)) is not None)
     return LastRelease(version, other.plan_sha256, utility, profile, earlier, limits)
 
 
@@ -78,7 +83,7 @@ def last_of_series(kind: Kind, last: Version, limits: DriftLimits) -> LastReleas
     """The version before, with the profile of its whole source."""
     profile = last.about.get("profile")
     audited = last.run.whole("versions")
-    utility = None if audited is None else kept_of(kind, audited.facts)
+    utility = None if audited is None else find_release_utility(kind, audited.facts)
     if profile is None or utility is None:
         raise GuaranteeError(
             "publication refused; the source must be compared with that of the version before, "
@@ -95,8 +100,8 @@ def compare(run: Run, kind: Kind, plan: Any, last: LastRelease, ingested: Stored
     changes = kind.changes(last.version, last.profile, ingested, plan, last.earlier)
     rows = f"{changes.rows} rows after {changes.rows_before}"
     remark = f"compared with {last.version}: {rows}, {len(changes.columns)} columns"
-    log(remark)
-    with gate(run, "alike") as remarks:
+    log_line(remark)
+    with pass_gate(run, "alike") as remarks:
         changes.require(last.limits)
         remarks.append(remark)
     return changes
@@ -113,40 +118,44 @@ def drift_claims(
     if last is None or changes is None:
         return {}
     if run.plan_sha256 == last.plan_sha256:
-        before, now = last.utility, kept_of(kind, checked.sections)
+        before, now = last.utility, find_release_utility(kind, checked.sections)
         changes = replace(changes, utility=(before, now))
-        with gate(run, "kept") as remarks:
+        with pass_gate(run, "kept") as remarks:
             changes.require(last.limits)
             remarks.append(f"utility {now:.4f} after {before:.4f}")
     else:
-        log(f"{last.version} was made under another plan: utility is not compared")
+        log_line(f"{last.version} was made under another plan: utility is not compared")
     accepted = {"accepted": last.limits.claims} if last.limits.accepted else {}
     return {"drift": {**changes.claims, **accepted}}
 
 
-def kept_of(kind: Kind, sections: Mapping[str, Any]) -> float:
+def find_release_utility(kind: Kind, sections: Mapping[str, Any]) -> float:
     """What a release keeps; of a version, all its rows count, not only those that are new."""
     if (series := sections.get("series")) is not None:
         return float(series["kept"])
     return kind.utility(sections)
 
 
-def _earlier(vault: Vault, run: Run, parent: Place) -> Iterator[tuple[Run, Release]]:
+def _list_earlier_releases(vault: Vault, run: Run, parent: Place) -> Iterator[tuple[Run, Release]]:
     """What other runs have published in this folder; before this run did, if it did."""
     own = run.released(parent)
     for other in vault.every_run():
         release = other.released(parent)
         if other.path == run.path or release is None or not (release.published or release.stands()):
             continue
-        if own is None or not own.published or _number(release) < _number(own):
+        if (
+            own is None
+            or not own.published
+            or _find_version_number(release) < _find_version_number(own)
+        ):
             yield other, release
 
 
-def _number(release: Release) -> int:
+def _find_version_number(release: Release) -> int:
     return int(release.folder.name.removeprefix("v"))
 
 
-def _profile(run: Run) -> dict[str, Any] | None:
+def _load_profile(run: Run) -> dict[str, Any] | None:
     """The profile that `ingest` stored, by whatever version of the code."""
     try:
         return dict(read_json(run.path / "ingest" / "stage.json")["facts"]["profile"])
@@ -154,7 +163,7 @@ def _profile(run: Run) -> dict[str, Any] | None:
         return None
 
 
-def _utility(kind: Kind, run: Run) -> float | None:
+def _load_utility(kind: Kind, run: Run) -> float | None:
     """The utility that `check` measured, by whatever version of the code."""
     try:
         return kind.utility(read_json(run.path / "check" / "stage.json")["facts"])

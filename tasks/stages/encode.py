@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinds.base import Kind
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.vault.storage import Run, Stored
 
 
@@ -13,5 +13,5 @@ def encode(run: Run, kind: Kind, plan: Any, ingested: Stored) -> Stored:
     make = lambda folder: kind.encode(plan, ingested, folder)  # noqa: E731 - one line reads better
     stored = run.once(kind.encoded, [ingested], make)
     for note in stored.notes:
-        log(note)
+        log_line(note)
     return stored

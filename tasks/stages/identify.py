@@ -6,7 +6,7 @@ from typing import Any
 
 from kinds.base import Kind
 from tasks.orchestration.gates import refusals_shown
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.people.admit import refuse_second_release
 from tasks.people.digests import PEOPLE_FILE, write_people
 from tasks.people.ledger import Ledger
@@ -30,8 +30,10 @@ def identify(
 
     key = Stored(ledger.vault.path, ledger.key_print)
     stored = run.once("identify", [ingested, encoded, key], make)
-    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
-    log(f"identified {stored.shape[0]} records; {len(overlaps)} other releases show some of them")
+    overlaps = ledger.find_overlaps(run, run.source_sha256, ledger.people(run))
+    log_line(
+        f"identified {stored.shape[0]} records; {len(overlaps)} other releases show some of them"
+    )
     if not (allow_second_release or ledger.knows(run)):
         with refusals_shown(run, "beside"):
             refuse_second_release(overlaps)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinds.base import Kind
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.storage import Run, Stored
@@ -23,5 +23,5 @@ def ingest(run: Run, kind: Kind, plan: Any, reading: Reading, ledger: Ledger) ->
     )
     reading.close()
     for note in stored.notes:
-        log(note)
+        log_line(note)
     return stored

@@ -10,19 +10,19 @@ from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
-from kinds.catalogued import texts
+from kinds.catalogued import find_text_edition
 from reports import markdown
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
-from tasks.orchestration.events import key_of, told
+from tasks.orchestration.events import emit_release_event, key_of
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place
 from tasks.shelf.layout import ASIDE
-from tasks.shelf.shelf import Shelf, shelf_of, stands
+from tasks.shelf.shelf import Shelf, has_version_at, shelf_of
 from tasks.stages.check import CheckedRelease
 from tasks.vault.build import CODE_VERSION
-from tasks.vault.retracting import retracted_versions
+from tasks.vault.retracting import list_retracted_versions
 from tasks.vault.storage import Run
 
 
@@ -48,17 +48,17 @@ class Destination:
         return (*(self.kind.files[name] for name in self.formats), self.kind.codebook)
 
 
-def draft(
+def draft_manifest(
     run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The manifest as it would be published now, without the hashes of the files."""
     stages = run.stages()
     manifest = {
         "crowdcover": CODE_VERSION,
-        "software": _software(),
-        "texts": texts(),
+        "software": _list_software(),
+        "texts": find_text_edition(),
         "name": to.parent.name,
-        "version": _version(run, to),
+        "version": _choose_version(run, to),
         **claims,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **checked.sections,
@@ -70,46 +70,48 @@ def draft(
     return manifest
 
 
-def _software() -> dict[str, str]:
+def _list_software() -> dict[str, str]:
     """Versions of what computes releases, beside crowdcover's own."""
     return {name: python_version() if name == "python" else version(name) for name in SOFTWARE}
 
 
-def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
+def render_report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
     """The page of a release, or of one that waits for approval."""
     # matplotlib takes a second to import: only where a page is made.
     from reports import page
 
-    return page.render(manifest, kind.measured(checked.verdict), words_of(manifest)).encode()
+    return page.render_release_page(
+        manifest, kind.measured(checked.verdict), words_of(manifest)
+    ).encode()
 
 
-def announce(
+def announce_release(
     manifest: Mapping[str, Any],
     what: str = "release",
     description: str = "Guarantee and utility",
 ) -> None:
     """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
     words = words_of(manifest)
-    shown = markdown.release(manifest, words)
+    shown = markdown.render_release(manifest, words)
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
-    told(
+    emit_release_event(
         "published" if what == "release" else "waiting",
         version=manifest["version"],
         records=manifest["privacy"]["records"],
         k_min=manifest["privacy"].get("k_min"),
-        verdict=verdict(manifest, words).heading,
+        verdict=judge_manifest(manifest, words).heading,
     )
 
 
-def _version(run: Run, to: Destination) -> str:
+def _choose_version(run: Run, to: Destination) -> str:
     """The version that this run was about to publish when it was stopped, or the next free one.
 
     The number of a retracted release is not free.
     """
     release = run.released(to.parent)
-    if release and not stands(release.folder):
+    if release and not has_version_at(release.folder):
         return release.folder.name
     names = {name.removesuffix(ASIDE) for name in to.shelf.names()}
-    names.update(retracted_versions(to.ledger.vault, to.parent))
+    names.update(list_retracted_versions(to.ledger.vault, to.parent))
     taken = [int(found[1]) for name in names if (found := re.fullmatch(r"v(\d+)", name))]
     return f"v{max(taken, default=0) + 1}"

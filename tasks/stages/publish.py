@@ -10,28 +10,28 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds import words_of
 from kinds.catalogued import catalogue_of
-from reports.facts import published_rows
+from reports.facts import count_published_rows
 from tasks.judging.floors import Floors
-from tasks.orchestration.gates import gate, refusals_shown, show
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
+from tasks.orchestration.stage import log_line, stage
 from tasks.people.admit import refuse_second_release
-from tasks.people.beside import runs_of, second_release, sentence
+from tasks.people.beside import describe_crowd_counts, runs_of, second_release
 from tasks.people.ledger import LedgerError
 from tasks.places.objects import StoreError
 from tasks.places.place import Place
-from tasks.shelf.content import holds, read_document, sha256
+from tasks.shelf.content import has_version_files, hash_released_file, read_document
 from tasks.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce, draft, report
-from tasks.vault.attestation import envelope, hashes
-from tasks.vault.belonging import claim, refuse_foreign
-from tasks.vault.room import full, is_full
+from tasks.stages.manifest import Destination, announce_release, draft_manifest, render_report
+from tasks.vault.attestation import build_envelope, hash_folder_files
+from tasks.vault.belonging import claim_folder, refuse_foreign
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.signing import key_at
 from tasks.vault.storage import (
     FolderError,
     Release,
     Run,
-    settle,
+    flush_folder,
 )
 
 
@@ -41,23 +41,26 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
 
     `claims` are the manifest's entries about plan, source and anonymizer.
     """
-    with to.ledger.vault.publishing():
+    with to.ledger.vault.lock_publishing():
         to.ledger.mend()
         with refusals_shown(run, "beside"):
             # A second time: other runs may have published since the first.
             others, section = _beside_others(run, checked, to)
             _refuse_unapproved(claims, section)
         try:
-            manifest = _publish(run, checked, to, {**claims, **section}, others)
+            manifest = _publish_version(run, checked, to, {**claims, **section}, others)
         except OSError as error:
-            raise FolderError(_unwritten(error, run, checked, to)) from None
-    show(run)
-    announce(manifest)
+            raise FolderError(_explain_write_failure(error, run, checked, to)) from None
+    write_verdicts_page(run)
+    announce_release(manifest)
     if "second_release" in manifest:
-        log(sentence(manifest["second_release"]))
-    log(f"published {published_rows(manifest)} rows as {manifest['name']} {manifest['version']}")
-    if told := words_of(manifest).unchanged(manifest):
-        log(told)
+        log_line(describe_crowd_counts(manifest["second_release"]))
+    log_line(
+        f"published {count_published_rows(manifest)} rows as {manifest['name']} "
+        f"{manifest['version']}"
+    )
+    if told := words_of(manifest).describe_no_change(manifest):
+        log_line(told)
     return to.parent / str(manifest["version"])
 
 
@@ -66,9 +69,9 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
 
     Refused: other releases where the plan does not allow them, and crowds that fall below k.
     """
-    with gate(run, "beside") as remarks:
+    with pass_gate(run, "beside") as remarks:
         _, section = _beside_others(run, checked, to)
-        remarks += [sentence(left) for left in section.values()]
+        remarks += [describe_crowd_counts(left) for left in section.values()]
     return section
 
 
@@ -88,7 +91,7 @@ def _beside_others(
             run,
             ledger,
             inputs,
-            lambda: to.kind.intersected(run, ledger, overlaps),
+            lambda: to.kind.intersect_crowds(run, ledger, overlaps),
             to.kind.remedy,
         )
     elif not ledger.knows(run):
@@ -105,26 +108,28 @@ def _refuse_unapproved(claims: Mapping[str, Any], section: Mapping[str, Any]) ->
         )
 
 
-def _publish(
+def _publish_version(
     run: Run,
     checked: CheckedRelease,
     to: Destination,
     claims: Mapping[str, Any],
     others: Sequence[str],
 ) -> dict[str, Any]:
-    manifest = draft(run, checked, to, claims)
+    manifest = draft_manifest(run, checked, to, claims)
     # After the version was chosen: whoever takes it now makes the rename fail.
     refuse_foreign(to.ledger.vault, to.parent, to.ledger.versions(str(to.parent)))
     final = to.parent / str(manifest["version"])
     refuse_second_release(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
     )
-    aside = _written_aside(run, checked, to, manifest, final.name)
-    release = Release(final, {name: sha256(aside / name) for name in _deciding(aside)})
+    aside = _write_aside(run, checked, to, manifest, final.name)
+    release = Release(
+        final, {name: hash_released_file(aside / name) for name in _list_deciding_files(aside)}
+    )
     try:
-        claim(to.ledger.vault, to.parent)
+        claim_folder(to.ledger.vault, to.parent)
     except FolderError:
-        _discard(run, to)
+        _discard_attempt(run, to)
         raise
     run.mark_released(release)
     to.shelf.commit(aside, final.name)
@@ -132,11 +137,15 @@ def _publish(
     try:
         to.ledger.confirm(run, str(to.parent))
     except LedgerError:
-        log("the ledger could not be told that the release is visible; its entry counts anyway")
+        log_line(
+            "the ledger could not be told that the release is visible; its entry counts anyway"
+        )
     return manifest
 
 
-def _unwritten(error: OSError, run: Run, checked: CheckedRelease, to: Destination) -> str:
+def _explain_write_failure(
+    error: OSError, run: Run, checked: CheckedRelease, to: Destination
+) -> str:
     """Why a release could not be written; what there is of it is removed."""
     refusal = (
         f"nothing could be published in {to.parent} ({type(error).__name__}); "
@@ -152,17 +161,17 @@ def _unwritten(error: OSError, run: Run, checked: CheckedRelease, to: Destinatio
     elif is_full(error):
         needed = sum(checked.rows.file(name).stat().st_size for name in to.files)
         folders = [place for place in (to.parent, to.ledger.vault.path) if isinstance(place, Path)]
-        refusal = full("publishing", folders, needed)
-    _discard(run, to)  # after the room was measured
+        refusal = describe_full_disk("publishing", folders, needed)
+    _discard_attempt(run, to)  # after the room was measured
     return refusal
 
 
-def _discard(run: Run, to: Destination) -> None:
+def _discard_attempt(run: Run, to: Destination) -> None:
     """Remove what an earlier attempt of this run has left beside the releases."""
     to.shelf.discard(run.path.name, run.scratch)
 
 
-def _written_aside(
+def _write_aside(
     run: Run, checked: CheckedRelease, to: Destination, manifest: dict[str, Any], version: str
 ) -> Path:
     """The folder of the release under another name; its manifest gets the hashes of the files."""
@@ -171,10 +180,10 @@ def _written_aside(
         shutil.copyfile(checked.rows.file(file), aside / file)
     # As a reader finds it in the file: texts must follow from that.
     manifest |= json.loads(json.dumps(manifest))
-    (aside / REPORT).write_bytes(report(to.kind, manifest, checked))
+    (aside / REPORT).write_bytes(render_report(to.kind, manifest, checked))
     for name, document in catalogue_of(to.kind, words_of(manifest), manifest, aside).items():
         (aside / name).write_bytes(document)
-    manifest["files"] = {path.name: sha256(path) for path in sorted(aside.iterdir())}
+    manifest["files"] = {path.name: hash_released_file(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
     for file in to.files:
         if manifest["files"][file] != audited[file]:
@@ -185,20 +194,24 @@ def _written_aside(
     content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
     (aside / MANIFEST).write_text(content, encoding="utf-8")
     if to.signing_key is not None:
-        signed = envelope(key_at(to.signing_key), manifest["name"], version, hashes(aside))
+        signed = build_envelope(
+            key_at(to.signing_key), manifest["name"], version, hash_folder_files(aside)
+        )
         (aside / SIGNATURE).write_bytes(signed)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    settle(aside)
+    flush_folder(aside)
     return aside
 
 
-def _deciding(folder: Path) -> list[str]:
+def _list_deciding_files(folder: Path) -> list[str]:
     """The files whose hashes tell a release: the manifest, which has those of the others."""
     return [name for name in (MANIFEST, SIGNATURE) if (folder / name).exists()]
 
 
-def published(run: Run, parent: Place, floors: Floors, about: Mapping[str, Any]) -> Place | None:
+def find_published_folder(
+    run: Run, parent: Place, floors: Floors, about: Mapping[str, Any]
+) -> Place | None:
     """The folder that this run has published here, if it is complete.
 
     A limit of [checks] that is stricter now applies to it, too. Words of [about] that are new do
@@ -208,12 +221,12 @@ def published(run: Run, parent: Place, floors: Floors, about: Mapping[str, Any])
     if release is None or not release.stands():
         return None
     manifest = read_document(release.folder / MANIFEST)
-    if not holds(release.folder, manifest["files"]):
+    if not has_version_files(release.folder, manifest["files"]):
         return None
     run.mark_released(replace(release, published=True))
-    show(run)
+    write_verdicts_page(run)
     finding = f"{release.folder.name} was published before and stays as it is"
     floors.require(manifest, finding, "ease [checks] to keep it")
     if about.get("about") != manifest.get("about"):
-        log(f"{finding}; [about] of the plan changed since and is not what its report says")
+        log_line(f"{finding}; [about] of the plan changed since and is not what its report says")
     return release.folder

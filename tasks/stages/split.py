@@ -4,7 +4,7 @@ from typing import Any
 
 from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.source.reading import Reading
 from tasks.vault.storage import Run, Stored
 
@@ -41,5 +41,5 @@ def split(
         lambda aside: versions.split(plan, following, reading, before, asked, aside),
     )
     for note in stored.notes:
-        log(note)
+        log_line(note)
     return stored

@@ -4,8 +4,8 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError, InputError
 from kinds.base import Kind
-from tasks.orchestration.gates import judged, where
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.gates import describe_page_place, judge_stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.vault.storage import Run, Stored
 from validations.verdicts import Verdict
 
@@ -21,14 +21,16 @@ def validate(run: Run, kind: Kind, plan: Any, check: str, stored: Stored) -> Sto
 
     def judge() -> Verdict:
         # Great Expectations takes seconds to import: only where a check is really made.
-        from validations.run import run as checkpoint
+        from validations.run import validate_columns as checkpoint
 
         return checkpoint(*kind.suite(check, plan, stored))
 
-    verdict_of, (verdict,) = judged(run, f"validate-{check}", [stored], lambda _: ({}, [judge()]))
+    verdict_of, (verdict,) = judge_stage(
+        run, f"validate-{check}", [stored], lambda _: ({}, [judge()])
+    )
     if not verdict.success:
         if check == kind.checked[0]:
-            raise InputError(f"{verdict.sentence()}; {FIX}; {where(run)}")
-        raise GuaranteeError(f"{verdict.sentence()}; {where(run)}")
-    log(verdict.sentence())
+            raise InputError(f"{verdict.sentence()}; {FIX}; {describe_page_place(run)}")
+        raise GuaranteeError(f"{verdict.sentence()}; {describe_page_place(run)}")
+    log_line(verdict.sentence())
     return verdict_of

@@ -23,10 +23,10 @@ from tasks.vault.request import (
     Question,
     Request,
     Suspended,
-    moment,
-    now,
+    current_time,
+    format_duration,
+    format_record_time,
     one_line,
-    worded,
 )
 from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_json
 
@@ -42,12 +42,12 @@ __all__ = [
     "Request",
     "Suspended",
     "WaitingError",
-    "moment",
-    "now",
+    "build_approval_section",
+    "current_time",
+    "format_duration",
+    "format_record_time",
     "one_line",
     "page_sha256",
-    "stating",
-    "worded",
 ]
 
 RECORD = "approval.json"
@@ -76,7 +76,7 @@ class Approval:
         if not path.exists():
             return cls(run)
         try:
-            return cls(run, tuple(_request(entry) for entry in read_json(path)["requests"]))
+            return cls(run, tuple(_parse_request(entry) for entry in read_json(path)["requests"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise GuaranteeError(
                 f"the vault's {run.path.name}/{RECORD} cannot be read, so no approval counts; "
@@ -103,14 +103,14 @@ class Approval:
         before = {each.asked for each in self.requests if each.question.sha256 == about}
         while request.asked in before:
             later = datetime.fromisoformat(request.asked) + timedelta(seconds=1)
-            request = replace(request, asked=moment(later))
-        _write(self.run, (*self.requests, request))
+            request = replace(request, asked=format_record_time(later))
+        _write_requests(self.run, (*self.requests, request))
         return request
 
     def amend(self, **changes: Any) -> Request:
         """Change the last request: its decision, its end, or its suspended flow run."""
         request = replace(self.requests[-1], **changes)
-        _write(self.run, (*self.requests[:-1], request))
+        _write_requests(self.run, (*self.requests[:-1], request))
         return request
 
     def decide(self, decision: Decision, *, in_time: bool = False) -> Request:
@@ -132,7 +132,7 @@ class Approval:
             raise DecisionError(
                 f"run {self.run.path.name} already waits for a decision; approve or reject it"
                 if last
-                else _never(self.run)
+                else _describe_no_request(self.run)
             )
         again = Request.of(last.question, last.page, last.given, last.asked_by, last.rules)
         return self.ask(again)
@@ -141,7 +141,7 @@ class Approval:
         """The last request; refused if it can no longer be decided."""
         last = self.last
         if last is None:
-            raise DecisionError(_never(self.run))
+            raise DecisionError(_describe_no_request(self.run))
         if last.decision is not None:
             raise GuaranteeError(
                 f"run {self.run.path.name} was {last.decision.sentence}; a decision cannot be "
@@ -149,7 +149,8 @@ class Approval:
             )
         if last.ended or (last.late and not in_time):
             raise GuaranteeError(
-                f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask again"
+                f"{_describe_missed_deadline(last)}; run the release again, or crowdcover reopen, "
+                "to ask again"
             )
         return last
 
@@ -163,7 +164,7 @@ class Approval:
         if last.late:
             self.amend(ended=True)
             raise GuaranteeError(
-                f"publication refused: {_unanswered(last)}; nothing was published. "
+                f"publication refused: {_describe_missed_deadline(last)}; nothing was published. "
                 "Run the release to ask again"
             )
         return last.decision
@@ -177,7 +178,7 @@ class Approval:
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
 
-    def unapproved(self, folder: Place) -> str:
+    def find_objection(self, folder: Place) -> str:
         """Why a published folder does not count as approved; empty if it does."""
         manifest = read_document(folder / MANIFEST)
         stated = manifest.get("approval")
@@ -188,7 +189,7 @@ class Approval:
             for request in self.requests
             if (decision := request.decision) is not None
             and decision.approved
-            and stated == stating(decision)
+            and stated == build_approval_section(decision)
         ]
         if not known:
             return "the vault has no such approval"
@@ -197,7 +198,7 @@ class Approval:
         return "the approval is for other files or numbers"
 
 
-def stating(decision: Decision) -> dict[str, Any]:
+def build_approval_section(decision: Decision) -> dict[str, Any]:
     """An approval as the manifest states it; who asked only where a rule of the plan needs it."""
     told: dict[str, Any] = {
         "required": True,
@@ -225,18 +226,18 @@ def page_sha256(run: Run) -> str:
     return file_sha256(run.path / PAGE)
 
 
-def _never(run: Run) -> str:
+def _describe_no_request(run: Run) -> str:
     return (
         f"run {run.path.name} has asked for no approval; "
         "run the release first, with [publish] approval = 'required'"
     )
 
 
-def _unanswered(request: Request) -> str:
-    return f"nobody approved within {worded(request.given)} of {request.asked}"
+def _describe_missed_deadline(request: Request) -> str:
+    return f"nobody approved within {format_duration(request.given)} of {request.asked}"
 
 
-def _request(entry: Mapping[str, Any]) -> Request:
+def _parse_request(entry: Mapping[str, Any]) -> Request:
     kinds = {"question": Question, "decision": Decision, "suspended": Suspended}
     return Request(
         **{
@@ -246,5 +247,5 @@ def _request(entry: Mapping[str, Any]) -> Request:
     )
 
 
-def _write(run: Run, requests: tuple[Request, ...]) -> None:
+def _write_requests(run: Run, requests: tuple[Request, ...]) -> None:
     write_json(run.path / RECORD, {"requests": [asdict(request) for request in requests]})

@@ -22,8 +22,8 @@ from typing import IO, Any
 
 from anon_core.errors import AnonymityError
 from tasks.vault.build import CODE_VERSION
-from tasks.vault.sealing import HEADER, DamagedError, decrypt, encrypt
-from tasks.vault.workroom import created
+from tasks.vault.sealing import HEADER, DamagedError, decrypt_stream, encrypt_stream
+from tasks.vault.workroom import create_private_file
 
 ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
 FORMAT = 1
@@ -34,7 +34,7 @@ class BackupError(AnonymityError):
     """A backup cannot be made, or the file is none."""
 
 
-def contents(folder: Path) -> dict[str, Any]:
+def build_table_of_contents(folder: Path) -> dict[str, Any]:
     """The table of contents, with the hash of each file as it is stored."""
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -53,20 +53,22 @@ def contents(folder: Path) -> dict[str, Any]:
     }
 
 
-def write(folder: Path, about: Mapping[str, Any], target: IO[bytes], recipient: str | None) -> None:
+def write_backup(
+    folder: Path, about: Mapping[str, Any], target: IO[bytes], recipient: str | None
+) -> None:
     """Write the files of a folder to a stream, encrypted if there is a recipient."""
     if recipient is None:
-        _archive(folder, about, target)
+        _write_tar(folder, about, target)
         return
-    with _pumped(lambda into: _archive(folder, about, into)) as source:
-        encrypt(source, target, recipient)
+    with _pump_stream(lambda into: _write_tar(folder, about, into)) as source:
+        encrypt_stream(source, target, recipient)
 
 
-def _archive(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
+def _write_tar(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
     content = json.dumps(about, indent=1).encode()
     end = json.dumps({ABOUT: hashlib.sha256(content).hexdigest()}).encode()
     with tarfile.open(fileobj=target, mode="w|") as archive:
-        _add(archive, ABOUT, content)
+        _add_member(archive, ABOUT, content)
         for name in about["files"]:
             path = folder / name
             member = tarfile.TarInfo(name)
@@ -74,31 +76,31 @@ def _archive(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
             member.mtime = int(path.stat().st_mtime)
             with path.open("rb") as source:
                 archive.addfile(member, source)
-        _add(archive, END, end)
+        _add_member(archive, END, end)
 
 
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def _add_member(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o600
     archive.addfile(member, BytesIO(content))
 
 
-def read(file: Path, keys: Sequence[Any] | None, into: Path | None) -> dict[str, Any]:
+def read_backup(file: Path, keys: Sequence[Any] | None, into: Path | None) -> dict[str, Any]:
     """Read a backup to its end, compare every hash, and write its files if a folder is given.
 
     Refused: anything that is not as the table of contents says, and files that it does not name.
     """
     try:
-        with _opened(file, keys) as source, tarfile.open(fileobj=source, mode="r|") as archive:
-            about, sha256 = _head(archive)
+        with _open_backup(file, keys) as source, tarfile.open(fileobj=source, mode="r|") as archive:
+            about, sha256 = _read_table_of_contents(archive)
             left = dict(about["files"])
             while (member := archive.next()) is not None and member.name != END:
                 stated = left.pop(member.name)
-                if _copied(archive, member, into) != stated["sha256"]:
+                if _copy_member(archive, member, into) != stated["sha256"]:
                     raise ValueError(member.name)
             if left or member is None:
                 raise ValueError("files are missing")
-            if json.loads(_reader(archive, member).read()) != {ABOUT: sha256}:
+            if json.loads(_open_member(archive, member).read()) != {ABOUT: sha256}:
                 raise ValueError(ABOUT)
             _require_end(archive, source)
             return about
@@ -118,12 +120,12 @@ def _require_end(archive: tarfile.TarFile, source: IO[bytes]) -> None:
         pass
 
 
-def _head(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
+def _read_table_of_contents(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
     """The table of contents and its hash; no name in it leads out of a folder."""
     first = archive.next()
     if first is None or first.name != ABOUT:
         raise ValueError(ABOUT)
-    content = _reader(archive, first).read()
+    content = _open_member(archive, first).read()
     about = dict(json.loads(content))
     if about["format"] != FORMAT:
         raise BackupError("the backup is of another version of crowdcover; use that version")
@@ -134,10 +136,10 @@ def _head(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
     return about, hashlib.sha256(content).hexdigest()
 
 
-def _copied(archive: tarfile.TarFile, member: tarfile.TarInfo, into: Path | None) -> str:
+def _copy_member(archive: tarfile.TarFile, member: tarfile.TarInfo, into: Path | None) -> str:
     """The hash of a member; it is written if a folder is given."""
-    source, digest = _reader(archive, member), hashlib.sha256()
-    with _created(into, member) as target:
+    source, digest = _open_member(archive, member), hashlib.sha256()
+    with _create_member_file(into, member) as target:
         while part := source.read(CHUNK):
             digest.update(part)
             target.write(part)
@@ -146,17 +148,17 @@ def _copied(archive: tarfile.TarFile, member: tarfile.TarInfo, into: Path | None
     return digest.hexdigest()
 
 
-def _created(into: Path | None, member: tarfile.TarInfo) -> IO[bytes]:
+def _create_member_file(into: Path | None, member: tarfile.TarInfo) -> IO[bytes]:
     """A new file of this name, in folders with mode 0700; else a hole."""
     if into is None:
         return Path(os.devnull).open("wb")
     path = into / member.name
     for above in reversed(PurePosixPath(member.name).parents):
         (into / above).mkdir(mode=0o700, exist_ok=True)
-    return created(path)
+    return create_private_file(path)
 
 
-def _reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+def _open_member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     reader = archive.extractfile(member)
     if reader is None or not member.isreg():
         raise ValueError(member.name)
@@ -164,7 +166,7 @@ def _reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 @contextmanager
-def _opened(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
+def _open_backup(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
     """The archive in a backup, decrypted."""
     with file.open("rb") as handle:
         encrypted = handle.read(len(HEADER)) == HEADER
@@ -174,12 +176,12 @@ def _opened(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
                 raise ValueError("half a record")
             yield handle
             return
-        with _pumped(lambda into: decrypt(handle, into, str(file), keys)) as source:
+        with _pump_stream(lambda into: decrypt_stream(handle, into, str(file), keys)) as source:
             yield source
 
 
 @contextmanager
-def _pumped(work: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
+def _pump_stream(work: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
     """What `work` writes, as a stream to read; its error is raised here."""
     read, write = os.pipe()
     errors: list[BaseException] = []

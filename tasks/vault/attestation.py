@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tasks.shelf.content import sha256
+from tasks.shelf.content import hash_released_file
 from tasks.shelf.layout import SIGNATURE
-from tasks.vault.signing import PREFIX, key_id, public_of, sign, verifies
+from tasks.vault.signing import PREFIX, is_valid_signature, key_id, public_of, sign_content
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -40,10 +40,14 @@ class Signed:
     key: str
 
 
-def envelope(key: "Ed25519PrivateKey", name: str, version: str, files: Mapping[str, str]) -> bytes:
+def build_envelope(
+    key: "Ed25519PrivateKey", name: str, version: str, files: Mapping[str, str]
+) -> bytes:
     """The signed statement about these files, as the signature's file holds it."""
-    payload = _payload(name, version, files)
-    return _written(payload, key_id(public_of(key)), sign(key, _authenticated(payload)))
+    payload = _build_payload(name, version, files)
+    return _format_envelope(
+        payload, key_id(public_of(key)), sign_content(key, _encode_pre_authentication(payload))
+    )
 
 
 def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]:
@@ -59,25 +63,25 @@ def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]
         made = PREFIX + stated["sig"]
         known = {key_id(key): key for key in keys}
         named = str(stated["keyid"])
-        signed = _read(payload, known.get(named, ""))
-        same = content == _written(payload, named, made)
+        signed = _parse_payload(payload, known.get(named, ""))
+        same = content == _format_envelope(payload, named, made)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None, f"{SIGNATURE} is no signature, or not in its one form"
     if not same:
         return None, f"{SIGNATURE} is not in its one form: it was changed"
     if not signed.key:
         return None, "another key signed it than the one that was given"
-    if not verifies(signed.key, made, _authenticated(payload)):
+    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)):
         return None, "the signature is not of this statement: the folder was changed, or forged"
     return signed, ""
 
 
-def strays(folder: Path) -> list[str]:
+def list_stray_names(folder: Path) -> list[str]:
     """Names of what is in a folder and is no plain file."""
     return sorted(path.name for path in folder.iterdir() if path.is_symlink() or not path.is_file())
 
 
-def _payload(name: str, version: str, files: Mapping[str, str]) -> bytes:
+def _build_payload(name: str, version: str, files: Mapping[str, str]) -> bytes:
     """The statement: canonical JSON, subjects by name."""
     subjects = [{"name": each, "digest": {"sha256": files[each]}} for each in sorted(files)]
     statement = {
@@ -89,18 +93,18 @@ def _payload(name: str, version: str, files: Mapping[str, str]) -> bytes:
     return json.dumps(statement, separators=(",", ":")).encode("ascii")
 
 
-def _read(payload: bytes, key: str) -> Signed:
+def _parse_payload(payload: bytes, key: str) -> Signed:
     """What a statement says; ValueError and the like where it is not one in its one form."""
     statement: Any = json.loads(payload)
     purl = str(statement["predicate"]["purl"])
     name, _, version = purl.removeprefix("pkg:generic/").rpartition("@")
     files = {str(each["name"]): str(each["digest"]["sha256"]) for each in statement["subject"]}
-    if _payload(name, version, files) != payload:
+    if _build_payload(name, version, files) != payload:
         raise ValueError(SIGNATURE)
     return Signed(name, version, files, key)
 
 
-def _written(payload: bytes, named: str, made: str) -> bytes:
+def _format_envelope(payload: bytes, named: str, made: str) -> bytes:
     """The one form of an envelope: its statement, the id of the key, the signature."""
     document = {
         "payloadType": PAYLOAD,
@@ -112,12 +116,16 @@ def _written(payload: bytes, named: str, made: str) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def _authenticated(payload: bytes) -> bytes:
+def _encode_pre_authentication(payload: bytes) -> bytes:
     """What is signed: DSSE's pre-authentication encoding of type and statement."""
     kind = PAYLOAD.encode()
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 
-def hashes(folder: Path) -> dict[str, str]:
+def hash_folder_files(folder: Path) -> dict[str, str]:
     """SHA-256 of each file of a folder but the signature."""
-    return {path.name: sha256(path) for path in sorted(folder.iterdir()) if path.name != SIGNATURE}
+    return {
+        path.name: hash_released_file(path)
+        for path in sorted(folder.iterdir())
+        if path.name != SIGNATURE
+    }

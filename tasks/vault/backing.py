@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.vault.archive import BackupError, contents, read, write
-from tasks.vault.files import replacing
+from tasks.vault.archive import BackupError, build_table_of_contents, read_backup, write_backup
+from tasks.vault.files import open_replacement_file
 from tasks.vault.moving import move_releases
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.sealing import LOCK, OF_JOBS, SEAL, Seal, is_encrypted
 from tasks.vault.storage import (
     FOLDERS_KEY,
@@ -31,7 +31,7 @@ from tasks.vault.storage import (
     BusyError,
     FolderError,
     Vault,
-    settle,
+    flush_folder,
 )
 
 FOLDER, TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
@@ -60,23 +60,23 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
         raise BackupError(f"{vault.path} is no vault; give the folder that publish.vault names")
     if to.exists() or to.resolve().is_relative_to(vault.path.resolve()):
         raise BackupError(f"{to} exists or lies in the vault; name a new file elsewhere")
-    recipient = None if plain else _recipient(vault, recipients)
+    recipient = None if plain else _choose_recipient(vault, recipients)
     try:
-        with _snapshot(vault) as folder:
-            about = contents(folder)
-            with replacing(to) as target:
-                write(folder, about, target, recipient)
+        with _open_snapshot(vault) as folder:
+            about = build_table_of_contents(folder)
+            with open_replacement_file(to) as target:
+                write_backup(folder, about, target, recipient)
     except OSError as error:
         if is_full(error):
-            raise FolderError(full("the backup", [to.parent, vault.path])) from None
+            raise FolderError(describe_full_disk("the backup", [to.parent, vault.path])) from None
         raise FolderError(
             f"the backup could not be written to {to} ({type(error).__name__}); correct the "
             "folder and its permissions"
         ) from None
-    return _told(about, encrypted=recipient is not None)
+    return _summarize_backup(about, encrypted=recipient is not None)
 
 
-def _recipient(vault: Vault, named: Sequence[str]) -> str:
+def _choose_recipient(vault: Vault, named: Sequence[str]) -> str:
     """The public key that a backup is encrypted to."""
     seal = Seal.read(vault.path)
     if seal is not None and seal.rotating:
@@ -94,7 +94,7 @@ def _recipient(vault: Vault, named: Sequence[str]) -> str:
     return keys[0]
 
 
-def restore(
+def restore_backup(
     file: Path,
     vault: Path,
     keys: Sequence[Any] | None = None,
@@ -109,26 +109,26 @@ def restore(
         raise BackupError(f"{vault} holds something already; name a new folder")
     if not file.is_file():
         raise BackupError(f"{file} is no file; give the file that crowdcover vault backup wrote")
-    about = read(file, keys, None)
+    about = read_backup(file, keys, None)
     try:
-        with _beside(vault) as aside:
-            about = read(file, keys, aside)
+        with _open_partial_folder(vault) as aside:
+            about = read_backup(file, keys, aside)
             for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
-                settle(folder)
+                flush_folder(folder)
             for old, new in moved:
                 move_releases(Vault(aside), old, new)
             os.rename(aside, vault)
     except OSError as error:
         if is_full(error):
-            raise FolderError(full("restoring", [vault.parent])) from None
+            raise FolderError(describe_full_disk("restoring", [vault.parent])) from None
         raise FolderError(
             f"{vault} could not be written ({type(error).__name__}); name another folder"
         ) from None
-    return _told(about, encrypted=is_encrypted(file))
+    return _summarize_backup(about, encrypted=is_encrypted(file))
 
 
 @contextmanager
-def _beside(vault: Path) -> Iterator[Path]:
+def _open_partial_folder(vault: Path) -> Iterator[Path]:
     """An empty private folder that becomes the vault by a rename; removed if it does not."""
     aside = vault.with_name(f".{vault.name}.partial")
     aside.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def _beside(vault: Path) -> Iterator[Path]:
         if os.fstat(handle).st_uid != os.geteuid():
             raise PermissionError  # whoever made it could read what is restored
         os.fchmod(handle, 0o700)
-        _take(handle, f"another process restores to {vault}; wait for it")
+        _take_file_lock(handle, f"another process restores to {vault}; wait for it")
         for left in aside.iterdir():  # by a restore that was killed
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         try:
@@ -154,14 +154,16 @@ def backups_held(vault: Vault) -> Iterator[None]:
     """Let no backup be made meanwhile; what a stopped one left, links to all files, goes first."""
     handle = os.open(vault.path / TURN, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _take(handle, "another backup of this vault is being made; wait for it and run again")
+        _take_file_lock(
+            handle, "another backup of this vault is being made; wait for it and run again"
+        )
         shutil.rmtree(vault.path / FOLDER, ignore_errors=True)
         yield
     finally:
         os.close(handle)
 
 
-def _take(handle: int, otherwise: str) -> None:
+def _take_file_lock(handle: int, otherwise: str) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -169,38 +171,38 @@ def _take(handle: int, otherwise: str) -> None:
 
 
 @contextmanager
-def _snapshot(vault: Vault) -> Iterator[Path]:
+def _open_snapshot(vault: Vault) -> Iterator[Path]:
     """A folder with links to all files, as they are at one moment, and a copy of the ledger."""
     folder = vault.path / FOLDER
     with backups_held(vault):
         try:
             folder.mkdir(mode=0o700)
-            with vault.publishing():
+            with vault.lock_publishing():
                 for part in PARTS:
                     if (vault.path / part).is_dir():
-                        _linked(vault.path / part, folder / part)
+                        _link_folder(vault.path / part, folder / part)
                 for name in SINGLE:
                     if (vault.path / name).exists():
-                        _link(vault.path / name, folder / name)
-                _copied_ledger(vault.path / LEDGER, folder / LEDGER)
+                        _link_file(vault.path / name, folder / name)
+                _copy_ledger(vault.path / LEDGER, folder / LEDGER)
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _linked(source: Path, target: Path) -> None:
+def _link_folder(source: Path, target: Path) -> None:
     """Link the files of a folder and of those below. What goes meanwhile is left out.
 
     Folders that hold a whole come and go in one step: one that stood all the time is whole.
     """
     target.mkdir(mode=0o700)
     try:
-        with _held(source) as stood:
+        with _hold_folder(source) as stood:
             for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
                 if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
                     continue
                 with suppress(FileNotFoundError):
-                    link = _linked if entry.is_dir() else _link
+                    link = _link_folder if entry.is_dir() else _link_file
                     link(Path(entry.path), target / entry.name)
             if not os.path.samestat(stood, os.stat(source)):
                 raise FileNotFoundError  # it was made again meanwhile
@@ -209,7 +211,7 @@ def _linked(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[os.stat_result]:
+def _hold_folder(folder: Path) -> Iterator[os.stat_result]:
     """What a folder is; no other gets its number before the end."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -218,7 +220,7 @@ def _held(folder: Path) -> Iterator[os.stat_result]:
         os.close(handle)
 
 
-def _link(source: Path, target: Path) -> None:
+def _link_file(source: Path, target: Path) -> None:
     """A second name of a file: files of a vault are replaced, never changed."""
     try:
         os.link(source, target)
@@ -228,7 +230,7 @@ def _link(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _copied_ledger(source: Path, target: Path) -> None:
+def _copy_ledger(source: Path, target: Path) -> None:
     if not source.exists():
         return
     os.close(os.open(target, os.O_RDWR | os.O_CREAT, 0o600))
@@ -239,6 +241,6 @@ def _copied_ledger(source: Path, target: Path) -> None:
         ledger.backup(copy)
 
 
-def _told(about: Mapping[str, Any], *, encrypted: bool) -> Backup:
+def _summarize_backup(about: Mapping[str, Any], *, encrypted: bool) -> Backup:
     sizes = [each["bytes"] for each in about["files"].values()]
     return Backup(len(sizes), sum(sizes), str(about["made"]), encrypted)

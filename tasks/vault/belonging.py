@@ -11,7 +11,7 @@ version has no mark; the vault that knows every release there claims it when it 
 from collections.abc import Collection, Sequence
 
 from tasks.places.place import Place
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 from tasks.shelf.layout import MARK
 from tasks.shelf.shelf import shelf_of
 from tasks.vault import secrecy
@@ -44,7 +44,7 @@ def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) ->
             "another publish.path or name. If that vault is lost, people may be in both releases"
         )
     mark = shelf_of(parent).mark()
-    if mark and mark != _mark(vault, parent):
+    if mark and mark != _compute_mark(vault, parent):
         raise FolderError(
             f"{parent} belongs to another vault than {vault.path}, by its file {MARK}; set "
             "publish.vault to that vault, or choose another publish.path or name. If this vault "
@@ -53,7 +53,7 @@ def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) ->
         )
 
 
-def claim(vault: Vault, parent: Place) -> None:
+def claim_folder(vault: Vault, parent: Place) -> None:
     """Mark a folder as this vault's; refused if another vault was faster.
 
     The caller holds `Vault.publishing`. The mark appears whole and replaces none.
@@ -63,26 +63,30 @@ def claim(vault: Vault, parent: Place) -> None:
         write_private(key, secrecy.new_seed())
     shelf = shelf_of(parent)
     if not shelf.mark():
-        shelf.claim(_mark(vault, parent))
+        shelf.claim(_compute_mark(vault, parent))
     refuse_foreign(vault, parent, shelf.versions())
 
 
 def is_marked_by(vault: Vault, parent: Place) -> bool:
     """Whether a folder has this vault's mark, or none."""
     mark = shelf_of(parent).mark()
-    return not mark or mark == _mark(vault, parent)
+    return not mark or mark == _compute_mark(vault, parent)
 
 
-def _mark(vault: Vault, parent: Place) -> str:
+def _compute_mark(vault: Vault, parent: Place) -> str:
     """The vault's mark of a folder; empty if the vault never marked any.
 
     Of the folder's name, not of its place: folders are moved with their vault.
     """
     key = vault.path / FOLDERS_KEY
-    return secrecy.digest(read_secret(key), parent.name.encode()).hex() if key.exists() else ""
+    return (
+        secrecy.digest_with_key(read_secret(key), parent.name.encode()).hex()
+        if key.exists()
+        else ""
+    )
 
 
 def _is_known(folder: Place, known: Sequence[Release]) -> bool:
     return any(release.folder == folder for release in known) or any(
-        holds(folder, release.files) for release in known
+        has_version_files(folder, release.files) for release in known
     )

@@ -15,11 +15,11 @@ PACKAGES = ("crowdcover", "flows", "kinds", "tasks", "validations", "reports", "
 CODE_VERSION = version("crowdcover")
 
 
-def stamp() -> dict[str, str]:
+def compute_code_stamp() -> dict[str, str]:
     """What a stage and a checkpoint state about the code that made them."""
     return {"version": CODE_VERSION, "code": hash_packages(*PACKAGES)}
 
 
 def stamp_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a record states about the code that made it; older ones have no hash."""
-    return {key: record.get(key) for key in stamp()}
+    return {key: record.get(key) for key in compute_code_stamp()}

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.steps import State, Step
-from tasks.vault.build import stamp, stamp_of
+from tasks.vault.build import compute_code_stamp, stamp_of
 from tasks.vault.sealing import SealedError
-from tasks.vault.storage import readable, written_aside
+from tasks.vault.storage import find_readable_path, open_private_replacement
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,17 @@ class CheckpointFile:
         inputs. The anonymizer checks the state.
         """
         try:
-            with readable(self.path).open("rb") as handle:
+            with find_readable_path(self.path).open("rb") as handle:
                 digest, start = handle.readline().decode().strip(), handle.tell()
                 if hashlib.file_digest(handle, "sha256").hexdigest() != digest:
                     return None, []
                 handle.seek(start)
                 record = json.loads(handle.readline())
-                if stamp_of(record) != stamp() or record["inputs"] != list(self.inputs):
+                if stamp_of(record) != compute_code_stamp() or record["inputs"] != list(
+                    self.inputs
+                ):
                     return None, []
-                blocks = [_read(handle, block) for block in record["blocks"]]
+                blocks = [_read_array(handle, block) for block in record["blocks"]]
             arrays = {name: blocks[number] for name, number in record["arrays"].items()}
             steps = tuple(Step(each["number"], each["figures"]) for each in record["steps"])
             seconds = [float(each["seconds"]) for each in record["steps"]]
@@ -63,7 +65,7 @@ class CheckpointFile:
                 blocks.append(array)
         blocks = [np.ascontiguousarray(block) for block in blocks]
         record = {
-            **stamp(),
+            **compute_code_stamp(),
             "inputs": list(self.inputs),
             "arrays": places,
             "blocks": [{"dtype": block.dtype.str, "shape": block.shape} for block in blocks],
@@ -76,7 +78,7 @@ class CheckpointFile:
         digest = hashlib.sha256()
         for part in parts:
             digest.update(part)
-        with written_aside(self.path) as handle:
+        with open_private_replacement(self.path) as handle:
             handle.writelines([digest.hexdigest().encode() + b"\n", *parts])
 
     def discard(self) -> None:
@@ -84,7 +86,7 @@ class CheckpointFile:
         self.path.unlink(missing_ok=True)
 
 
-def _read(handle: Any, block: Mapping[str, Any]) -> NDArray[Any]:
+def _read_array(handle: Any, block: Mapping[str, Any]) -> NDArray[Any]:
     """Return the next array of the file."""
     shape = tuple(block["shape"])
     count = int(np.prod(shape, dtype=np.int64))

@@ -23,7 +23,7 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.vault import identity
 from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Question, Request
-from tasks.vault.counting import objection
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import read_private
 from tasks.vault.handing import Modes, is_own
 from tasks.vault.statement import LONGEST_SIGNED, Rules, from_file
@@ -33,7 +33,7 @@ REPORT, NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"
 
 
-def place(reports: Path, run: Run, question: Question) -> Path:
+def locate_copy(reports: Path, run: Run, question: Question) -> Path:
     """The folder of the copy about this question."""
     name = str(question.manifest.get("name", "release"))
     return reports / name / f"{run.path.name}-{question.sha256[:12]}"
@@ -41,11 +41,11 @@ def place(reports: Path, run: Run, question: Question) -> Path:
 
 def write_copy(reports: Path, run: Run, request: Request) -> Path:
     """Write the copy of a request; one that stands is left as it is. Earlier ones are closed."""
-    folder = place(reports, run, request.question)
-    asked = _asked(run, request)
+    folder = locate_copy(reports, run, request.question)
+    asked = _build_request_document(run, request)
     try:
         modes = Modes.of(reports)
-        if is_own(folder.parent) and _standing(folder) == asked:
+        if is_own(folder.parent) and _read_complete_copy(folder) == asked:
             return folder
         for path in (folder.parent, folder, folder / DECISIONS):
             modes.folder(path, shared=path.name == DECISIONS and path.parent == folder)
@@ -55,8 +55,8 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
             with contextlib.suppress(OSError):
                 old.unlink()  # of the same question when it was asked before
         modes.file(folder / REPORT, read_private(run.path / PAGE))
-        modes.file(folder / NUMBERS, _json(request.question.manifest))
-        modes.file(folder / REQUEST, _json(asked))  # last: without it nothing can be signed
+        modes.file(folder / NUMBERS, _format_json(request.question.manifest))
+        modes.file(folder / REQUEST, _format_json(asked))  # last: without it nothing can be signed
     except OSError as error:
         raise FolderError(
             f"the report cannot be copied to publish.reports {reports} ({type(error).__name__}); "
@@ -67,7 +67,7 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
 
 def close_copy(reports: Path, run: Run, request: Request) -> None:
     """Note in the copy how the request was decided."""
-    folder, decision = place(reports, run, request.question), request.decision
+    folder, decision = locate_copy(reports, run, request.question), request.decision
     if decision is None or not (is_own(folder.parent) and is_own(folder)):
         return
     told = {
@@ -77,7 +77,7 @@ def close_copy(reports: Path, run: Run, request: Request) -> None:
         "at": decision.at,
     }
     with contextlib.suppress(OSError, FolderError):
-        Modes.of(reports).file(folder / OUTCOME, _json(told))
+        Modes.of(reports).file(folder / OUTCOME, _format_json(told))
 
 
 def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
@@ -90,13 +90,13 @@ def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
     request = approval.last
     if request is None or request.decision is not None or request.ended:
         return []
-    first, reasons = signed_in(reports, run, request, rules)
+    first, reasons = find_signed_decision(reports, run, request, rules)
     if first is not None:
         close_copy(reports, run, approval.decide(first, in_time=True))
     return reasons
 
 
-def signed_in(
+def find_signed_decision(
     reports: Path, run: Run, request: Request, rules: Rules
 ) -> tuple[Decision | None, list[str]]:
     """The signed decision of a copy that counts, if any, and why others do not.
@@ -104,23 +104,29 @@ def signed_in(
     A rejection goes before approvals, an earlier decision before later ones.
     """
     found, reasons = [], []
-    for text, owner in _signed(place(reports, run, request.question) / DECISIONS):
+    for text, owner in _read_decision_files(
+        locate_copy(reports, run, request.question) / DECISIONS
+    ):
         try:
-            decision = acceptable(text, request, rules, owner)
+            decision = accept_signed_decision(text, request, rules, owner)
         except AnonymityError as refusal:
             reasons.append(str(refusal))
         else:
             found.append(decision)
-    first = min(found, key=lambda each: (each.approved, _moment(each), each.identity), default=None)
+    first = min(
+        found,
+        key=lambda each: (each.approved, _parse_decision_time(each), each.identity),
+        default=None,
+    )
     return first, reasons
 
 
-def acceptable(text: str, request: Request, rules: Rules, owner: str = "") -> Decision:
+def accept_signed_decision(text: str, request: Request, rules: Rules, owner: str = "") -> Decision:
     """The signed decision about this request; refused if it does not count or came too late."""
     decision = from_file(text, request, owner)
-    if reason := objection(request.question, decision, request.asked_by, rules):
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"a signed decision does not count: {reason}")
-    if _moment(decision) >= datetime.fromisoformat(request.until):
+    if _parse_decision_time(decision) >= datetime.fromisoformat(request.until):
         raise DecisionError(
             f"a signed decision does not count: it was signed after {request.until}, when the "
             "time for it ended"
@@ -179,7 +185,7 @@ class Copy:
             raise DecisionError(f"the time to decide ended at {self.request.until}")
 
 
-def _asked(run: Run, request: Request) -> dict[str, Any]:
+def _build_request_document(run: Run, request: Request) -> dict[str, Any]:
     question = request.question
     return {
         "run": run.path.name,
@@ -195,11 +201,11 @@ def _asked(run: Run, request: Request) -> dict[str, Any]:
     }
 
 
-def _moment(decision: Decision) -> datetime:
+def _parse_decision_time(decision: Decision) -> datetime:
     return datetime.fromisoformat(decision.at)
 
 
-def _standing(folder: Path) -> Mapping[str, Any] | None:
+def _read_complete_copy(folder: Path) -> Mapping[str, Any] | None:
     """What a complete copy asks; None where it is not there, or was changed."""
     try:
         Copy.read(folder)
@@ -212,10 +218,10 @@ def _close_others(folder: Path, run: Run, modes: "Modes") -> None:
     """Note in copies of earlier questions of this run that it was asked anew."""
     for other in folder.parent.glob(f"{run.path.name}-*"):
         if other != folder and not (other / OUTCOME).exists():
-            modes.file(other / OUTCOME, _json({"state": "asked anew"}))
+            modes.file(other / OUTCOME, _format_json({"state": "asked anew"}))
 
 
-def _signed(folder: Path) -> Iterator[tuple[str, str]]:
+def _read_decision_files(folder: Path) -> Iterator[tuple[str, str]]:
     """Texts of plain files in a folder that others can write in, and the owner of each."""
     try:
         names = sorted(os.listdir(folder))
@@ -230,10 +236,10 @@ def _signed(folder: Path) -> Iterator[tuple[str, str]]:
             about = os.fstat(handle)
             if stat.S_ISREG(about.st_mode):
                 text = os.read(handle, LONGEST_SIGNED + 1).decode("utf-8", "replace")
-                yield text, identity.account(about.st_uid)
+                yield text, identity.find_account_name(about.st_uid)
         finally:
             os.close(handle)
 
 
-def _json(document: Mapping[str, Any]) -> bytes:
+def _format_json(document: Mapping[str, Any]) -> bytes:
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

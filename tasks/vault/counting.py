@@ -10,8 +10,13 @@ from tasks.shelf.layout import MANIFEST
 from tasks.vault import identity
 from tasks.vault.approval import Approval
 from tasks.vault.request import Decision, Question, Request
-from tasks.vault.signing import verifies
-from tasks.vault.statement import Rules, canonical, sha256, statement
+from tasks.vault.signing import is_valid_signature
+from tasks.vault.statement import (
+    Rules,
+    build_decision_statement,
+    format_canonical_json,
+    hash_statement,
+)
 from tasks.vault.storage import Run
 
 STATED = (
@@ -20,12 +25,12 @@ STATED = (
 )  # fmt: skip
 
 
-def objection(
+def find_decision_objection(
     question: Question, decision: Decision, asked_by: Mapping[str, str], rules: Rules
 ) -> str:
     """Why a decision does not count; empty if it does."""
     if rules.approvers:
-        reason = unsigned(question, decision, rules)
+        reason = find_signature_objection(question, decision, rules)
         if not reason and dict(decision.requested_by) != dict(asked_by):
             reason = "it was signed for another request: it names others who asked"
     elif decision.signature or decision.authenticated == identity.SIGNATURE:
@@ -46,7 +51,7 @@ def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
         )
     if not asked_by:
         return "it is not recorded who asked; use crowdcover reopen to ask again"
-    if identity.among(decision.identity, asked_by.values()) or (
+    if identity.is_among_persons(decision.identity, asked_by.values()) or (
         decision.account and decision.account in asked_by.values()
     ):
         return (
@@ -56,7 +61,7 @@ def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
     return ""
 
 
-def unsigned(question: Question, decision: Decision, rules: Rules) -> str:
+def find_signature_objection(question: Question, decision: Decision, rules: Rules) -> str:
     """Why a decision does not count as signed by a registered approver; empty if it does."""
     if not decision.signature:
         return "it is not signed, and publish.approvers requires a signature"
@@ -65,8 +70,10 @@ def unsigned(question: Question, decision: Decision, rules: Rules) -> str:
         return "it names a person whom publish.approvers does not register"
     if known != decision.key:
         return "it is signed with another key than publish.approvers registers for that person"
-    content = canonical(statement(question, decision))
-    if decision.statement != sha256(content) or not verifies(known, decision.signature, content):
+    content = format_canonical_json(build_decision_statement(question, decision))
+    if decision.statement != hash_statement(content) or not is_valid_signature(
+        known, decision.signature, content
+    ):
         return (
             "the signature is not of this decision about this release: name, note, time, files, "
             "numbers or who asked differ"
@@ -77,12 +84,12 @@ def unsigned(question: Question, decision: Decision, rules: Rules) -> str:
 # ---------------------------------------------------------------- a published folder
 
 
-def unapproved(run: Run, folder: Place, rules: Rules) -> str:
+def find_release_objection(run: Run, folder: Place, rules: Rules) -> str:
     """Why a published folder does not count as approved under these rules; empty if it does."""
-    return Approval.of(run).unapproved(folder) or unverified(run, folder, rules)
+    return Approval.of(run).find_objection(folder) or find_manifest_objection(run, folder, rules)
 
 
-def unverified(run: Run, folder: Place, rules: Rules) -> str:
+def find_manifest_objection(run: Run, folder: Place, rules: Rules) -> str:
     """Why the approval that a manifest states does not count; empty if it does.
 
     The manifest's own words are checked, against the question that the vault holds about these
@@ -102,13 +109,15 @@ def unverified(run: Run, folder: Place, rules: Rules) -> str:
     if not about:
         return "the vault holds no request about these files and numbers"
     reasons = [
-        objection(request.question, _stated(stated, request), request.asked_by, rules)
+        find_decision_objection(
+            request.question, _parse_approval_section(stated, request), request.asked_by, rules
+        )
         for request in about
     ]
     return "" if "" in reasons else reasons[-1]
 
 
-def _stated(stated: Mapping[str, Any], request: Request) -> Decision:
+def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Decision:
     """The approval as a manifest states it."""
     texts = {name: str(stated.get(name) or "") for name in STATED}
     asked_by = stated.get("requested_by", {})
@@ -123,7 +132,7 @@ def _stated(stated: Mapping[str, Any], request: Request) -> Decision:
 
 def require_approved(run: Run, folder: Place, rules: Rules) -> None:
     """Refuse an earlier published folder that nobody approved, or nobody who may."""
-    if reason := unapproved(run, folder, rules):
+    if reason := find_release_objection(run, folder, rules):
         raise GuaranteeError(
             f"{folder.name} was published before and stays as it is; {reason}, "
             "and publish.approval = 'required' requires an approval. "

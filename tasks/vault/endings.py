@@ -29,7 +29,7 @@ class Ending:
     at: str
 
     @property
-    def refused(self) -> bool:
+    def is_refusal(self) -> bool:
         """Whether plan, source or result were refused, not only stopped."""
         return self.error not in FAILURES
 
@@ -45,7 +45,7 @@ def keep_ending(folder: Path, stage: str, error: AnonymityError) -> None:
         return  # a full disk must not hide the error itself
 
 
-def ending_of(run: Run) -> Ending | None:
+def read_ending(run: Run) -> Ending | None:
     """What ended the last attempt; None where nothing did, or an older version made it."""
     try:
         return Ending(**read_json(run.path / ENDED))
@@ -58,7 +58,7 @@ def name_of(run: Run) -> str:
     return str(read_json(run.path / ORDER).get("name", ""))
 
 
-def begin(run: Run, name: str) -> None:
+def begin_attempt(run: Run, name: str) -> None:
     """Begin an attempt: forget how the last one ended, and note the plan's name."""
     (run.path / ENDED).unlink(missing_ok=True)
     order: Mapping[str, str] = read_json(run.path / ORDER)

@@ -10,7 +10,7 @@ from polars.exceptions import PanicException
 
 from anon_core.errors import AnonymityError
 from tasks.vault.endings import keep_ending
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.storage import FolderError, write_private
 
 Result = TypeVar("Result")
@@ -34,15 +34,19 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
         refusal.__cause__ = refusal.__context__ = None
     except (Exception, PanicException) as error:
         if is_full(error):
-            refusal = FolderError(full(f"stage {stage}", [folder, Path(tempfile.gettempdir())]))
+            refusal = FolderError(
+                describe_full_disk(f"stage {stage}", [folder, Path(tempfile.gettempdir())])
+            )
         else:
             name = type(error).__name__
-            refusal = StageError(f"stage {stage} failed with {name}; {_kept(folder, stage)}")
+            refusal = StageError(
+                f"stage {stage} failed with {name}; {_store_traceback(folder, stage)}"
+            )
     keep_ending(folder, stage, refusal)
     raise refusal  # outside the handler, so that the foreign error is not its context
 
 
-def _kept(folder: Path, stage: str) -> str:
+def _store_traceback(folder: Path, stage: str) -> str:
     """Store the current traceback in the vault; return where it is."""
     path = folder / f"failure-{stage}.txt"
     try:

@@ -17,16 +17,22 @@ from typing import IO, Any, BinaryIO, cast
 from tasks.vault.sealing import (
     HEADER,
     DamagedError,
-    decrypt,
-    decrypted,
-    encrypt,
+    decrypt_bytes,
+    decrypt_stream,
+    encrypt_stream,
     is_encrypted,
     recipient_for,
     refuse_plain,
     vault_around,
 )
 from tasks.vault.secrecy import SEED_BYTES
-from tasks.vault.workroom import created, plain_copy, plain_place, room_of, sweep
+from tasks.vault.workroom import (
+    create_private_file,
+    plain_copy,
+    plain_place,
+    room_of,
+    sweep_plain_copies,
+)
 
 
 def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
@@ -37,7 +43,7 @@ def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
     )
 
 
-def settle(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Flush the files of a folder to disk before anything refers to it."""
     for path in (*folder.iterdir(), folder):
         handle = os.open(path, os.O_RDONLY)
@@ -56,7 +62,7 @@ def file_sha256(path: Path) -> str:
             refuse_plain(path)
             return hashlib.file_digest(handle, "sha256").hexdigest()
         digest = _Digest()
-        decrypt(handle, digest, str(path))
+        decrypt_stream(handle, digest, str(path))
         return digest.content.hexdigest()
 
 
@@ -81,8 +87,8 @@ def read_private(path: Path) -> bytes:
         refuse_plain(path)
         return content
     if (vault := vault_around(path)) is not None:
-        sweep(vault)
-    return decrypted(content, str(path))
+        sweep_plain_copies(vault)
+    return decrypt_bytes(content, str(path))
 
 
 def read_secret(path: Path) -> bytes:
@@ -101,7 +107,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return dict(json.loads(read_private(path).decode()))
 
 
-def readable(path: Path) -> Path:
+def find_readable_path(path: Path) -> Path:
     """A path under which other libraries can read a file: its own, or that of a plain copy."""
     vault = vault_around(path)
     if vault is None or not path.is_file():
@@ -123,7 +129,7 @@ def readable_folder(folder: Path) -> Path:
     for leftover in {path.name for path in place.iterdir()} - {path.name for path in files}:
         (place / leftover).unlink()
     for path in files:
-        if (copy := readable(path)) == path:  # it was never encrypted
+        if (copy := find_readable_path(path)) == path:  # it was never encrypted
             shutil.copyfile(path, place / path.name)
         elif copy.parent != place:
             shutil.move(copy, place / path.name)
@@ -139,14 +145,14 @@ def how_to_read(path: Path) -> str:
     return f"it by: crowdcover vault read {inside} --vault {vault} --output {path.name}"
 
 
-def scratch(folder: Path) -> Path:
+def find_scratch_folder(folder: Path) -> Path:
     """Where nameless files may lie for a while: in this folder, unless its vault is encrypted."""
     vault = vault_around(folder)
     return folder if vault is None else room_of(vault).folder
 
 
-def made_in(folder: Path) -> Path:
-    """Where the files of a new folder are written before `enter` puts them there."""
+def prepare_plain_folder(folder: Path) -> Path:
+    """Where the files of a new folder are written before `move_into_vault` puts them there."""
     vault = vault_around(folder)
     if vault is None:
         return folder
@@ -155,35 +161,35 @@ def made_in(folder: Path) -> Path:
     return place
 
 
-def enter(plain: Path, folder: Path) -> None:
+def move_into_vault(plain: Path, folder: Path) -> None:
     """Put a folder of plain files into an encrypted vault."""
     if plain == folder:
         return
     recipient = recipient_for(folder)
     folder.mkdir(mode=0o700)
     for path in sorted(plain.iterdir()):
-        with path.open("rb") as source, created(folder / path.name) as target:
-            _put(source, target, recipient)
-    settle(folder)
+        with path.open("rb") as source, create_private_file(folder / path.name) as target:
+            _copy_stream(source, target, recipient)
+    flush_folder(folder)
     shutil.rmtree(plain, ignore_errors=True)
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Take a folder away in one step: nobody finds it half removed, not even after a kill."""
-    aside = beside(folder)
+    aside = build_partial_path(folder)
     shutil.rmtree(aside, ignore_errors=True)
     if folder.exists():
         os.rename(folder, aside)
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def beside(path: Path) -> Path:
+def build_partial_path(path: Path) -> Path:
     """Its name while it is made or removed; what is left under it is worth nothing."""
     return path.with_name(f".{path.name}.partial")
 
 
 @contextmanager
-def written_by_name(path: Path) -> Iterator[Path]:
+def open_replacement_path(path: Path) -> Iterator[Path]:
     """A path to which other libraries can write what becomes this file."""
     vault = vault_around(path)
     if vault is None:
@@ -192,8 +198,8 @@ def written_by_name(path: Path) -> Iterator[Path]:
     plain = plain_place(vault, path)
     try:
         yield plain
-        with plain.open("rb") as source, replacing(path) as target:
-            _put(source, target, recipient_for(path))
+        with plain.open("rb") as source, open_replacement_file(path) as target:
+            _copy_stream(source, target, recipient_for(path))
     finally:
         plain.unlink(missing_ok=True)
 
@@ -206,39 +212,39 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 def write_private(path: Path, content: bytes) -> None:
     """Replace a file in one step, mode 0600."""
     recipient = recipient_for(path)
-    with replacing(path) as handle:
-        _put(io.BytesIO(content), handle, recipient)
+    with open_replacement_file(path) as handle:
+        _copy_stream(io.BytesIO(content), handle, recipient)
 
 
 @contextmanager
-def written_aside(path: Path) -> Iterator[BinaryIO]:
+def open_private_replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
     recipient, vault = recipient_for(path), vault_around(path)
-    with replacing(path) as handle:
+    with open_replacement_file(path) as handle:
         if recipient is None or vault is None:
             yield handle
         else:
             with tempfile.TemporaryFile(dir=room_of(vault).folder) as plain:
                 yield cast("BinaryIO", plain)
                 plain.seek(0)
-                encrypt(plain, handle, recipient)
+                encrypt_stream(plain, handle, recipient)
 
 
-def _put(source: IO[bytes], target: IO[bytes], recipient: str | None) -> None:
+def _copy_stream(source: IO[bytes], target: IO[bytes], recipient: str | None) -> None:
     """Copy a stream, encrypted if there is a recipient."""
     if recipient is None:
         shutil.copyfileobj(source, target)
     else:
-        encrypt(source, target, recipient)
+        encrypt_stream(source, target, recipient)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def open_replacement_file(path: Path) -> Iterator[BinaryIO]:
     """Open a new file, mode 0600, that takes this path once all of it is on the disk."""
-    aside = beside(path)
+    aside = build_partial_path(path)
     aside.unlink(missing_ok=True)
     try:
-        with created(aside) as handle:
+        with create_private_file(aside) as handle:
             yield cast("BinaryIO", handle)
             handle.flush()
             os.fsync(handle.fileno())

@@ -14,7 +14,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.vault.files import replacing
+from tasks.vault.files import open_replacement_file
 from tasks.vault.storage import FolderError
 
 GROUP = 0o050  # what the group of the folder of reports needs, to be given anything
@@ -61,7 +61,7 @@ class Modes:
 
     def file(self, path: Path, content: bytes) -> None:
         """Replace a file in one step."""
-        with replacing(path) as handle:
+        with open_replacement_file(path) as handle:
             handle.write(content)
             self._hand_over(handle.fileno(), 0o640, 0o600)
 

@@ -17,10 +17,10 @@ NOBODY = "not authenticated"
 
 def account_of_process() -> str:
     """The account that runs this process."""
-    return account(os.getuid())
+    return find_account_name(os.getuid())
 
 
-def account(number: int) -> str:
+def find_account_name(number: int) -> str:
     """The name of an account; its number where this machine has no name for it."""
     try:
         return pwd.getpwuid(number).pw_name
@@ -28,7 +28,7 @@ def account(number: int) -> str:
         return f"uid {number}"
 
 
-def same(one: str, other: str) -> bool:
+def is_same_person(one: str, other: str) -> bool:
     """Whether two names may mean one person: ada and ada@example.org do. Doubt counts as yes."""
     first, second = one.strip().casefold(), other.strip().casefold()
     if not first or not second:
@@ -38,6 +38,6 @@ def same(one: str, other: str) -> bool:
     return first.partition("@")[0] == second.partition("@")[0]
 
 
-def among(name: str, others: Iterable[str]) -> bool:
+def is_among_persons(name: str, others: Iterable[str]) -> bool:
     """Whether a name may mean one of these persons."""
-    return any(same(name, other) for other in others)
+    return any(is_same_person(name, other) for other in others)

@@ -19,32 +19,36 @@ def move_releases(vault: Vault, old: str, new: str) -> int:
     """
 
     def place(text: str) -> str:
-        return moved_place(text, old, new)
+        return move_place(text, old, new)
 
     changed = _of_ledger(vault.path / LEDGER, place)
     for path in sorted(vault.runs.glob(f"*/{RELEASES}")):
         marks = read_json(path)
-        changed += _replaced(path, marks, {place(parent): mark for parent, mark in marks.items()})
+        changed += _replace_record(
+            path, marks, {place(parent): mark for parent, mark in marks.items()}
+        )
     for path in sorted(vault.runs.glob("*/retracted.json")):
         told = read_json(path)
         moved = [
             {**each, "folder": place(each["folder"]), "place": place(each["place"])}
             for each in told["retractions"]
         ]
-        changed += _replaced(path, told, {**told, "retractions": moved})
+        changed += _replace_record(path, told, {**told, "retractions": moved})
     for path in sorted(vault.path.glob("series/*/*/version.json")):
         told = read_json(path)
-        changed += _replaced(path, told, {**told, "parent": place(str(told.get("parent", "")))})
+        changed += _replace_record(
+            path, told, {**told, "parent": place(str(told.get("parent", "")))}
+        )
     return changed
 
 
-def moved_place(text: str, old: str, new: str) -> str:
+def move_place(text: str, old: str, new: str) -> str:
     """A place below `old` as it is below `new`; others stay."""
     below = f"{text}/".removeprefix(f"{old}/")
     return text if below == f"{text}/" else f"{new}/{below}".rstrip("/")
 
 
-def _replaced(path: Path, before: dict[str, Any], after: dict[str, Any]) -> int:
+def _replace_record(path: Path, before: dict[str, Any], after: dict[str, Any]) -> int:
     if before == after:
         return 0
     write_json(path, after)

@@ -43,7 +43,7 @@ class Removal:
     run: Run | None = None  # no process may be at work on it
 
 
-def prunable(vault: Vault, keep: timedelta) -> list[Removal]:
+def list_removals(vault: Vault, keep: timedelta) -> list[Removal]:
     """What would be removed now, older than `keep`."""
     found: list[Removal] = []
     of_series = runs_of_series(vault)
@@ -51,32 +51,34 @@ def prunable(vault: Vault, keep: timedelta) -> list[Removal]:
         found += _of_run(run, keep, in_series=run.path.name in of_series)
     folders = [vault.runs, *vault.path.glob("series/*/[0-9]*")]
     for folder in folders:
-        found += _old(folder.glob("failure-*.txt"), "traceback", keep)
+        found += _list_old_removals(folder.glob("failure-*.txt"), "traceback", keep)
     if (vault.path / REMOVED).exists():
-        found += _old([vault.path / REMOVED], "left by a prune that was stopped", timedelta())
+        found += _list_old_removals(
+            [vault.path / REMOVED], "left by a prune that was stopped", timedelta()
+        )
     return found
 
 
-def prune(vault: Vault, keep: timedelta, forget: Forget) -> list[Removal]:
+def apply_removals(vault: Vault, keep: timedelta, forget: Forget) -> list[Removal]:
     """Remove it; `forget` lets the ledger forget a run that published nothing.
 
     Runs at work are left alone. What was stopped is removed by the next call.
     """
     done = []
     aside = vault.path / REMOVED
-    for removal in prunable(vault, keep):
+    for removal in list_removals(vault, keep):
         if removal.path == aside:
             shutil.rmtree(aside, ignore_errors=True)
             done.append(removal)
             continue
         with suppress(BusyError, FileNotFoundError):
             if removal.run is None:
-                _removed(removal.path, aside)
+                _remove_path(removal.path, aside)
             elif removal.path == removal.run.path:
                 _run_removed(vault, removal.run, aside, keep, forget)
             else:
-                with removal.run.locked():
-                    _removed(removal.path, aside)
+                with removal.run.hold_lock():
+                    _remove_path(removal.path, aside)
             done.append(removal)
     shutil.rmtree(aside, ignore_errors=True)
     return done
@@ -86,7 +88,7 @@ def runs_of_series(vault: Vault) -> set[str]:
     """Names of the runs that a series knows: of its versions, and of the one that is coming."""
     names: set[str] = set()
     for path in vault.path.glob("series/*"):
-        for version in Series(vault, path.name).recorded():
+        for version in Series(vault, path.name).list_versions():
             names |= {version.run.path.name, *version.about.get(ABANDONED, ())}
     return names
 
@@ -96,30 +98,32 @@ def _of_run(run: Run, keep: timedelta, *, in_series: bool) -> list[Removal]:
     needed = bool(run.ever_visible() or Retractions.of(run).all or in_series)
     if needed:
         return [
-            *_old([run.path / "docs"], "page of verdicts", keep),
-            *_old([run.path / "job-logs"], "logs of batch jobs", keep),
-            *_old(run.path.glob("failure-*.txt"), "traceback", keep),
+            *_list_old_removals([run.path / "docs"], "page of verdicts", keep),
+            *_list_old_removals([run.path / "job-logs"], "logs of batch jobs", keep),
+            *_list_old_removals(run.path.glob("failure-*.txt"), "traceback", keep),
         ]
     if last is not None and not last.ended and (last.decision is None or last.decision.approved):
         return []  # it waits for a decision, or for the run that publishes it
-    if _age(run.path) < keep:
+    if _compute_age(run.path) < keep:
         return []
     if last is not None and last.decision is not None and not last.decision.approved:
         rest = [path for path in run.path.iterdir() if path.name not in DECIDED]
-        return [Removal(path, "of a rejected run", _size(path), run) for path in sorted(rest)]
-    return [Removal(run.path, "a run that published nothing", _size(run.path), run)]
+        return [
+            Removal(path, "of a rejected run", _count_bytes(path), run) for path in sorted(rest)
+        ]
+    return [Removal(run.path, "a run that published nothing", _count_bytes(run.path), run)]
 
 
 def _run_removed(vault: Vault, run: Run, aside: Path, keep: timedelta, forget: Forget) -> None:
     """Remove a run as a whole, unless it was published or is at work by now."""
-    with vault.publishing(), run.locked():
-        if run.ever_visible() or _age(run.path) < keep:
+    with vault.lock_publishing(), run.hold_lock():
+        if run.ever_visible() or _compute_age(run.path) < keep:
             raise BusyError(run.path.name)
         forget(run)
-        _removed(run.path, aside)
+        _remove_path(run.path, aside)
 
 
-def _removed(path: Path, aside: Path) -> None:
+def _remove_path(path: Path, aside: Path) -> None:
     """Take a name away in one step, so that nothing half removed is found."""
     aside.mkdir(mode=0o700, exist_ok=True)
     place = aside / f"{path.parent.name}-{path.name}"
@@ -129,20 +133,22 @@ def _removed(path: Path, aside: Path) -> None:
     shutil.rmtree(place) if place.is_dir() else place.unlink()
 
 
-def _old(paths: "Iterator[Path] | list[Path]", why: str, keep: timedelta) -> list[Removal]:
+def _list_old_removals(
+    paths: "Iterator[Path] | list[Path]", why: str, keep: timedelta
+) -> list[Removal]:
     return [
-        Removal(path, why, _size(path))
+        Removal(path, why, _count_bytes(path))
         for path in sorted(paths)
-        if path.exists() and _age(path) >= keep
+        if path.exists() and _compute_age(path) >= keep
     ]
 
 
-def _age(path: Path) -> timedelta:
+def _compute_age(path: Path) -> timedelta:
     """How long ago anything in it was last written."""
     files = [each for each in path.rglob("*") if each.is_file() and each.name != "lock"]
     latest = max(each.stat().st_mtime for each in files or [path])
     return timedelta(seconds=time.time() - latest)
 
 
-def _size(path: Path) -> int:
+def _count_bytes(path: Path) -> int:
     return sum(each.stat().st_size for each in (path, *path.rglob("*")) if each.is_file())

@@ -12,7 +12,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from tasks.places.place import Place
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 
 # Sections of a manifest that depend on when it was written.
 OF_THE_MOMENT = (
@@ -60,7 +60,7 @@ class Decision:
             approved,
             one_line("the name", by, 1, LONGEST_NAME),
             one_line("the note", note, 0, LONGEST_NOTE),
-            moment(now()),
+            format_record_time(current_time()),
             identity,
             authenticated,
         )
@@ -109,9 +109,9 @@ class Question:
     def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
         """Whether a published folder is the release of this question."""
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
-        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds(
-            folder, self.files
-        )
+        return all(
+            manifest.get(name) == self.manifest[name] for name in lasting
+        ) and has_version_files(folder, self.files)
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,11 @@ class Request:
         rules: Mapping[str, Any] | None = None,
     ) -> "Request":
         """Ask now."""
-        start = now()
-        until = moment(start + given)
-        return cls(question, moment(start), until, page, asked_by=asked_by or {}, rules=rules)
+        start = current_time()
+        until = format_record_time(start + given)
+        return cls(
+            question, format_record_time(start), until, page, asked_by=asked_by or {}, rules=rules
+        )
 
     @property
     def asker(self) -> str:
@@ -151,7 +153,7 @@ class Request:
     @property
     def late(self) -> bool:
         """Whether the deadline passed without a decision."""
-        return self.decision is None and now() >= datetime.fromisoformat(self.until)
+        return self.decision is None and current_time() >= datetime.fromisoformat(self.until)
 
     @property
     def given(self) -> timedelta:
@@ -159,12 +161,12 @@ class Request:
         return datetime.fromisoformat(self.until) - datetime.fromisoformat(self.asked)
 
 
-def now() -> datetime:
+def current_time() -> datetime:
     """The time, to the second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def worded(given: timedelta) -> str:
+def format_duration(given: timedelta) -> str:
     """A duration as plans write it: 7d, 1d12h."""
     seconds, text = int(given.total_seconds()), ""
     for unit, length in UNITS:
@@ -181,6 +183,6 @@ def one_line(what: str, text: str, least: int, most: int) -> str:
     return line
 
 
-def moment(at: datetime) -> str:
+def format_record_time(at: datetime) -> str:
     """A time as records state it."""
     return at.isoformat(timespec="seconds")

@@ -19,10 +19,17 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from tasks.places.objects import StoreError
 from tasks.places.place import Place, place_of
-from tasks.shelf.content import holds, name_aside, read_document
+from tasks.shelf.content import has_version_files, name_aside, read_document
 from tasks.shelf.layout import NOTICE
-from tasks.shelf.shelf import shelf_of, stands
-from tasks.vault.approval import LONGEST_NAME, LONGEST_NOTE, DecisionError, moment, now, one_line
+from tasks.shelf.shelf import has_version_at, shelf_of
+from tasks.vault.approval import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    DecisionError,
+    current_time,
+    format_record_time,
+    one_line,
+)
 from tasks.vault.storage import (
     FolderError,
     Release,
@@ -55,7 +62,14 @@ class Retraction:
         """Decide now; refuse a name or a reason that is not one line of printable text."""
         by = one_line("the name", by, 1, LONGEST_NAME)
         reason = one_line("the reason", reason, 1, LONGEST_NOTE)
-        return cls(str(release.folder), str(place), dict(release.files), by, reason, moment(now()))
+        return cls(
+            str(release.folder),
+            str(place),
+            dict(release.files),
+            by,
+            reason,
+            format_record_time(current_time()),
+        )
 
     @property
     def sentence(self) -> str:
@@ -81,17 +95,17 @@ class Retraction:
     @property
     def asides(self) -> list[Place]:
         """Where the folder is put, for each place where it may stand."""
-        return [_aside(path) for path in self.stood]
+        return [_build_aside_place(path) for path in self.visible_places]
 
     @property
-    def stood(self) -> list[Place]:
+    def visible_places(self) -> list[Place]:
         """Where the folder may stand that is to be put aside."""
         return [place_of(path) for path in dict.fromkeys((self.place, self.folder))]
 
     @property
     def places(self) -> list[Place]:
         """Where the folder may stand, before and after it was put aside."""
-        return [*self.stood, *self.asides]
+        return [*self.visible_places, *self.asides]
 
 
 @dataclass(frozen=True)
@@ -115,13 +129,15 @@ class Retractions:
             ) from None
 
     @property
-    def unfinished(self) -> Retraction | None:
+    def find_unfinished(self) -> Retraction | None:
         """The retraction that was stopped before its end, if any."""
         return next((each for each in self.all if not each.done), None)
 
     def record(self, retraction: Retraction) -> Retraction:
         """Keep a decision, or that what it asks for is done."""
-        others = [each for each in self.all if (each.folder, each.at) != _name(retraction)]
+        others = [
+            each for each in self.all if (each.folder, each.at) != _retraction_key(retraction)
+        ]
         entries = [asdict(each) for each in (*others, retraction)]
         write_json(self.run.path / RECORD, {"retractions": entries})
         return retraction
@@ -144,13 +160,13 @@ def retraction_of(vault: Vault, folder: Place) -> tuple[Run, Retraction] | None:
     """
     known = every_retraction(vault)
     there = [(run, each) for run, each in known if _same_as_any(folder, each.places)]
-    if not stands(folder):
+    if not has_version_at(folder):
         return next(reversed(there), None)
     if isinstance(folder, Path) and not folder.is_dir():
         return None
-    of_bytes = [(run, each) for run, each in known if holds(folder, each.files)]
+    of_bytes = [(run, each) for run, each in known if has_version_files(folder, each.files)]
     here = [each for each in of_bytes if each in there]
-    standing = [] if here else _standing(vault, folder)
+    standing = [] if here else _find_standing_releases(vault, folder)
     if any(same_place(folder, release.folder) for _, release in standing):
         return None
     return next(iter(here or of_bytes), None)
@@ -161,8 +177,10 @@ def release_of(vault: Vault, folder: Place) -> tuple[Run, Release]:
 
     Refused: a folder of which the vault knows nothing, and one that holds other files by now.
     """
-    of_bytes = _standing(vault, folder)
-    of_place = [each for each in _visible(vault) if same_place(folder, each[1].folder)]
+    of_bytes = _find_standing_releases(vault, folder)
+    of_place = [
+        each for each in _list_visible_releases(vault) if same_place(folder, each[1].folder)
+    ]
     if of_bytes:
         return next((each for each in of_bytes if each in of_place), of_bytes[0])
     if not of_place:
@@ -171,7 +189,7 @@ def release_of(vault: Vault, folder: Place) -> tuple[Run, Release]:
             "`crowdcover release` printed and the plan that names its vault. What was never "
             "published needs no retraction"
         )
-    if stands(folder):
+    if has_version_at(folder):
         raise FolderError(
             f"{folder} does not hold the release that was published there; move it away, then "
             "retract again"
@@ -193,7 +211,7 @@ def put_aside(retraction: Retraction) -> list[Place]:
     try:
         found = [
             shelf_of(place.parent).put_aside(place.name, retraction.files, f"{told}\n".encode())
-            for place in retraction.stood
+            for place in retraction.visible_places
         ]
     except StoreError:
         raise
@@ -218,7 +236,7 @@ def notice_of(folder: Place) -> dict[str, Any] | None:
 
 def refuse_unfinished(run: Run) -> None:
     """Refuse to go on with a run while one of its releases is half retracted."""
-    stopped = Retractions.of(run).unfinished
+    stopped = Retractions.of(run).find_unfinished
     if stopped is not None:
         raise DecisionError(
             f"{stopped.title} was {stopped.sentence}; that was stopped before its end. Run "
@@ -226,27 +244,29 @@ def refuse_unfinished(run: Run) -> None:
         )
 
 
-def retracted_versions(vault: Vault, parent: Place) -> list[str]:
+def list_retracted_versions(vault: Vault, parent: Place) -> list[str]:
     """Versions that were retracted from a folder: their numbers are not used again."""
     folders = [place_of(each.folder) for _, each in every_retraction(vault)]
     return [folder.name for folder in folders if folder.parent == parent]
 
 
-def _visible(vault: Vault) -> list[tuple[Run, Release]]:
+def _list_visible_releases(vault: Vault) -> list[tuple[Run, Release]]:
     """All releases of a vault that became visible and were not retracted, with their runs."""
     return [(run, release) for run in vault.every_run() for release in run.ever_visible()]
 
 
-def _standing(vault: Vault, folder: Place) -> list[tuple[Run, Release]]:
+def _find_standing_releases(vault: Vault, folder: Place) -> list[tuple[Run, Release]]:
     """The visible releases whose files a folder holds: one of them, or copies."""
-    return [each for each in _visible(vault) if holds(folder, each[1].files)]
+    return [
+        each for each in _list_visible_releases(vault) if has_version_files(folder, each[1].files)
+    ]
 
 
-def _name(retraction: Retraction) -> tuple[str, str]:
+def _retraction_key(retraction: Retraction) -> tuple[str, str]:
     return retraction.folder, retraction.at
 
 
-def _aside(place: Place) -> Place:
+def _build_aside_place(place: Place) -> Place:
     return place.with_name(name_aside(place.name))
 
 

@@ -23,12 +23,12 @@ def is_full(error: BaseException) -> bool:
     """Whether an error, or one behind it, says that a disk is full or mounted read-only."""
     return any(
         (isinstance(each, OSError) and each.errno in FULL)
-        or (_writes(each) and WORDS.search(str(each)) is not None)
-        for each in _behind(error)
+        or (_is_writer_error(each) and WORDS.search(str(each)) is not None)
+        for each in _list_causes(error)
     )
 
 
-def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
+def describe_full_disk(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
     """What to say of work that ended on such a disk: a read-only one, else that with least room.
 
     `needed` is the number of bytes that were to be written, where that is known.
@@ -50,13 +50,13 @@ def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
     )
 
 
-def _writes(error: BaseException) -> bool:
+def _is_writer_error(error: BaseException) -> bool:
     """Whether an error is of a package that writes files; others may quote a cell."""
     package = type(error).__module__.partition(".")[0]
     return isinstance(error, (OSError, sqlite3.Error)) or package == "polars"
 
 
-def _behind(error: BaseException) -> Iterator[BaseException]:
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
     """An error and those that led to it."""
     each: BaseException | None = error
     seen: set[int] = set()

@@ -15,7 +15,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from tasks.vault.backing import backups_held
-from tasks.vault.files import write_json, written_aside
+from tasks.vault.files import open_private_replacement, write_json
 from tasks.vault.pruning import REMOVED
 from tasks.vault.sealing import (
     LOCK,
@@ -23,9 +23,9 @@ from tasks.vault.sealing import (
     SEAL,
     Seal,
     SealedError,
-    decrypt,
-    identities,
+    decrypt_stream,
     is_encrypted,
+    load_environment_keys,
     vault_around,
 )
 from tasks.vault.storage import Vault
@@ -46,7 +46,7 @@ class Rotated:
     kept: int
 
 
-def rotate(vault: Vault, new: Sequence[Any]) -> Rotated:
+def rotate_keys(vault: Vault, new: Sequence[Any]) -> Rotated:
     """Put every file under the first of the new keys; under none: the vault becomes plain.
 
     The keys before are those of the environment. What stopped backups and prunes left goes first:
@@ -59,14 +59,16 @@ def rotate(vault: Vault, new: Sequence[Any]) -> Rotated:
     before = Seal.read(vault.path)
     if before is None and recipient is None:
         raise RotationError(f"{vault.path} is not encrypted; nothing is to be done")
-    keys = [*identities(), *new]
+    keys = [*load_environment_keys(), *new]
     _require_stated(vault, before, keys)
     with vault.at_rest(), backups_held(vault):
         shutil.rmtree(vault.path / REMOVED, ignore_errors=True)
-        for path in sealed_files(vault):  # a damaged file would stop the rotation halfway, for good
+        for path in list_encrypted_files(
+            vault
+        ):  # a damaged file would stop the rotation halfway, for good
             _require_readable(path, keys)
         write_json(vault.path / SEAL, Seal(recipient, rotating=True).document())
-        written = [_rewritten(path, keys, new) for path in sealed_files(vault)]
+        written = [_rewrite_file(path, keys, new) for path in list_encrypted_files(vault)]
         if recipient is None:
             (vault.path / SEAL).unlink()
         else:
@@ -88,7 +90,7 @@ def _require_stated(vault: Vault, before: Seal | None, keys: Sequence[Any]) -> N
     raise SealedError(f"the vault {vault.path} is encrypted to {stated}; {remedy}")
 
 
-def sealed_files(vault: Vault) -> Iterator[Path]:
+def list_encrypted_files(vault: Vault) -> Iterator[Path]:
     """The files that an encrypted vault encrypts. Half-written ones of ended processes are removed.
 
     The caller holds `Vault.at_rest`.
@@ -111,18 +113,18 @@ def _of_a_job(vault: Vault, path: Path) -> bool:
 def _require_readable(path: Path, keys: Sequence[Any]) -> None:
     if is_encrypted(path):
         with path.open("rb") as source:
-            decrypt(source, _Nothing(), str(path), keys)
+            decrypt_stream(source, _Nothing(), str(path), keys)
 
 
-def _rewritten(path: Path, keys: Sequence[Any], new: Sequence[Any]) -> int | None:
+def _rewrite_file(path: Path, keys: Sequence[Any], new: Sequence[Any]) -> int | None:
     """Put a file under the key that vault.json names; its size, None where it was before."""
     about = path.stat()
     encrypted = is_encrypted(path)
     if _is_done(path, encrypted, new):
         return None
-    with path.open("rb") as source, written_aside(path) as target:
+    with path.open("rb") as source, open_private_replacement(path) as target:
         if encrypted:
-            decrypt(source, target, str(path), keys)
+            decrypt_stream(source, target, str(path), keys)
         else:
             shutil.copyfileobj(source, target)
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
@@ -134,7 +136,7 @@ def _is_done(path: Path, encrypted: bool, new: Sequence[Any]) -> bool:
         return not new and not encrypted
     try:
         with path.open("rb") as source:
-            decrypt(source, _Nothing(), str(path), new)
+            decrypt_stream(source, _Nothing(), str(path), new)
     except SealedError:
         return False
     return True

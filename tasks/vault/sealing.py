@@ -107,12 +107,12 @@ def is_encrypted(path: Path) -> bool:
         return handle.read(len(HEADER)) == HEADER
 
 
-def encrypt(source: IO[bytes], target: IO[bytes], recipient: str) -> None:
+def encrypt_stream(source: IO[bytes], target: IO[bytes], recipient: str) -> None:
     """Encrypt a stream."""
     import pyrage
 
     try:
-        pyrage.encrypt_io(source, target, [_recipient(recipient)])
+        pyrage.encrypt_io(source, target, [_parse_recipient(recipient)])
     except pyrage.EncryptError as error:
         failed = _of_the_system(error)
     else:
@@ -120,7 +120,9 @@ def encrypt(source: IO[bytes], target: IO[bytes], recipient: str) -> None:
     raise failed
 
 
-def decrypt(source: IO[bytes], target: Any, named: str, keys: Sequence[Any] | None = None) -> None:
+def decrypt_stream(
+    source: IO[bytes], target: Any, named: str, keys: Sequence[Any] | None = None
+) -> None:
     """Decrypt a stream with the keys that are given, or those of the environment.
 
     Refused: no key, another key, and a stream that is not whole. Nothing of a chunk that was
@@ -128,7 +130,7 @@ def decrypt(source: IO[bytes], target: Any, named: str, keys: Sequence[Any] | No
     """
     import pyrage
 
-    held = identities() if keys is None else keys
+    held = load_environment_keys() if keys is None else keys
     if not held:
         raise SealedError(f"{named} is encrypted, and no key is given; {_how_to_give()}")
     try:
@@ -149,10 +151,10 @@ def decrypt(source: IO[bytes], target: Any, named: str, keys: Sequence[Any] | No
     raise DamagedError(f"{named} is truncated or was altered; restore it from a backup")
 
 
-def decrypted(content: bytes, named: str) -> bytes:
+def decrypt_bytes(content: bytes, named: str) -> bytes:
     """The plain bytes of an encrypted file."""
     plain = io.BytesIO()
-    decrypt(io.BytesIO(content), plain, named)
+    decrypt_stream(io.BytesIO(content), plain, named)
     return plain.getvalue()
 
 
@@ -177,7 +179,7 @@ def require_key(vault: Path) -> None:
                 f"{vault} is encrypted, and its {SEAL} is gone; restore {SEAL} from a backup"
             )
         return
-    if not (held := identities()):
+    if not (held := load_environment_keys()):
         raise SealedError(f"the vault {vault} is encrypted, and no key is given; {_how_to_give()}")
     known = {str(each.to_public()) for each in held}
     if seal.rotating and seal.recipient not in known:
@@ -199,10 +201,10 @@ def key_is_given() -> bool:
 
 def recipient_of_key() -> str:
     """The public key of the key of the environment."""
-    return str(identities()[0].to_public())
+    return str(load_environment_keys()[0].to_public())
 
 
-def identities() -> list[Any]:
+def load_environment_keys() -> list[Any]:
     """The keys of the environment; none where it names none. Refused: more than one place."""
     named = [name for name in (KEY, KEY_FILE, KEY_BLOCK) if os.environ.get(name)]
     if not named:
@@ -211,10 +213,10 @@ def identities() -> list[Any]:
         raise SealedError(f"{' and '.join(named)} are set; set one of them")
     value = os.environ[named[0]]
     if named[0] == KEY:
-        return list(_identities(value, KEY))
+        return list(_parse_keys(value, KEY))
     if named[0] == KEY_FILE:
         return keys_in(Path(value), KEY_FILE)
-    return list(_identities(_block(value), KEY_BLOCK))
+    return list(_parse_keys(_load_block_key(value), KEY_BLOCK))
 
 
 def keys_in(path: Path, named: str) -> list[Any]:
@@ -225,7 +227,7 @@ def keys_in(path: Path, named: str) -> list[Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise SealedError(f"{named}: {path} cannot be read; give the path of a key file") from None
-    return list(_identities(text, named))
+    return list(_parse_keys(text, named))
 
 
 def new_key() -> tuple[str, str]:
@@ -237,7 +239,7 @@ def new_key() -> tuple[str, str]:
 
 
 @lru_cache
-def _identities(text: str, named: str) -> tuple[Any, ...]:
+def _parse_keys(text: str, named: str) -> tuple[Any, ...]:
     """The keys in a text, one a line; lines with # are remarks."""
     import pyrage
 
@@ -256,7 +258,7 @@ def _identities(text: str, named: str) -> tuple[Any, ...]:
 
 
 @lru_cache
-def _block(name: str) -> str:
+def _load_block_key(name: str) -> str:
     """The key in a Secret block of Prefect."""
     from importlib import import_module
 
@@ -271,7 +273,7 @@ def _block(name: str) -> str:
 
 
 @lru_cache
-def _recipient(text: str) -> Any:
+def _parse_recipient(text: str) -> Any:
     import pyrage
 
     try:

@@ -21,7 +21,7 @@ def new_seed() -> bytes:
     return secrets.token_bytes(SEED_BYTES)
 
 
-def stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.uint32]]:
+def seed_random_stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.uint32]]:
     """Return a function that draws the next `count` 32-bit integers of the stream."""
     block = 0
 
@@ -34,21 +34,21 @@ def stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.uint32]]:
     return draw
 
 
-def permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
+def draw_permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
     """Draw a random order of `size` items."""
-    draws = stream(seed, label)(2 * size).view("<u8")
+    draws = seed_random_stream(seed, label)(2 * size).view("<u8")
     return np.argsort(draws, kind="stable")
 
 
 def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.bytes_]:
     """Draw `size` distinct keys of 16 hexadecimal digits, in random order."""
-    draw = stream(seed, label)
+    draw = seed_random_stream(seed, label)
     while True:
         numbers = draw(2 * size).view("<u8")
         if len(np.unique(numbers)) == size:
             return np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
 
 
-def digest(key: bytes, content: bytes) -> bytes:
+def digest_with_key(key: bytes, content: bytes) -> bytes:
     """Keyed hash of 16 bytes; it reveals nothing about the content without the key."""
     return hashlib.blake2b(content, key=key, digest_size=DIGEST_BYTES).digest()

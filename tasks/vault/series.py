@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from tasks.vault.files import remove
+from tasks.vault.files import remove_folder
 from tasks.vault.retracting import Retractions
 from tasks.vault.secrecy import DIGEST_BYTES
 from tasks.vault.storage import (
@@ -93,14 +93,14 @@ class Series:
         return self
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Let one process at a time make a version."""
-        with Run(self.path).locked():
+        with Run(self.path).hold_lock():
             yield
 
     def versions(self) -> list[Version]:
         """The versions that were published, the oldest first."""
-        return [each for each in self.recorded() if each.published]
+        return [each for each in self.list_versions() if each.published]
 
     @property
     def last(self) -> Version | None:
@@ -111,7 +111,7 @@ class Series:
         """The versions by the labels of their partitions."""
         return {label: each for each in self.versions() for label in each.parts}
 
-    def pending(self, number: int) -> dict[str, Stored]:
+    def load_pending_parts(self, number: int) -> dict[str, Stored]:
         """Parts by the labels of partitions in which nobody could hide, the last one last.
 
         It holds who waits of all before it. A label stands after a number, which orders them.
@@ -135,9 +135,9 @@ class Series:
         place = len(list(folder.glob("*-*"))) + 1
         (self.path / str(number) / "split").rename(folder / f"{place:06}-{label}")
 
-    def coming(self, number: int) -> Version | None:
+    def find_version_in_work(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""
-        return next((each for each in self.recorded() if each.number == number), None)
+        return next((each for each in self.list_versions() if each.number == number), None)
 
     def folder(self, number: int) -> Run:
         """Where the stages of a version lie that come before its run."""
@@ -147,7 +147,7 @@ class Series:
 
     def record(self, number: int, run: Run, about: Mapping[str, Any]) -> None:
         """Note the run of a version. One that was noted before and never published is given up."""
-        known, abandoned = self.coming(number), set[str]()
+        known, abandoned = self.find_version_in_work(number), set[str]()
         if known is not None:
             abandoned = {known.run.path.name, *known.about.get(ABANDONED, ())} - {run.path.name}
         told = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
@@ -186,19 +186,19 @@ class Series:
         """
         versions = self.versions()
         for version in versions:
-            remove(self.path / str(version.number) / PENDING)
+            remove_folder(self.path / str(version.number) / PENDING)
         for version in versions[:-1]:
-            remove(self.path / str(version.number) / "split")
+            remove_folder(self.path / str(version.number) / "split")
             for record in version.run.path.glob("[!.]*/stage.json"):
                 if record.parent.name not in KEPT:
-                    remove(record.parent)
+                    remove_folder(record.parent)
             if PROFILE in version.about:
                 about = {name: each for name, each in version.about.items() if name != PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
-        recorded = self.recorded()
+        recorded = self.list_versions()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         for name in given_up - {each.run.path.name for each in recorded}:
-            _strip(self.vault.runs / name)
+            _strip_run(self.vault.runs / name)
         runs = (version.run.path for version in versions)
         for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
             for failure in folder.glob("failure-*.txt"):
@@ -206,7 +206,7 @@ class Series:
             for left in folder.glob(".*.partial"):  # whoever made or removed it was killed
                 shutil.rmtree(left, ignore_errors=True)
 
-    def recorded(self) -> list[Version]:
+    def list_versions(self) -> list[Version]:
         """Every version of which the run is known, published or not, the oldest first."""
         found = []
         for path in self.path.glob(f"*/{VERSION}"):
@@ -224,10 +224,10 @@ class Series:
         return sorted(found, key=lambda version: version.number)
 
 
-def _strip(run: Path) -> None:
+def _strip_run(run: Path) -> None:
     """Remove what a run holds but its words."""
     for path in sorted(run.glob("*")):
         if path.name not in WORDS:
-            remove(path) if path.is_dir() else path.unlink()
+            remove_folder(path) if path.is_dir() else path.unlink()
     for left in run.glob(".*.partial"):
         shutil.rmtree(left, ignore_errors=True)

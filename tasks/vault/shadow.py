@@ -15,7 +15,12 @@ from pathlib import Path
 
 from anon_core.errors import AnonymityError
 from tasks.vault.storage import LEDGER, OF_A_VAULT, FolderError, Vault
-from tasks.vault.workroom import discard, locked_folder, remove_ended, sweep
+from tasks.vault.workroom import (
+    create_locked_folder,
+    discard_plain_copies,
+    remove_ended,
+    sweep_plain_copies,
+)
 
 LOCK = "lock"
 PREFIX, INSIDE = "crowdcover-rehearsal-", "work"
@@ -33,9 +38,9 @@ def private_folder() -> Iterator[Path]:
     for left in base.glob(f"{PREFIX}*"):
         with suppress(OSError):  # of other accounts
             for vault in (left / INSIDE).glob("*"):
-                sweep(vault)
+                sweep_plain_copies(vault)
         remove_ended(left)
-    folder, held = locked_folder(PREFIX, base)
+    folder, held = create_locked_folder(PREFIX, base)
     try:
         (folder / INSIDE).mkdir(mode=0o700)
         yield folder / INSIDE
@@ -45,16 +50,16 @@ def private_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def shadow(vault: Vault) -> Iterator[Vault]:
+def open_shadow(vault: Vault) -> Iterator[Vault]:
     """The shadow of a vault that may not be there yet; refused where the vault would be.
 
     A refusal of the work inside names the vault, not the shadow.
     """
-    _refuse(vault)
+    _refuse_unusable_vault(vault)
     with private_folder() as folder:
         like = Vault(folder / vault.path.name)
         if vault.path.is_dir():
-            _link(vault.path, like.path)
+            _link_vault_files(vault.path, like.path)
         try:
             yield like.open()
         except AnonymityError as error:
@@ -63,11 +68,11 @@ def shadow(vault: Vault) -> Iterator[Vault]:
         else:
             return
         finally:
-            discard(like.path)
+            discard_plain_copies(like.path)
     raise refusal
 
 
-def _refuse(vault: Vault) -> None:
+def _refuse_unusable_vault(vault: Vault) -> None:
     """Refuse what `Vault.open` refuses, and change nothing."""
     path = vault.path
     try:
@@ -90,13 +95,13 @@ def _refuse(vault: Vault) -> None:
         ) from None
 
 
-def _link(source: Path, target: Path) -> None:
+def _link_vault_files(source: Path, target: Path) -> None:
     """Make the folders of a vault anew, with links to its files."""
     target.mkdir(mode=0o700)
     for path in source.iterdir():
         beside = target / path.name
         if path.is_dir():
-            _link(path, beside)
+            _link_vault_files(path, beside)
         elif path.name in (LEDGER, f"{LEDGER}-journal"):
             shutil.copy(path, beside)
         elif path.name != LOCK:

@@ -72,7 +72,7 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
         ) from None
     if mode & 0o077:
         raise FolderError(f"the key {path} is open to other accounts; run chmod 600 on it")
-    key = _private(content)
+    key = _parse_private_key(content)
     if key is None:
         raise FolderError(
             f"{path} is no Ed25519 private key without a password; make one with "
@@ -86,7 +86,7 @@ def key_at(reference: str) -> "Ed25519PrivateKey":
     how, _, name = reference.partition(":")
     if how == "file":
         return read_key(Path(name).expanduser())
-    key = _private(secret_of(reference, "private key").encode())
+    key = _parse_private_key(secret_of(reference, "private key").encode())
     if key is None:
         raise CredentialsError(
             f"{reference} holds no Ed25519 private key without a password; put the content of the "
@@ -95,7 +95,7 @@ def key_at(reference: str) -> "Ed25519PrivateKey":
     return key
 
 
-def _private(content: bytes) -> "Ed25519PrivateKey | None":
+def _parse_private_key(content: bytes) -> "Ed25519PrivateKey | None":
     """The key in a PEM text, None where there is none."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -117,7 +117,7 @@ def as_pem(public: str) -> str:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    raw = _decoded(public, PUBLIC_BYTES)
+    raw = _decode_base64(public, PUBLIC_BYTES)
     assert raw is not None
     return (
         Ed25519PublicKey.from_public_bytes(raw)
@@ -149,17 +149,17 @@ def key_id(public: str) -> str:
     return hashlib.sha256(base64.b64decode("".join(lines))).hexdigest()
 
 
-def sign(key: "Ed25519PrivateKey", content: bytes) -> str:
+def sign_content(key: "Ed25519PrivateKey", content: bytes) -> str:
     """The signature of these bytes."""
     return PREFIX + base64.b64encode(key.sign(content)).decode()
 
 
-def verifies(public: str, signature: str, content: bytes) -> bool:
+def is_valid_signature(public: str, signature: str, content: bytes) -> bool:
     """Whether a signature of these bytes was made with the private key of this public one."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    known, made = _decoded(public, PUBLIC_BYTES), _decoded(signature, SIGNATURE_BYTES)
+    known, made = _decode_base64(public, PUBLIC_BYTES), _decode_base64(signature, SIGNATURE_BYTES)
     if known is None or made is None or _is_weak(known):
         return False
     try:
@@ -171,7 +171,7 @@ def verifies(public: str, signature: str, content: bytes) -> bool:
 
 def is_public(text: str) -> bool:
     """Whether a text states a public key, under which only the holder of the private key signs."""
-    key = _decoded(text, PUBLIC_BYTES)
+    key = _decode_base64(text, PUBLIC_BYTES)
     return key is not None and not _is_weak(key)
 
 
@@ -179,7 +179,7 @@ def _is_weak(key: bytes) -> bool:
     return bytes([*key[:-1], key[-1] & 0x7F]) in WEAK
 
 
-def _decoded(text: object, length: int) -> bytes | None:
+def _decode_base64(text: object, length: int) -> bytes | None:
     """The bytes of a key or signature, if the text is one and is written in the one usual way."""
     if not isinstance(text, str) or not text.startswith(PREFIX):
         return None

@@ -24,7 +24,7 @@ from tasks.vault.request import (
     Request,
     one_line,
 )
-from tasks.vault.signing import public_of, sign
+from tasks.vault.signing import public_of, sign_content
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -82,12 +82,12 @@ class Rules:
         """Whether anyone may decide who can write in the vault."""
         return not self.approvers and self.requester_may_approve
 
-    def registered(self, key: str) -> str | None:
+    def find_signer(self, key: str) -> str | None:
         """Whose key this is."""
         return next((name for name, known in self.approvers.items() if known == key), None)
 
 
-def statement(question: Question, decision: Decision) -> dict[str, Any]:
+def build_decision_statement(question: Question, decision: Decision) -> dict[str, Any]:
     """What is signed."""
     return {
         "what": WHAT,
@@ -104,12 +104,12 @@ def statement(question: Question, decision: Decision) -> dict[str, Any]:
     }
 
 
-def canonical(told: Mapping[str, Any]) -> bytes:
+def format_canonical_json(told: Mapping[str, Any]) -> bytes:
     """The bytes that are signed: JSON with sorted keys, without blanks, in ASCII."""
     return json.dumps(told, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def signed(
+def attach_signature(
     request: Request, decision: Decision, key: "Ed25519PrivateKey", rules: Rules
 ) -> Decision:
     """The decision about a request with the identity of the key's owner and the signature.
@@ -117,7 +117,7 @@ def signed(
     Refused: a key that the plan does not register.
     """
     public = public_of(key)
-    name = rules.registered(public)
+    name = rules.find_signer(public)
     if name is None:
         raise DecisionError(
             "publish.approvers of the plan does not register this key; add the line that "
@@ -133,8 +133,8 @@ def signed(
         asked=request.asked,
         key=public,
     )
-    content = canonical(statement(request.question, made))
-    return replace(made, statement=sha256(content), signature=sign(key, content))
+    content = format_canonical_json(build_decision_statement(request.question, made))
+    return replace(made, statement=hash_statement(content), signature=sign_content(key, content))
 
 
 # ---------------------------------------------------------------- as a file
@@ -143,7 +143,7 @@ def signed(
 def to_file(question: Question, decision: Decision) -> bytes:
     """A signed decision as a file, for who has no access to the vault."""
     told = {
-        "statement": statement(question, decision),
+        "statement": build_decision_statement(question, decision),
         "key": decision.key,
         "signature": decision.signature,
     }
@@ -180,15 +180,15 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
         raise DecisionError(
             "the text is no signed decision; give the file that `crowdcover sign` wrote"
         )
-    content = statement(request.question, decision)
+    content = build_decision_statement(request.question, decision)
     if told != content:
         raise DecisionError(
             "the signed decision is about another release or another request; sign the report of "
             "this one"
         )
-    return replace(decision, statement=sha256(canonical(content)))
+    return replace(decision, statement=hash_statement(format_canonical_json(content)))
 
 
-def sha256(content: bytes) -> str:
+def hash_statement(content: bytes) -> str:
     """Hash of what is signed."""
     return hashlib.sha256(content).hexdigest()

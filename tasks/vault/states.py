@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from reports.facts import published_rows
+from reports.facts import count_published_rows
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import Approval, Request
-from tasks.vault.endings import ORDER, ending_of, name_of
+from tasks.vault.endings import ORDER, name_of, read_ending
 from tasks.vault.retracting import Retractions
 from tasks.vault.series import ABANDONED, VERSION
 from tasks.vault.storage import RELEASES, Release, Run, Vault, read_json
@@ -53,48 +53,55 @@ class Seen:
     request: Request | None
 
 
-def seen(vault: Vault) -> list[Seen]:
+def list_run_states(vault: Vault) -> list[Seen]:
     """Every run of a vault, the one that changed last first."""
-    gone, locked = _given_up(vault), _locked()
-    found = [_seen(run, given_up=run.path.name in gone, locked=locked) for run in vault.every_run()]
+    gone, locked = _find_given_up_runs(vault), _list_locked_files()
+    found = [
+        _describe_run(run, given_up=run.path.name in gone, locked=locked)
+        for run in vault.every_run()
+    ]
     return sorted(found, key=lambda each: (each.state.since, each.run.path.name), reverse=True)
 
 
-def _seen(run: Run, *, given_up: bool, locked: frozenset[tuple[int, int]]) -> Seen:
+def _describe_run(run: Run, *, given_up: bool, locked: frozenset[tuple[int, int]]) -> Seen:
     try:
         request = Approval.of(run).last
-        state = _state(run, request, given_up=given_up, locked=locked)
+        state = _find_state(run, request, given_up=given_up, locked=locked)
     except (AnonymityError, *UNREADABLE) as error:
         reason = str(error) if isinstance(error, AnonymityError) else type(error).__name__
         request = None
-        state = State("failed", f"cannot be read: {reason}", _changed(run), reason=reason)
-    return Seen(run, _name(run, request), run.kind, state, _rows(run, request), request)
+        state = State("failed", f"cannot be read: {reason}", _find_change_time(run), reason=reason)
+    return Seen(
+        run, _find_run_name(run, request), run.kind, state, _count_rows(run, request), request
+    )
 
 
-def _state(
+def _find_state(
     run: Run, request: Request | None, *, given_up: bool, locked: frozenset[tuple[int, int]]
 ) -> State:
     """The first of these that is true."""
     retracted = Retractions.of(run)
-    if (stopped := retracted.unfinished) is not None:
+    if (stopped := retracted.find_unfinished) is not None:
         words = f"retraction of {stopped.title} was stopped; run crowdcover retract again"
         return State("failed", words, stopped.at)
     if visible := run.ever_visible():
-        return _published(run, visible)
+        return _build_published_state(run, visible)
     if _is_locked(run, locked):
-        return State("running", f"running, at {_next_stage(run)}", _changed(run), _next_stage(run))
+        return State(
+            "running", f"running, at {_next_stage(run)}", _find_change_time(run), _next_stage(run)
+        )
     if given_up:
-        return _replaced(run, request)
-    taken_back = _taken_back(retracted)
-    later = _refused(run, request) or _asked(request)
+        return _build_replaced_state(run, request)
+    taken_back = _find_retraction_state(retracted)
+    later = _find_refusal_state(run, request) or _find_request_state(request)
     if taken_back is not None and (later is None or taken_back.since >= later.since):
         return taken_back
     return later or State(
-        "unfinished", f"unfinished at {_next_stage(run)}", _changed(run), _next_stage(run)
+        "unfinished", f"unfinished at {_next_stage(run)}", _find_change_time(run), _next_stage(run)
     )
 
 
-def _published(run: Run, visible: list[Release]) -> State:
+def _build_published_state(run: Run, visible: list[Release]) -> State:
     """Of each folder the version; a release that is gone or changed says so."""
     told = [
         f"{release.folder.name}{'' if release.stands() else ' (gone or changed)'}"
@@ -104,37 +111,37 @@ def _published(run: Run, visible: list[Release]) -> State:
     try:
         since = str(read_document(last)["created"])
     except UNREADABLE:
-        since = _changed(run)
+        since = _find_change_time(run)
     return State("published", f"published {', '.join(told)}", since)
 
 
-def _replaced(run: Run, request: Request | None) -> State:
+def _build_replaced_state(run: Run, request: Request | None) -> State:
     """Of a run of a series that another batch or another plan replaced, and why it was refused."""
     words = "given up: a batch that was made anew replaced it"
-    refused = _refused(run, request)
+    refused = _find_refusal_state(run, request)
     if refused is None:
-        return State("given up", words, _changed(run))
+        return State("given up", words, _find_change_time(run))
     words = f"{words}; before, it was {refused.words}"
     return State("given up", words, refused.since, refused.stage, refused.reason)
 
 
-def _refused(run: Run, request: Request | None) -> State | None:
+def _find_refusal_state(run: Run, request: Request | None) -> State | None:
     """What ended the last attempt, or a check that fails; None if a question came later."""
-    ending = ending_of(run)
-    if ending is not None and (request is None or ending.at >= _asked_at(request)):
-        word = "refused" if ending.refused else "failed"
+    ending = read_ending(run)
+    if ending is not None and (request is None or ending.at >= _find_request_time(request)):
+        word = "refused" if ending.is_refusal else "failed"
         words = f"{word} at {ending.stage}: {ending.message}"
         return State(word, words, ending.at, ending.stage, ending.message)
-    for name, entry in _verdicts(run):
+    for name, entry in _list_verdicts(run):
         failed = [each for each in entry["verdict"]["outcomes"] if each["success"] is not True]
         if failed and (request is None or name in GATES):
-            reason = "; ".join(dict.fromkeys(_outcome(each) for each in failed))
+            reason = "; ".join(dict.fromkeys(_describe_outcome(each) for each in failed))
             words = f"refused at {name}: {reason}"
             return State("refused", words, str(entry["judged"]), name, reason)
     return None
 
 
-def _verdicts(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _list_verdicts(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The verdicts of the last attempt, by name, in the order of the flow."""
     gates = of_gates(run)
     checks = sorted(path.name for path in run.path.glob("validate-*"))
@@ -143,7 +150,7 @@ def _verdicts(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield name, entry
 
 
-def _outcome(outcome: Mapping[str, Any]) -> str:
+def _describe_outcome(outcome: Mapping[str, Any]) -> str:
     """A failed expectation: of a gate its message, else what was expected, and the column."""
     if outcome["expectation"] in GATES:
         return str(outcome["found"])
@@ -151,7 +158,7 @@ def _outcome(outcome: Mapping[str, Any]) -> str:
     return expected if outcome["column"] is None else f"{expected} (column {outcome['column']!r})"
 
 
-def _asked(request: Request | None) -> State | None:
+def _find_request_state(request: Request | None) -> State | None:
     """Of a release that a person was asked about."""
     if request is None:
         return None
@@ -168,7 +175,7 @@ def _asked(request: Request | None) -> State | None:
     return State("waits", f"waits for approval until {request.until}", request.asked)
 
 
-def _taken_back(retracted: Retractions) -> State | None:
+def _find_retraction_state(retracted: Retractions) -> State | None:
     if not retracted.all:
         return None
     last = max(retracted.all, key=lambda each: each.at)
@@ -176,7 +183,7 @@ def _taken_back(retracted: Retractions) -> State | None:
     return State("retracted", words, last.at, reason=last.reason)
 
 
-def _asked_at(request: Request) -> str:
+def _find_request_time(request: Request) -> str:
     return request.asked if request.decision is None else request.decision.at
 
 
@@ -199,7 +206,7 @@ def _next_stage(run: Run) -> str:
     return "publish"
 
 
-def _name(run: Run, request: Request | None) -> str:
+def _find_run_name(run: Run, request: Request | None) -> str:
     """The plan's name; of runs of older versions what their releases were called."""
     if name := name_of(run):
         return name
@@ -210,13 +217,13 @@ def _name(run: Run, request: Request | None) -> str:
     return Path(marks[0]).name if marks else ""
 
 
-def _rows(run: Run, request: Request | None) -> int | None:
+def _count_rows(run: Run, request: Request | None) -> int | None:
     """Rows of the release, or of what was ingested for it."""
     try:
         if request is not None:
-            return int(published_rows(request.question.manifest))
+            return int(count_published_rows(request.question.manifest))
         for release in run.ever_visible():
-            return int(published_rows(read_document(release.folder / MANIFEST)))
+            return int(count_published_rows(read_document(release.folder / MANIFEST)))
     except UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:
@@ -225,14 +232,14 @@ def _rows(run: Run, request: Request | None) -> int | None:
         return None
 
 
-def _changed(run: Run) -> str:
+def _find_change_time(run: Run) -> str:
     """When a stage of the run was finished last."""
     times = [path.stat().st_mtime for path in run.path.glob("[!.]*/stage.json")]
     times.append((run.path / ORDER).stat().st_mtime)
     return datetime.fromtimestamp(max(times), UTC).isoformat(timespec="seconds")
 
 
-def _given_up(vault: Vault) -> set[str]:
+def _find_given_up_runs(vault: Vault) -> set[str]:
     """Runs of batches of a series that were made anew from another batch."""
     found: set[str] = set()
     for path in (vault.path / "series").glob(f"*/*/{VERSION}"):
@@ -243,7 +250,7 @@ def _given_up(vault: Vault) -> set[str]:
     return found
 
 
-def _locked() -> frozenset[tuple[int, int]]:
+def _list_locked_files() -> frozenset[tuple[int, int]]:
     """Device and inode of each locked file of this machine; a lock that is tried could disturb."""
     try:
         lines = LOCKS.read_text(encoding="ascii").splitlines()

@@ -27,29 +27,29 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from tasks.places.place import Place, place_of
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 from tasks.vault import secrecy
-from tasks.vault.build import stamp, stamp_of
+from tasks.vault.build import compute_code_stamp, stamp_of
 from tasks.vault.files import (
-    beside,
-    enter,
+    build_partial_path,
     file_sha256,
+    find_readable_path,
+    find_scratch_folder,
+    flush_folder,
     holds_files,
-    made_in,
+    move_into_vault,
+    open_private_replacement,
+    open_replacement_path,
+    prepare_plain_folder,
     read_json,
     read_private,
     read_secret,
-    readable,
     readable_folder,
-    remove,
-    scratch,
-    settle,
+    remove_folder,
     write_json,
     write_private,
-    written_aside,
-    written_by_name,
 )
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.sealing import PARTS, SEAL, Seal, key_is_given, recipient_of_key, require_key
 
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
@@ -69,17 +69,17 @@ __all__ = [
     "Stored",
     "Vault",
     "file_sha256",
+    "find_readable_path",
+    "flush_folder",
     "holds_files",
+    "open_private_replacement",
+    "open_replacement_path",
     "read_json",
     "read_private",
     "read_secret",
-    "readable",
     "run_name",
-    "settle",
     "write_json",
     "write_private",
-    "written_aside",
-    "written_by_name",
 ]
 
 
@@ -105,7 +105,7 @@ class Stored:
 
     def file(self, name: str) -> Path:
         """Path of one of the stage's files, or of its plain copy in an encrypted vault."""
-        return readable(self.path / name)
+        return find_readable_path(self.path / name)
 
     @property
     def folder(self) -> Path:
@@ -138,7 +138,7 @@ class Release:
 
     def stands(self) -> bool:
         """Whether the folder exists with these files, unchanged."""
-        return holds(self.folder, self.files)
+        return has_version_files(self.folder, self.files)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Run:
     @property
     def scratch(self) -> Path:
         """Where files without a name may lie while this run is at work."""
-        return scratch(self.path)
+        return find_scratch_folder(self.path)
 
     @property
     def seal(self) -> str:
@@ -178,7 +178,7 @@ class Run:
 
         It depends on the seed: the same plan and source give another seal in another vault.
         """
-        return secrecy.digest(self.seed, self.path.name.encode()).hex()
+        return secrecy.digest_with_key(self.seed, self.path.name.encode()).hex()
 
     def once(
         self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]
@@ -190,28 +190,28 @@ class Run:
         """
         needs = [stored.sha256 for stored in inputs]
         final = self.path / stage
-        if (finished := _finished(final, needs)) is not None:
+        if (finished := _load_finished_stage(final, needs)) is not None:
             return finished
-        aside = beside(final)
-        remove(final)
-        plain = made_in(aside)
+        aside = build_partial_path(final)
+        remove_folder(final)
+        plain = prepare_plain_folder(aside)
         plain.mkdir(mode=0o700)
         refusal = ""
         try:
             self._make(plain, needs, make)
-            enter(plain, aside)
+            move_into_vault(plain, aside)
             os.rename(aside, final)
         except Exception as error:
             if is_full(error):
                 rooms = [self.path, Path(tempfile.gettempdir()), plain]
-                refusal = full(f"stage {stage}", rooms)
+                refusal = describe_full_disk(f"stage {stage}", rooms)
             for leftover in (aside, plain):  # after their room was measured
                 shutil.rmtree(leftover, ignore_errors=True)
             if not refusal:
                 raise
         if refusal:
             raise FolderError(refusal)
-        stored = _finished(final, needs)
+        stored = _load_finished_stage(final, needs)
         assert stored is not None
         return stored
 
@@ -221,7 +221,7 @@ class Run:
         start = time.perf_counter()
         facts = dict(make(aside))
         record = {
-            **stamp(),
+            **compute_code_stamp(),
             "inputs": needs,
             "files": {path.name: file_sha256(path) for path in sorted(aside.iterdir())},
             "shape": facts.pop("shape", []),
@@ -232,7 +232,7 @@ class Run:
         write_json(aside / "stage.json", record)
         for path in aside.iterdir():
             path.chmod(0o600)
-        settle(aside)
+        flush_folder(aside)
 
     def folder_of(self, stage: str) -> Path:
         """A folder with all files of a stage, whether or not they are unchanged."""
@@ -244,7 +244,7 @@ class Run:
 
     def whole(self, stage: str) -> Stored | None:
         """A finished stage with unchanged files, made by any build."""
-        whole = _whole(self.path / stage)
+        whole = _load_unchanged_stage(self.path / stage)
         return None if whole is None else whole[0]
 
     def stages(self) -> dict[str, dict[str, Any]]:
@@ -294,9 +294,9 @@ class Run:
         return read_json(path) if path.exists() else {}
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Let one process at a time work on this run; the lock ends with its process."""
-        with _lock(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
+        with _lock_file(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
 
 
@@ -332,7 +332,7 @@ class Vault:
             cause = f"cannot be used ({type(error).__name__}); name another folder"
             refusal = f"publish.vault {self.path} {cause}"
             if is_full(error):
-                refusal = full("opening the vault", [self.path])
+                refusal = describe_full_disk("opening the vault", [self.path])
             raise FolderError(refusal) from None
         return self
 
@@ -354,7 +354,7 @@ class Vault:
         run.path.mkdir(mode=0o700, exist_ok=True)
         order, seed = run.path / "run.json", run.path / "seed"
         if not (order.exists() and seed.exists()):
-            with run.locked():
+            with run.hold_lock():
                 if not order.exists():
                     hashes = {"plan_sha256": plan_sha256, "source_sha256": source_sha256}
                     write_json(order, {**hashes, "kind": kind})
@@ -383,17 +383,17 @@ class Vault:
     def at_rest(self) -> Iterator[None]:
         """Hold every lock of the vault; refused while a run or a series is at work."""
         with ExitStack() as held:
-            held.enter_context(self.publishing())
+            held.enter_context(self.lock_publishing())
             for path in sorted(self.path.glob("series/*")):
-                held.enter_context(Run(path).locked())
+                held.enter_context(Run(path).hold_lock())
             for run in self.every_run():
-                held.enter_context(run.locked())
+                held.enter_context(run.hold_lock())
             yield
 
     @contextmanager
-    def publishing(self) -> Iterator[None]:
+    def lock_publishing(self) -> Iterator[None]:
         """Let one run at a time read what other runs published, and publish."""
-        with _lock(self.runs / "lock", fcntl.LOCK_EX):
+        with _lock_file(self.runs / "lock", fcntl.LOCK_EX):
             yield
 
 
@@ -403,7 +403,7 @@ def run_name(plan_sha256: str, source_sha256: str) -> str:
 
 
 @contextmanager
-def _lock(path: Path, how: int) -> Iterator[None]:
+def _lock_file(path: Path, how: int) -> Iterator[None]:
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "w") as handle:
         try:
             fcntl.flock(handle, how)
@@ -414,15 +414,15 @@ def _lock(path: Path, how: int) -> Iterator[None]:
         yield
 
 
-def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
+def _load_finished_stage(folder: Path, needs: Sequence[str]) -> Stored | None:
     """The stage in this folder if it is complete, of this build and from these inputs."""
-    match _whole(folder):
-        case stored, made, inputs if made == stamp() and inputs == list(needs):
+    match _load_unchanged_stage(folder):
+        case stored, made, inputs if made == compute_code_stamp() and inputs == list(needs):
             return stored
     return None
 
 
-def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
+def _load_unchanged_stage(folder: Path) -> tuple[Stored, Any, Any] | None:
     """The stage in this folder if its files are unchanged, with its build and inputs."""
     try:
         record = read_json(folder / "stage.json")

@@ -17,7 +17,7 @@ def of_gates(run: Run) -> dict[str, dict[str, Any]]:
     try:
         entries = read_json(run.path / GATES_FILE).items()
         return {
-            name: entry(each, each["verdict"])
+            name: build_verdict_entry(each, each["verdict"])
             for name, each in entries
             if verdict_from_json(each["verdict"])
         }
@@ -27,16 +27,20 @@ def of_gates(run: Run) -> dict[str, dict[str, Any]]:
 
 def of_stage(stage: Path) -> list[dict[str, Any]]:
     """Verdicts of a finished stage; none if there are none, or the file is damaged."""
-    found = kept(stage)
-    return [] if found is None else [entry(found[0], each) for each in found[0]["verdicts"]]
+    found = read_verdict_file(stage)
+    return (
+        []
+        if found is None
+        else [build_verdict_entry(found[0], each) for each in found[0]["verdicts"]]
+    )
 
 
-def entry(origin: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+def build_verdict_entry(origin: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """A verdict with the version that reached it, and when."""
     return {"version": origin["version"], "judged": origin["judged"], "verdict": verdict}
 
 
-def kept(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]] | None:
+def read_verdict_file(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]] | None:
     """The verdict file of a finished stage; None if it is missing or damaged."""
     try:
         files = read_json(folder / "stage.json")["files"]

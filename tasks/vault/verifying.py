@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST, MARK
-from tasks.shelf.shelf import stands
+from tasks.shelf.shelf import has_version_at
 from tasks.vault.approval import Approval
 from tasks.vault.belonging import is_marked_by
 from tasks.vault.files import file_sha256, read_json, read_private, read_secret
-from tasks.vault.identity import account
+from tasks.vault.identity import find_account_name
 from tasks.vault.retracting import Retractions
 from tasks.vault.sealing import (
     SEAL,
@@ -71,7 +71,7 @@ class Report:
         }
 
 
-def verified(vault: Vault) -> Report:
+def inspect_vault(vault: Vault) -> Report:
     """Look at everything in a vault but the ledger. Refused: an encrypted vault without its key."""
     report = Report(vault.path)
     require_key(vault.path)
@@ -83,7 +83,7 @@ def verified(vault: Vault) -> Report:
     for name in (LEDGER_KEY, FOLDERS_KEY):
         if (vault.path / name).exists():
             report.count("keys")
-            _read(report, vault.path / name, partial(read_secret, vault.path / name))
+            _read_or_report(report, vault.path / name, partial(read_secret, vault.path / name))
     for path in sorted(vault.runs.glob("*")) if vault.runs.is_dir() else []:
         if path.is_dir() and not path.name.startswith("."):
             report.count("runs")
@@ -107,8 +107,8 @@ def _look_at_files(report: Report, vault: Vault) -> None:
             owner, mode = path.stat().st_uid, path.stat().st_mode & 0o777
             report.count("folders" if path.is_dir() else "files")
             if owner != about.st_uid:
-                whose = account(about.st_uid)
-                report.add(path, f"it is of {account(owner)}", f"chown it to {whose}")
+                whose = find_account_name(about.st_uid)
+                report.add(path, f"it is of {find_account_name(owner)}", f"chown it to {whose}")
             if mode & 0o077:
                 right = "700" if path.is_dir() else "600"
                 report.add(path, f"its mode is {mode:03o}", f"chmod it to {right}")
@@ -136,11 +136,11 @@ def _look_at_run(report: Report, run: Run) -> None:
             lacking = seed if order.exists() else order
             report.add(lacking, "it is missing, so the run counts as unknown", RESTORE)
         return
-    about = _read(report, order, lambda: read_json(order))
+    about = _read_or_report(report, order, lambda: read_json(order))
     hashes = [str((about or {}).get(name)) for name in ("plan_sha256", "source_sha256")]
     if about is not None and run_name(*hashes) != run.path.name:
         report.add(order, "it is of another run", RESTORE)
-    _read(report, seed, lambda: read_secret(seed))
+    _read_or_report(report, seed, lambda: read_secret(seed))
     readings: tuple[tuple[str, Callable[[], Any]], ...] = (
         ("approval.json", lambda: Approval.of(run)),
         ("retracted.json", lambda: Retractions.of(run)),
@@ -150,33 +150,37 @@ def _look_at_run(report: Report, run: Run) -> None:
     )
     for name, reading in readings:
         if (run.path / name).exists():
-            _read(report, run.path / name, reading)
+            _read_or_report(report, run.path / name, reading)
     for path in sorted(run.path.glob("[!.]*/stage.json")):
         _look_at_stage(report, path.parent)
     if (run.path / "releases.json").exists():
-        for release, state in _read(report, run.path, lambda: list(_standing(run))) or ():
+        for release, state in (
+            _read_or_report(report, run.path, lambda: list(_list_release_states(run))) or ()
+        ):
             _look_at_release(report, run, release, state)
 
 
 def _look_at_stage(report: Report, folder: Path) -> None:
     """The hashes of its files; damage of a stage is repaired by another run of its release."""
     report.count("stages")
-    record = _read(report, folder / "stage.json", lambda: read_json(folder / "stage.json"), AGAIN)
+    record = _read_or_report(
+        report, folder / "stage.json", lambda: read_json(folder / "stage.json"), AGAIN
+    )
     if record is None:
         return
     for name, sha256 in sorted(dict(record.get("files", {})).items()):
         path = folder / name
         if not path.is_file():
             report.add(path, "it is missing", f"{RESTORE}, or {AGAIN}")
-        elif _read(report, path, partial(file_sha256, path)) not in (None, sha256):
+        elif _read_or_report(report, path, partial(file_sha256, path)) not in (None, sha256):
             report.add(path, "it is not what the stage wrote", f"{RESTORE}, or {AGAIN}")
 
 
-def _standing(run: Run) -> Iterator[tuple[Release, str]]:
+def _list_release_states(run: Run) -> Iterator[tuple[Release, str]]:
     for release in run.ever_visible():
-        if not stands(release.folder):
+        if not has_version_at(release.folder):
             yield release, "gone"
-        elif not release.stands() or not holds(
+        elif not release.stands() or not has_version_files(
             release.folder, read_document(release.folder / MANIFEST)["files"]
         ):
             yield release, "changed"
@@ -208,10 +212,10 @@ def _look_at_release(report: Report, run: Run, release: Release, state: str) -> 
 def _look_at_series(report: Report, series: Series) -> None:
     path = series.path / WITHDRAWN
     if path.exists():
-        content = _read(report, path, lambda: read_private(path))
+        content = _read_or_report(report, path, lambda: read_private(path))
         if content is not None and len(content) % DIGEST_BYTES:
             report.add(path, "it is truncated", RESTORE)
-    versions = _read(report, series.path, series.versions)
+    versions = _read_or_report(report, series.path, series.versions)
     if versions is None:
         return
     if versions:
@@ -226,7 +230,7 @@ def _look_at_series(report: Report, series: Series) -> None:
                 _look_at_stage(report, each)
 
 
-def _read(
+def _read_or_report(
     report: Report, path: Path, reading: Callable[[], Any], remedy: str = RESTORE
 ) -> Any | None:
     """What a reading returns; None where it fails, which is noted."""

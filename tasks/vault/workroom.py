@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tasks.vault.sealing import SealedError, decrypt
+from tasks.vault.sealing import SealedError, decrypt_stream
 
 WORK = "CROWDCOVER_VAULT_WORK"
 MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are made by mkdtemp
@@ -49,8 +49,8 @@ class Room:
         if self.seen.get(place) != now or not place.exists():
             aside = place.with_name(f".{place.name}.plain")
             aside.unlink(missing_ok=True)
-            with path.open("rb") as source, created(aside) as target:
-                decrypt(source, target, str(path))
+            with path.open("rb") as source, create_private_file(aside) as target:
+                decrypt_stream(source, target, str(path))
             os.rename(aside, place)
             self.seen[place] = now
         return place
@@ -78,39 +78,39 @@ def room_of(vault: Path, needed: int = 0) -> Room:
     with _lock:
         room = _rooms.get(key)
         if room is None or not room.folder.exists():
-            sweep(vault)
-            room = _rooms[key] = _made(vault, needed)
+            sweep_plain_copies(vault)
+            room = _rooms[key] = _create_room(vault, needed)
         elif needed * SPARE > shutil.disk_usage(room.folder).free:
             # What was copied before stays where it is: somebody may read it.
-            atexit.register(_removed, os.getpid(), room)
-            room = _rooms[key] = _made(vault, needed)
+            atexit.register(_remove_room, os.getpid(), room)
+            room = _rooms[key] = _create_room(vault, needed)
         return room
 
 
-def sweep(vault: Path) -> int:
+def sweep_plain_copies(vault: Path) -> int:
     """Remove what killed processes left of this vault, once a process; returns how many folders."""
     key = (os.getpid(), vault)
     if key in _swept:
         return 0
     _swept.add(key)
-    bases = {*_bases(), MEMORY, Path(tempfile.gettempdir())}
-    found = {path for base in bases for path in base.glob(f"{_prefix(vault)}*")}
+    bases = {*_list_base_folders(), MEMORY, Path(tempfile.gettempdir())}
+    found = {path for base in bases for path in base.glob(f"{_build_folder_prefix(vault)}*")}
     return sum(remove_ended(path) for path in found)
 
 
-def discard(vault: Path | None = None) -> None:
+def discard_plain_copies(vault: Path | None = None) -> None:
     """Remove the plain copies of this process: of a vault, or of all."""
     with _lock:
         for key in [key for key in _rooms if key[0] == os.getpid() and vault in (None, key[1])]:
-            _removed(key[0], _rooms.pop(key))
+            _remove_room(key[0], _rooms.pop(key))
 
 
-def _made(vault: Path, needed: int) -> Room:
-    for base in _bases():
+def _create_room(vault: Path, needed: int) -> Room:
+    for base in _list_base_folders():
         if base == MEMORY and shutil.disk_usage(base).free < max(needed * SPARE, 1 << 28):
             continue
         try:
-            return _locked(vault, base)
+            return _create_room_in(vault, base)
         except OSError:
             continue
     raise SealedError(
@@ -119,14 +119,14 @@ def _made(vault: Path, needed: int) -> Room:
     )
 
 
-def _locked(vault: Path, base: Path) -> Room:
-    folder, held = locked_folder(_prefix(vault), base)
+def _create_room_in(vault: Path, base: Path) -> Room:
+    folder, held = create_locked_folder(_build_folder_prefix(vault), base)
     room = Room(vault, folder, held)
-    atexit.register(_removed, os.getpid(), room)
+    atexit.register(_remove_room, os.getpid(), room)
     return room
 
 
-def locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
+def create_locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
     """A new private folder, and the lock that says that its process lives.
 
     Whoever sweeps meanwhile may take it: then another one is made.
@@ -134,7 +134,7 @@ def locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
         try:
-            held = created(folder / HELD)
+            held = create_private_file(folder / HELD)
         except FileNotFoundError:
             continue
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -160,22 +160,22 @@ def remove_ended(folder: Path) -> bool:
     return True
 
 
-def _removed(process: int, room: Room) -> None:
+def _remove_room(process: int, room: Room) -> None:
     if process == os.getpid():  # a forked process uses other folders
         shutil.rmtree(room.folder, ignore_errors=True)
         room.held.close()
 
 
-def _bases() -> list[Path]:
+def _list_base_folders() -> list[Path]:
     named = os.environ.get(WORK)
     return [Path(named)] if named else [MEMORY, Path(tempfile.gettempdir())]
 
 
-def _prefix(vault: Path) -> str:
+def _build_folder_prefix(vault: Path) -> str:
     name = hashlib.sha256(os.fsencode(os.path.realpath(vault))).hexdigest()[:16]
     return f"crowdcover-{name}-"
 
 
-def created(path: Path) -> IO[bytes]:
+def create_private_file(path: Path) -> IO[bytes]:
     """A new file, mode 0600; refused if there is one."""
     return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.engines import local
-from anon_core.measures.series import Cell, histories
+from anon_core.measures.series import Cell, count_histories
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.fitting import fitting_rows
+from anon_core.measures.table.fitting import find_fitting_rows
 from anon_core.seating.matching import random_matching
 from anon_core.series.fits import Fits
-from anon_core.series.withdrawing import pulled
+from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
@@ -123,7 +123,7 @@ class Registry:
         for batch in self.alive:
             members = batch["people"]
             going = np.isin(members, [*leaving, *changing])
-            goes = pulled(batch["fits"], np.full(len(members), K, dtype=np.int32), going)
+            goes = widen_withdrawal(batch["fits"], np.full(len(members), K, dtype=np.int32), going)
             self.close(batch, goes)
             waiting += [p for p in members[goes].tolist() if p not in leaving]
             if not goes.all():
@@ -166,7 +166,7 @@ class Registry:
             for v, person in enumerate(people.tolist())
         ]
         keys = [f"{at}-{place}" for place in self.rng.permutation(len(people)).tolist()]
-        fits = Fits(*fitting_rows(table.codes, released))
+        fits = Fits(*find_fitting_rows(table.codes, released))
         return {"people": people, "rows": (keys, rows), "fits": fits}
 
     def part(self, batch, members):
@@ -185,7 +185,7 @@ class Registry:
 
     def judged(self, linked):
         """All cells, as the auditor's fast code takes them."""
-        return histories(
+        return count_histories(
             [
                 Cell(
                     np.asarray(cell["people"], dtype=np.int64),

@@ -33,7 +33,7 @@ def test_poker_has_the_features_and_demands_of_the_paper():
     table = tables.poker(3000)
     assert (table.records, table.codebook.features, table.bits.shape) == (3000, 95, (3000, 2))
     assert (table.k.min(), table.k.max()) == (5, 100)
-    assert np.array_equal(encoding.decode(table.codebook, table.bits), table.codes)
+    assert np.array_equal(encoding.decode_levels(table.codebook, table.bits), table.codes)
 
 
 def test_hands_hold_five_different_cards_each_as_likely():
@@ -101,7 +101,7 @@ def test_mixed_takes_each_column_from_its_rows():
         whole, {("a", "c"): np.array([2, 0]), ("b",): np.array([1, 1])}, Demand(constant=1)
     )
     assert table.codes.tolist() == [[2, 0], [1, 1], [2, 0]]
-    assert np.array_equal(encoding.decode(table.codebook, table.bits), table.codes)
+    assert np.array_equal(encoding.decode_levels(table.codebook, table.bits), table.codes)
     assert tables.distinct_rows(table) == 2
 
 
@@ -144,7 +144,7 @@ def test_adult_readings_differ_only_where_a_value_is_unknown():
 def test_drawn_sets_have_their_features_and_repeat(name, features):
     table = real(name, 2000)
     assert (table.records, table.codebook.features) == (2000, features)
-    assert np.array_equal(encoding.decode(table.codebook, table.bits), table.codes)
+    assert np.array_equal(encoding.decode_levels(table.codebook, table.bits), table.codes)
     assert same(table, tables.table(name, 2000))
 
 

@@ -44,5 +44,5 @@ class Alike:
         p = np.full(len(u), min(max(share, 1), 999_999) * MILLIONTH)
         steps = (Step(1, {"edges": len(u)}),)
         made = ObfuscatedGraph(data, *(each.astype(np.int32) for each in (u, v, p)), steps, 1)
-        (observer or Observer()).stepped(State(made.arrays(), steps))
+        (observer or Observer()).on_step(State(made.arrays(), steps))
         return made

@@ -53,5 +53,5 @@ class Runs:
         indptr = np.concatenate([[0], np.cumsum([len(each) for each in items])])
         steps = (Step(1, {"groups": len(runs)}),)
         made = GroupedMatrix(data, group, indptr, np.concatenate(items), steps, 1)
-        (observer or Observer()).stepped(State(dict(made.arrays()), steps))
+        (observer or Observer()).on_step(State(dict(made.arrays()), steps))
         return made

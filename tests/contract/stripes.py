@@ -47,7 +47,7 @@ class Stripes:
         hidden = with_blank_cells(data, hidden, stripes)
         shown = 1 - np.bitwise_count(hidden).sum() / (data.records * data.codebook.features)
         steps = (Step(1, {"utility": float(shown), "stripes": len(stripes)}),)
-        (observer or Observer()).stepped(State({"hidden": hidden}, steps))
+        (observer or Observer()).on_step(State({"hidden": hidden}, steps))
         return MaskedTable(data, hidden, steps, 1)
 
 

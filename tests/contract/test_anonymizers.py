@@ -309,7 +309,7 @@ def test_a_checkpoint_without_its_arrays_is_refused(maker, table):
 @pytest.mark.parametrize("maker", DEFAULTS)
 def test_data_and_result_survive_as_arrays(maker, table):
     document, arrays = table.packed()
-    again = maker.data.unpacked(json.loads(json.dumps(document)), arrays)
+    again = maker.data.unpack_arrays(json.loads(json.dumps(document)), arrays)
     assert content(maker.anonymize(again, order=ORDER)) == content(
         maker.anonymize(table, order=ORDER)
     )

@@ -56,7 +56,7 @@ class Runs:
             shown = 1 - np.bitwise_count(hidden).sum() / (data.records * data.codebook.features)
             steps = (*steps, Step(len(steps) + 1, {"utility": float(shown)}))
             observer.advanced(data.records)
-            observer.stepped(State({"hidden": hidden}, steps))
+            observer.on_step(State({"hidden": hidden}, steps))
         return MaskedTable(data, hidden, steps, 2)
 
     @staticmethod

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from crowdcover.meant import alike, meaning_of
+from crowdcover.meant import find_meaning, find_same_values
 from tests.crowdcover.folders import attribute, folder
 
 ONES = [1, 1.0, "1", "1.0", "+1", "1e0", np.int64(1), np.int8(1), np.float32(1), np.uint64(1)]
@@ -116,9 +116,9 @@ def test_what_is_no_value_is_refused(tmp_path, value):
 
 
 def test_meanings():
-    assert meaning_of(10**30) == meaning_of("1" + "0" * 30) != meaning_of(10**30 + 1)
-    assert meaning_of("1e999") == ("number", Fraction(10) ** 999)
-    assert meaning_of("1e9999") == ("text", "1e9999")
-    assert meaning_of(0.1) == meaning_of(np.float32(0.1)) == meaning_of("0.10")
-    assert alike(["0.1", "x"], "0.1").tolist() == [True, False]
-    assert meaning_of(None) is None
+    assert find_meaning(10**30) == find_meaning("1" + "0" * 30) != find_meaning(10**30 + 1)
+    assert find_meaning("1e999") == ("number", Fraction(10) ** 999)
+    assert find_meaning("1e9999") == ("text", "1e9999")
+    assert find_meaning(0.1) == find_meaning(np.float32(0.1)) == find_meaning("0.10")
+    assert find_same_values(["0.1", "x"], "0.1").tolist() == [True, False]
+    assert find_meaning(None) is None

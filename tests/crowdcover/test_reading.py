@@ -75,10 +75,10 @@ def levels_of(table, index, attribute_, code, words):
 
 @given(labels=st.lists(st.text(max_size=5), min_size=1, max_size=5, unique=True))
 def test_any_category_is_read_back(labels):
-    from crowdcover.texts import written
+    from crowdcover.texts import format_level_texts
 
     levels = of_attribute(attribute("x", labels=["(missing)", *labels, "(other)"], has_other=True))
-    texts = written(levels)
+    texts = format_level_texts(levels)
     assert masks_of(levels, texts).tolist() == [
         [column == row for column in range(len(texts))] for row in range(len(texts))
     ]

@@ -9,8 +9,8 @@ import pytest
 import crowdcover as cc
 from benchmarks.analyst.releases import made
 from crowdcover.cells import Sets
-from crowdcover.columns import Column, masked_values
-from crowdcover.evidence import shown_elsewhere
+from crowdcover.columns import Column, list_level_values
+from crowdcover.evidence import compute_fitting_share
 from crowdcover.levels import of_attribute
 from crowdcover.texts import masks_of
 from tests.crowdcover.folders import attribute
@@ -115,12 +115,12 @@ def test_common_values_that_were_masked_are_noticed():
         masks, values = masks_of(levels, cells), masks_of(other, beside)
         rows = np.arange(len(cells))
         return [
-            Column(each, Sets.of(allowed), rows, "quasi", masked_values(each))
+            Column(each, Sets.of(allowed), rows, "quasi", list_level_values(each))
             for each, allowed in ((levels, masks), (other, values))
         ]
 
-    assert shown_elsewhere(columns(["a", "b", "a|b", "a|b"], ["u", "u", "u", "*"])) == 2 / 3
-    assert shown_elsewhere(columns(["a", "b", "a|b"], ["u", "v", "u"])) == 0
-    assert shown_elsewhere(columns(["a|c", "a", "*"], ["u", "u", "u"])) == 0
-    assert shown_elsewhere(columns(["a", "b"], ["u", "v"])) == 0
-    assert shown_elsewhere([]) == 0
+    assert compute_fitting_share(columns(["a", "b", "a|b", "a|b"], ["u", "u", "u", "*"])) == 2 / 3
+    assert compute_fitting_share(columns(["a", "b", "a|b"], ["u", "v", "u"])) == 0
+    assert compute_fitting_share(columns(["a|c", "a", "*"], ["u", "u", "u"])) == 0
+    assert compute_fitting_share(columns(["a", "b"], ["u", "v"])) == 0
+    assert compute_fitting_share([]) == 0

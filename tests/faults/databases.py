@@ -20,7 +20,7 @@ from tests.postgres import PASSWORD, USER
 
 # Calls during which the server restarts. `_enter` is called within a transaction.
 POINTS = (
-    "tasks.source.reading.query",
+    "tasks.source.reading.query_database",
     "tasks.people.ledger.Ledger.mend",
     "tasks.people.ledger.Ledger._enter",
     "tasks.people.ledger.Ledger.confirm",

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from flows.plan.plan import ReleasePlan
-from flows.release import release, released
+from flows.release import release, release_plan
 from tasks.orchestration.gates import PAGE
 from tasks.places.place import place_of
 from tasks.source.reading import Reading
@@ -125,7 +125,7 @@ class Order:
 
     def release_as_before(self):
         """The same, of the plan as 0.1.0 understood it."""
-        return place_of(released(ReleasePlan.load(self.plan).earlier))
+        return place_of(release_plan(ReleasePlan.load(self.plan).earlier))
 
     def release_in_prefect(self):
         """Run the flow in this process: a flow run of the session's Prefect server."""
@@ -158,7 +158,7 @@ class Order:
         """The released rows, cells as text."""
         return text_rows(self.releases / version)
 
-    def matching(self):
+    def keys_of_records(self):
         """The vault's record -> key."""
         return pl.read_parquet(self.run.path / "anonymize" / "matching.parquet", glob=False)
 

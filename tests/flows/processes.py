@@ -119,7 +119,7 @@ def without_heartbeats():
 
 def hold(run, ready, done):
     """Be at work on a run of the vault until told that it is done."""
-    with run.locked():
+    with run.hold_lock():
         ready.set()
         done.wait(LONGEST)
 

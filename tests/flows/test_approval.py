@@ -21,7 +21,7 @@ from prefect.flow_runs import resume_flow_run
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
-from flows.decisions import signed_by
+from flows.decisions import sign_decision
 from flows.states import WAITING
 from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
 from tasks.vault.signing import new_key, public_of, read_key
@@ -557,7 +557,7 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
     told = {entry["key"].rpartition("-")[2]: json.loads(entry["value"]) for entry in inputs}
     assert str(order.run.path / PAGE) in told["description"]
     assert set(told["schema"]["properties"]) == {"decision", "name", "note"}
-    with order.run.locked():
+    with order.run.hold_lock():
         pass  # no process is at work on it
     for form in (
         {},
@@ -632,7 +632,7 @@ def test_a_form_of_registered_approvers_takes_a_signed_decision_only(deployment,
     until(found.state, lambda state: state["name"] == "Suspended")
     assert order.versions == []
     request = requests(order)[0]
-    told = signed_by(key, request, Rules.of(request.rules), (True, "Ada", "signed"))
+    told = sign_decision(key, request, Rules.of(request.rules), (True, "Ada", "signed"))
     found.answer(signed=to_file(request.question, told).decode())
     assert found.ends()["name"] == "Completed"
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]

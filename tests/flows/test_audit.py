@@ -51,7 +51,7 @@ class Copy:
     def row_of(self):
         """Place of each person's row."""
         place = {key: number for number, key in enumerate(self.rows["key"])}
-        return [place[key] for key in self.order.matching()["key"]]
+        return [place[key] for key in self.order.keys_of_records()["key"]]
 
     def write(self, rows):
         """Replace the rows in both formats."""

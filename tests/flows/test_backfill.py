@@ -12,9 +12,9 @@ import pytest
 from anon_core.errors import InputError
 from flows import cli
 from flows.audit import audit_release
-from flows.partitions import at, backfilled
+from flows.partitions import backfill_partitions, format_partition_settings
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from kinds.section import PlanError
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
@@ -78,13 +78,13 @@ def known_seeds(vault):
 
 
 def release_one(plan, named):
-    return Path(released(ReleasePlan.load(Path(plan), named)))
+    return Path(release_plan(ReleasePlan.load(Path(plan), named)))
 
 
 def backfill(plan, wanted=RANGE):
     """Folder or refusal by label, as the command makes them but without Prefect."""
     order = ReleasePlan.load(Path(plan))
-    return dict(backfilled(order, wanted, lambda named: release_one(plan, named)))
+    return dict(backfill_partitions(order, wanted, lambda named: release_one(plan, named)))
 
 
 def frame(folder):
@@ -134,7 +134,7 @@ def test_what_is_released_is_skipped(whole):
     order, made = whole
     before = {folder: file_sha256(folder / "manifest.json") for folder in made.values()}
     assert backfill(order.plan) == {MONTHS[-1]: made[MONTHS[-1]]}
-    assert release_one(order.plan, at("2014-02")) == made["2014-02"]
+    assert release_one(order.plan, format_partition_settings("2014-02")) == made["2014-02"]
     assert before == {folder: file_sha256(folder / "manifest.json") for folder in before}
     assert len(order.versions) == 5
 
@@ -143,7 +143,7 @@ def test_what_is_released_is_skipped(whole):
 def test_one_partition_is_as_in_a_range(whole, tmp_path):
     """The same rows are found, whether the source is read for a month or for all."""
     order = visited(tmp_path)
-    assert release_one(order.plan, at("2014-01")).name == "v1"
+    assert release_one(order.plan, format_partition_settings("2014-01")).name == "v1"
     assert backfill(order.plan, "2014-01..2014-02")["2014-02"].name == "v2"
     prints = []
     for each in (order, whole[0]):
@@ -205,7 +205,7 @@ def test_people_who_withdrew_are_in_no_later_version_and_wait_no_more(tmp_path):
     """Rows of the withdrawn wait from January; in February another person of the rows withdraws."""
     order = visited(tmp_path, visits(rare=(1,)))
     with pytest.raises(NobodyHidesError):
-        release_one(order.plan, at("2014-01"))
+        release_one(order.plan, format_partition_settings("2014-01"))
     withdraw(order, "ident-00001")
     made = backfill(order.plan, "2014-01..2014-02")
     assert list(made) == ["2014-02"]
@@ -220,14 +220,14 @@ def test_a_withdrawal_has_effect_with_the_next_call(tmp_path):
     order = visited(tmp_path)
     made = backfill(order.plan, "2014-01..2014-02")
     withdraw(order, "ident-00001")
-    again = release_one(order.plan, at("2014-02"))
+    again = release_one(order.plan, format_partition_settings("2014-02"))
     assert again.name == "v3"
     rows = [row for row in visits() if row[-1] < "2014-03" and row[0] != "ident-00001"]
     assert sorted(frame(again)["note"]) == sorted(row[5] for row in rows)
     assert told(again)["source_rows"] == told(again)["new"] == 0
     assert audit_release(again, order.plan).passed
-    assert release_one(order.plan, at("2014-02")) == made["2014-02"]
-    assert release_one(order.plan, at("2014-03")).name == "v4"
+    assert release_one(order.plan, format_partition_settings("2014-02")) == made["2014-02"]
+    assert release_one(order.plan, format_partition_settings("2014-03")).name == "v4"
 
 
 # ---------------------------------------------------------------- killed
@@ -243,9 +243,15 @@ def backfill_until(plan, module, name, passes, called):
 KILLS = {
     "while rows of partitions are written": ("flows.partitions", "write_rows", 2, True, 0),
     "between two versions": ("flows.series.Coming", "end", 2, False, 3),
-    "before the split": ("kinds.table.versions.versions", "split", 2, False, 2),
+    "before the split": ("kinds.table.versions.versions", "divide_version", 2, False, 2),
     "in the anonymizer": ("kinds.table.write", "random_matching", 2, False, 2),
-    "before a version is laid together": ("kinds.table.versions.versions", "assemble", 2, False, 2),
+    "before a version is laid together": (
+        "kinds.table.versions.versions",
+        "assemble_version",
+        2,
+        False,
+        2,
+    ),
     "while a version is published": ("shutil", "copyfile", 12, True, None),
 }
 
@@ -284,9 +290,23 @@ def refused(order, *named, words, error=PlanError):
 def test_plans_that_cannot_be_followed(tmp_path):
     order = visited(tmp_path)
     refused(order, words="say of which partition")
-    refused(order, *at("2014-Q1"), words=r"written like 2014-03; correct --partition")
-    refused(order, *at("2020-01"), words="has no rows in this partition", error=InputError)
-    refused(order, "series.record=ssn", *at("2014-01"), words="leave one of them out")
+    refused(
+        order,
+        *format_partition_settings("2014-Q1"),
+        words=r"written like 2014-03; correct --partition",
+    )
+    refused(
+        order,
+        *format_partition_settings("2020-01"),
+        words="has no rows in this partition",
+        error=InputError,
+    )
+    refused(
+        order,
+        "series.record=ssn",
+        *format_partition_settings("2014-01"),
+        words="leave one of them out",
+    )
     order.write(source={"partition": {"column": "absent", "by": "month"}})
     refused(order, words="names a column that .columns. does not; allowed: ssn, age")
     order.write(source={"partition": {"column": "age", "by": "month"}})
@@ -294,7 +314,7 @@ def test_plans_that_cannot_be_followed(tmp_path):
     order.write(source={"partition": {"column": "junk", "by": "fortnight"}})
     refused(order, words="source.partition.by")
     plain = Order(tmp_path / "plain", visits())
-    refused(plain, *at("2014-01"), words="has no source.partition")
+    refused(plain, *format_partition_settings("2014-01"), words="has no source.partition")
     plain.write(source={"partition": PARTITION})
     refused(plain, words=r"source.partition belongs to \[series\]")
 
@@ -337,7 +357,10 @@ def test_a_partition_does_not_change_the_hash_of_other_plans(tmp_path):
     """The keys of the command shape nothing; the division does."""
     order = visited(tmp_path)
     plain = ReleasePlan.load(order.plan)
-    assert ReleasePlan.load(order.plan, at("2014-01", Path("x"))).sha256 == plain.sha256
+    assert (
+        ReleasePlan.load(order.plan, format_partition_settings("2014-01", Path("x"))).sha256
+        == plain.sha256
+    )
     order.write(source={"partition": {**PARTITION, "by": "year"}})
     assert ReleasePlan.load(order.plan).sha256 != plain.sha256
 

@@ -690,12 +690,12 @@ def test_a_part_that_a_dependency_lacks_is_unforeseen(monkeypatch, capsys):
 )
 def test_the_nearest_command_and_option_is_offered(capsys, arguments, meant):
     with pytest.raises(SystemExit) as caught:
-        cli.parser().parse_args(arguments)
+        cli.build_parser().parse_args(arguments)
     assert caught.value.code == 2
     assert f"; did you mean {meant!r}?" in capsys.readouterr().err
 
 
 def test_nothing_is_offered_where_nothing_is_near(capsys):
     with pytest.raises(SystemExit):
-        cli.parser().parse_args(["zzz"])
+        cli.build_parser().parse_args(["zzz"])
     assert "did you mean" not in capsys.readouterr().err

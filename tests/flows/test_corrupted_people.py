@@ -239,7 +239,7 @@ def stated(order, chance):
     return Seats(
         several(RECORDS, OWNERS),
         {row["key"]: row for row in order.rows().to_dicts()},
-        order.matching()["key"].to_list(),
+        order.keys_of_records()["key"].to_list(),
         dict(zip(law["key"].to_list(), law["records"].to_list(), strict=True)),
         chance,
     )

@@ -46,22 +46,22 @@ RENAMES = [
 WORK = {
     "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
     "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
-    "validate judges the source": ("kinds.table.checked", "ingested", 0, True),
-    "binarize encodes": ("kinds.table.encode", "encoded", 0, True),
-    "validate judges the bits": ("kinds.table.checked", "binarized", 0, True),
+    "validate judges the source": ("kinds.table.checked", "build_ingested_suite", 0, True),
+    "binarize encodes": ("kinds.table.encode", "encode_records", 0, True),
+    "validate judges the bits": ("kinds.table.checked", "build_binarized_suite", 0, True),
     "identify writes": ("tasks.stages.identify", "write_people", 0, True),
-    "anonymize has ended its second iteration": ("tasks.compute.progress", "log", 1, True),
+    "anonymize has ended its second iteration": ("tasks.compute.progress", "log_line", 1, True),
     "anonymize draws the matching": ("kinds.table.write", "random_matching", 0, False),
     "anonymize writes": ("kinds.table.write", "write_csv", 0, True),
     "check judges": ("kinds.table.kind", "audit_rows", 0, True),
-    "check asks Great Expectations": ("kinds.table.checked", "released", 0, True),
+    "check asks Great Expectations": ("kinds.table.checked", "build_released_suite", 0, True),
     "publish announces": ("tasks.people.ledger.Ledger", "announce", 0, False),
     "publish has announced": ("tasks.people.ledger.Ledger", "announce", 0, True),
     "publish copies": ("shutil", "copyfile", 1, True),
-    "publish renders the report": ("tasks.stages.publish", "report", 0, True),
+    "publish renders the report": ("tasks.stages.publish", "render_report", 0, True),
     "publish confirms": ("tasks.people.ledger.Ledger", "confirm", 0, False),
     "publish has confirmed": ("tasks.people.ledger.Ledger", "confirm", 0, True),
-    "publish has published": ("tasks.stages.publish", "announce", 0, False),
+    "publish has published": ("tasks.stages.publish", "announce_release", 0, False),
 }
 
 
@@ -194,7 +194,7 @@ def test_killed_at_work(whole, tmp_path, point):
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
     assert order.versions == ["v1"] * (
         point[:2]
-        in {("tasks.stages.publish", "announce"), ("tasks.people.ledger.Ledger", "confirm")}
+        in {("tasks.stages.publish", "announce_release"), ("tasks.people.ledger.Ledger", "confirm")}
     )
     go_on(order, whole)
 
@@ -234,11 +234,11 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_p
 
 OF_PEOPLE = {"privacy": {"person": "ssn", "k": 3}}
 SEATING = {
-    "a flow has shared the rows": ("anon_core.seating.even", "filled", 0, True),
-    "shares are exchanged": ("anon_core.seating.even", "swapped", 0, False),
-    "the lot is drawn": ("anon_core.seating.matching", "drawn_by_holders", 0, True),
-    "people have exchanged rows": ("anon_core.seating.matching", "reseated", 0, True),
-    "the law is written": ("kinds.table.write", "_law", 0, True),
+    "a flow has shared the rows": ("anon_core.seating.even", "fill_row_shares", 0, True),
+    "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
+    "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
+    "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
+    "the law is written": ("kinds.table.write", "_build_law", 0, True),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }
 

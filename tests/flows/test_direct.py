@@ -10,7 +10,7 @@ from anon_core.errors import AnonymityError
 from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.places.place import place_of
 from tests.tasks.recognition.columns import FORMS
 
@@ -56,7 +56,7 @@ NOTED = 'columns.note.note="the porter of the ward"'
 def release(plan, *overrides):
     """Exit code and message of a release."""
     try:
-        released(ReleasePlan.load(plan, overrides))
+        release_plan(ReleasePlan.load(plan, overrides))
     except AnonymityError as refusal:
         return exit_code(refusal), str(refusal)
     return 0, ""

@@ -46,7 +46,7 @@ def anonymized(order):
 def said(monkeypatch):
     """What is logged about the comparison."""
     lines = []
-    monkeypatch.setattr("tasks.stages.compare.log", lines.append)
+    monkeypatch.setattr("tasks.stages.compare.log_line", lines.append)
     return lines
 
 

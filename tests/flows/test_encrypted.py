@@ -10,15 +10,15 @@ import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from flows.audit import audit_release
-from flows.partitions import backfilled
+from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.vault import sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.files import read_private
 from tasks.vault.sealing import SealedError
 from tasks.vault.storage import LEDGER
-from tasks.vault.workroom import WORK, discard
+from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
@@ -40,7 +40,7 @@ def key(monkeypatch, tmp_path):
     (tmp_path / "work").mkdir(mode=0o700)
     monkeypatch.setenv(WORK, str(tmp_path / "work"))
     yield public
-    discard()
+    discard_plain_copies()
     assert not list((tmp_path / "work").iterdir())
 
 
@@ -152,9 +152,9 @@ def test_a_backfill_in_an_encrypted_vault(key, tmp_path, monkeypatch):
     def made(named):
         assert_no_plain_rows(order)
         seen.append(named)
-        return tmp_path / released(ReleasePlan.load(order.plan, named))
+        return tmp_path / release_plan(ReleasePlan.load(order.plan, named))
 
-    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    folders = [folder for _, folder in backfill_partitions(plan, RANGE, made)]
     assert len(seen) == 5
     assert audit_release(folders[-1], order.plan).passed
     assert_unreadable(order.vault, visits())
@@ -254,8 +254,8 @@ def sealed_until(plan, secret, work, *point):
 
 POINTS = {
     "a stage is half made": ("kinds.table.write", "write_csv", 0, True),
-    "a stage enters the vault": ("tasks.vault.storage", "enter", 3, False),
-    "a stage has entered": ("tasks.vault.storage", "enter", 3, True),
+    "a stage enters the vault": ("tasks.vault.storage", "move_into_vault", 3, False),
+    "a stage has entered": ("tasks.vault.storage", "move_into_vault", 3, True),
     "the release is copied": ("shutil", "copyfile", 1, True),
 }
 
@@ -270,7 +270,7 @@ def test_killed_with_plain_copies(key, tmp_path, point, monkeypatch):
     assert killed.code == -signal.SIGKILL, killed.err
     assert list((tmp_path / "work").iterdir())
     order.release()
-    discard()
+    discard_plain_copies()
     assert not list((tmp_path / "work").iterdir())
     assert not list(order.run.path.glob(".*"))
     assert_unreadable(order.vault, people())
@@ -292,7 +292,7 @@ def sealed(tmp_path_factory):
         order.write_source(people(first=200))
         order.release()
         yield order, secret
-        discard()
+        discard_plain_copies()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS, Adaptive
-from flows.estimates import MODELS, estimated
+from flows.estimates import MODELS, estimate_release
 
 SIZES = {
     "table": {"records": 5000, "attributes": 8, "features": 120, "k": 10},
@@ -17,7 +17,7 @@ SIZES = {
 def of(name, threads=1, **changes):
     maker = ANONYMIZERS[name]
     sizes = {**SIZES[maker.kind], **changes}
-    return estimated({"name": name, **asdict(maker())}, sizes, threads)
+    return estimate_release({"name": name, **asdict(maker())}, sizes, threads)
 
 
 @pytest.mark.parametrize("name", sorted(ANONYMIZERS))
@@ -32,7 +32,7 @@ def test_both_forms_of_seats_have_a_model():
     labels = {f"adaptive, {seats} seats" for seats in ("even", "matchable")}
     assert MODELS.keys() == labels | set(ANONYMIZERS) - {"adaptive"}
     one, two = (
-        estimated({"name": "adaptive", **asdict(Adaptive(seats=seats))}, SIZES["table"], 1)
+        estimate_release({"name": "adaptive", **asdict(Adaptive(seats=seats))}, SIZES["table"], 1)
         for seats in ("even", "matchable")
     )
     assert one != two
@@ -65,7 +65,7 @@ MEASURED = {
 def test_a_release_of_many_records_took_less_than_the_longest_that_is_stated():
     """Payments to physicians: 271 s of processor time, where none of so many had been measured."""
     sizes = {"records": 126_084, "attributes": 7, "features": 399, "k": 5}
-    found = estimated({"name": "adaptive", **asdict(Adaptive(seats="even"))}, sizes, 2)
+    found = estimate_release({"name": "adaptive", **asdict(Adaptive(seats="even"))}, sizes, 2)
     assert found["processor_seconds"] < 271 <= found["seconds_range"][1]
 
 
@@ -74,10 +74,10 @@ def test_measured_commands_lie_in_the_stated_range(name):
     seats, sizes, seconds, mebibytes = MEASURED[name]
     settings = {"name": "adaptive", **asdict(Adaptive(seats=seats))}
     keys = ("records", "attributes", "features", "k")
-    found = estimated(settings, dict(zip(keys, sizes, strict=True)), 1)
+    found = estimate_release(settings, dict(zip(keys, sizes, strict=True)), 1)
     assert found["seconds_range"][0] <= seconds <= found["seconds_range"][1]
     assert found["bytes"] / 1.24 <= mebibytes * 2**20 <= found["bytes"] * 1.24
 
 
 def test_a_method_that_was_not_measured_has_none():
-    assert estimated({"name": "another"}, SIZES["table"], 1) is None
+    assert estimate_release({"name": "another"}, SIZES["table"], 1) is None

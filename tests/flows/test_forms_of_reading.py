@@ -9,8 +9,8 @@ from anon_core.errors import AnonymityError
 from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
-from flows.release import released
-from kinds.columns import typed
+from flows.release import release_plan
+from kinds.columns import type_source_column
 from tasks.source.reading import Reading
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order
@@ -55,7 +55,7 @@ class Dated(Order):
 
     def as_older(self):
         """A release as an older build made it, and noted nothing of how it read the source."""
-        folder = released(ReleasePlan.load(self.plan).read_as(1))
+        folder = release_plan(ReleasePlan.load(self.plan).read_as(1))
         for path in self.vault.glob("runs/*/ingest/stage.json"):
             record = read_json(path)
             assert record["facts"].pop("form") == 1
@@ -181,7 +181,7 @@ def test_moments_have_days_in_the_zone_that_the_plan_states(tmp_path, zone, days
     plan = ReleasePlan.load(order.plan)
     column = next(each for each in plan.data.columns if each.name == "seen")
     raw = Reading(plan.data.source).columns([], ["seen"])
-    assert days <= set(typed(raw, column, ()).dt.day().to_list()) <= {5, 6}
+    assert days <= set(type_source_column(raw, column, ()).dt.day().to_list()) <= {5, 6}
     assert audit_release(Path(order.release()), order.plan).passed
 
 

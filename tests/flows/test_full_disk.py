@@ -46,15 +46,15 @@ def in_numpy(name):
     ("target", "fails", "stage"),
     [
         ("polars.DataFrame.write_parquet", in_polars, "stage ingest"),
-        ("tasks.vault.storage.settle", no_room, "stage ingest"),
+        ("tasks.vault.storage.flush_folder", no_room, "stage ingest"),
         ("tasks.orchestration.gates.write_private", no_room, "stage validate"),
         ("numpy.savez", in_numpy("bits.npz"), "stage binarize"),
         ("tasks.stages.identify.write_people", no_room, "stage identify"),
         ("numpy.savez", in_numpy("made.npz"), "stage anonymize"),
         ("numpy.savez", in_numpy("crowds.npz"), "stage check"),
         ("tasks.stages.publish.shutil.copyfile", no_room, "publishing"),
-        ("tasks.stages.publish.report", no_room, "publishing"),
-        ("tasks.stages.publish.settle", no_room, "publishing"),
+        ("tasks.stages.publish.render_report", no_room, "publishing"),
+        ("tasks.stages.publish.flush_folder", no_room, "publishing"),
     ],
 )
 def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, fails, stage):

@@ -14,7 +14,7 @@ from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from flows.parameters import Accept, asked
+from flows.parameters import Accept, load_run_plan
 from flows.plan.plan import PlanError
 from flows.release import release
 from flows.serving import on_prefect
@@ -155,10 +155,10 @@ def test_nothing_but_drift_can_be_accepted(tmp_path, monkeypatch, accept, words)
     order = Order(tmp_path)
     given = {name: Accept(limit=limit, note="x") for name, limit in accept.items()}
     with pytest.raises(PlanError, match=words):
-        asked(str(order.plan), given, None)
+        load_run_plan(str(order.plan), given, None)
     order.write(checks={"drift": "off"})
     with pytest.raises(PlanError, match=r"checks\.drift is off"):
-        asked(str(order.plan), given, None)
+        load_run_plan(str(order.plan), given, None)
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_what_is_accepted_is_part_of_the_plan_as_it_runs(tmp_path):
     order = Order(tmp_path)
     note = 'it\'s a "new" district = {1}'
     given = {"city": Accept(limit=0.5, note=note), "rows": Accept(note="half")}
-    limits = asked(str(order.plan), given, None).limits.drift_limits
+    limits = load_run_plan(str(order.plan), given, None).limits.drift_limits
     assert limits.claims == [
         {"what": "city", "limit": 0.5, "note": note},
         {"what": "rows", "limit": 1.0, "note": "half"},

@@ -10,7 +10,7 @@ import pytest
 from anon_core.tables.settled import Unsettled
 from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
-from flows.rehearsing import rehearsed
+from flows.rehearsing import rehearse_release
 from tests.flows.orders import SEED, Order, people
 
 TIMES = 30  # records with the quasi-identifiers of each of ten people
@@ -51,9 +51,9 @@ def test_the_work_is_that_of_the_rest(tmp_path, request, caplog):
     """k = 4: four of each thirty equal records are left, and so is the memory."""
     order = Order(tmp_path, rows())
     plan = ReleasePlan.load(order.plan)
-    whole = rehearsed(plan).memory["anonymizer"]
+    whole = rehearse_release(plan).memory["anonymizer"]
     request.getfixturevalue("large")
-    assert rehearsed(plan).memory["anonymizer"] < whole / 3
+    assert rehearse_release(plan).memory["anonymizer"] < whole / 3
     with caplog.at_level(logging.INFO, "crowdcover"):
         order.release()
     assert "260 records hide among equal ones: no masks" in caplog.messages

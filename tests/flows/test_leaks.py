@@ -236,13 +236,13 @@ SCENARIOS = {
     "breaks while asking for approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("tasks.stages.ask", "report"),
+        breaks=("tasks.stages.ask", "render_report"),
         says="stage ask failed with ValueError",
     ),
     "breaks at approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("flows.approving", "announce"),
+        breaks=("flows.approving", "announce_release"),
         says="stage release failed with",
     ),
     "people who were released before": Scenario(
@@ -273,28 +273,30 @@ SCENARIOS = {
     ),
     "breaks in the ledger": Scenario(
         1,
-        breaks=("tasks.people.asking", "_numbered"),
+        breaks=("tasks.people.asking", "_number_values"),
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(
-        1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"
+        1, breaks=("tasks.source.sources", "read_source_header"), says="unforeseen ValueError"
     ),
     "breaks in the flow": Scenario(
-        1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"
+        1, breaks=("flows.release", "admit_plan"), says="stage release failed with ValueError"
     ),
     "breaks at ingest": Scenario(
         1, breaks=("kinds.table.ingest", "read_table"), says="stage ingest failed with ValueError"
     ),
     "breaks at validation": Scenario(
         1,
-        breaks=("kinds.table.checked", "ingested"),
+        breaks=("kinds.table.checked", "build_ingested_suite"),
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
-        3, breaks=("validations.run", "_passed"), says="failed: "
+        3, breaks=("validations.run", "_find_passed"), says="failed: "
     ),
     "breaks at encode": Scenario(
-        1, breaks=("kinds.table.encode", "encoded"), says="stage encode failed with ValueError"
+        1,
+        breaks=("kinds.table.encode", "encode_records"),
+        says="stage encode failed with ValueError",
     ),
     "breaks at identify": Scenario(
         1,
@@ -309,7 +311,7 @@ SCENARIOS = {
     "breaks in freeform": Scenario(
         1,
         {"anonymizer": {"name": "freeform"}},
-        breaks=("anon_core.anonymizers.freeform.freeform", "exchanged"),
+        breaks=("anon_core.anonymizers.freeform.freeform", "exchange_even_shares"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while tasks of freeform are made": Scenario(
@@ -318,19 +320,19 @@ SCENARIOS = {
             "anonymizer": {"name": "freeform", "segment": 20},
             "compute": {"engine": "dask", "workers": 1, "threads": 1},
         },
-        breaks=("anon_core.anonymizers.freeform.farmed", "part"),
+        breaks=("anon_core.anonymizers.freeform.farmed", "cut_segment"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks in optimal": Scenario(
         1,
         {"anonymizer": {"name": "optimal"}},
-        breaks=("anon_core.anonymizers.optimal.optimal", "made_of_groups"),
+        breaks=("anon_core.anonymizers.optimal.optimal", "mask_groups"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while crowds are mixed": Scenario(
         1,
         {"privacy": {"mix": "diagnosis"}},
-        breaks=("kinds.table.write", "mixed"),
+        breaks=("kinds.table.write", "mix_values"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
@@ -338,14 +340,16 @@ SCENARIOS = {
     ),
     "breaks at publish": Scenario(
         1,
-        breaks=("tasks.stages.publish", "report"),
+        breaks=("tasks.stages.publish", "render_report"),
         says="stage publish failed with ValueError",
     ),
     "breaks once published": Scenario(
-        1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"
+        1,
+        breaks=("tasks.stages.publish", "announce_release"),
+        says="stage publish failed with ValueError",
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("kinds.table.encode", "encoded"), level="DEBUG"
+        1, breaks=("kinds.table.encode", "encode_records"), level="DEBUG"
     ),
 }
 
@@ -357,13 +361,13 @@ SCENARIOS |= {
     "a person with most of the rows": Scenario(2, OF_PEOPLE, says="belong to people", owners=2),
     "breaks while seats are made even": Scenario(
         1,
-        breaks=("anon_core.seating.even", "filled"),
+        breaks=("anon_core.seating.even", "fill_row_shares"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while people exchange rows": Scenario(
         1,
         OF_PEOPLE,
-        breaks=("anon_core.seating.matching", "reseated"),
+        breaks=("anon_core.seating.matching", "reseat_people"),
         says="stage anonymize failed with ValueError",
         owners=30,
     ),
@@ -377,7 +381,7 @@ SCENARIOS |= {
     "breaks at the bounds of groups": Scenario(
         1,
         {"columns": {"age": {"role": "quasi", "kind": "numeric", "bins": {"quantiles": 4}}}},
-        breaks=("anon_core.tables.number_levels", "_readable"),
+        breaks=("anon_core.tables.number_levels", "_find_readable_cuts"),
         says="stage encode failed with ValueError",
     ),
 }
@@ -458,7 +462,7 @@ SCENARIOS |= {
         "breaks while an approval is asked for": Scenario(
             1,
             {"publish": {"approval": "required"}},
-            breaks=("tasks.stages.ask", "report"),
+            breaks=("tasks.stages.ask", "render_report"),
             says="stage ask failed with ValueError",
             pairs=pairs(),
         ),
@@ -472,14 +476,14 @@ SCENARIOS |= {
             )
             for stage, place in {
                 "ingest": ("kinds.matrix.ingest", "read_source"),
-                "validate": ("kinds.matrix.checked", "ingested"),
-                "encode": ("kinds.matrix.encode", "encoded"),
-                "identify": ("kinds.matrix.people", "_held"),
-                "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "matched"),
-                "anonymize and write": ("kinds.matrix.write", "_lists"),
+                "validate": ("kinds.matrix.checked", "build_ingested_suite"),
+                "encode": ("kinds.matrix.encode", "encode_entries"),
+                "identify": ("kinds.matrix.people", "_list_item_texts"),
+                "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "match_groups"),
+                "anonymize and write": ("kinds.matrix.write", "_list_group_items"),
                 "check": ("kinds.matrix.kind", "audit_matrix"),
-                "check of majorities": ("kinds.matrix.judge.rows", "smoothness"),
-                "publish": ("tasks.stages.publish", "report"),
+                "check of majorities": ("kinds.matrix.judge.rows", "measure_smoothness"),
+                "publish": ("tasks.stages.publish", "render_report"),
             }.items()
         },
         "users who were released before, everything logged,": Scenario(
@@ -501,7 +505,7 @@ SCENARIOS |= {
         "breaks beside other releases, everything logged,": Scenario(
             1,
             {**NO_DRIFT, "publish": {"allow_second_release": True}},
-            ("kinds.matrix.overlap", "alike"),
+            ("kinds.matrix.overlap", "count_alike_users"),
             "stage release failed with ValueError",
             level="DEBUG",
             older=True,
@@ -516,8 +520,11 @@ SCENARIOS |= {
                 pairs=pairs(),
             )
             for what, place in {
-                "neighbours are searched": ("anon_core.anonymizers.smooth.neighbours", "searched"),
-                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "grouped"),
+                "neighbours are searched": (
+                    "anon_core.anonymizers.smooth.neighbours",
+                    "search_stretch",
+                ),
+                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "group_block"),
             }.items()
         },
     }.items()
@@ -801,7 +808,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
-        (["plan", order.source], ("kinds.table.starter.writing", "read"), 1),
+        (["plan", order.source], ("kinds.table.starter.writing", "read_columns"), 1),
     ):
         done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
         assert done.code == code, done.err
@@ -819,7 +826,12 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
         crowdcover(what, *options, "--by", "Ada", cwd=here),
         crowdcover("release", order.plan, cwd=here),
         crowdcover(
-            what, *options, "--by", "Ada", breaks=("flows.decisions", "_show", WORDS), cwd=here
+            what,
+            *options,
+            "--by",
+            "Ada",
+            breaks=("flows.decisions", "_show_summary", WORDS),
+            cwd=here,
         ),
         crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),
         crowdcover(what, *options, "--by", "Ada", cwd=here),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from anon_core.seating.reseating import mixed
+from anon_core.seating.reseating import mix_values
 from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table import write
@@ -27,13 +27,13 @@ def test_fewer_crowds_show_one_value_and_the_audit_holds(tmp_path, monkeypatch):
     uniform = []
 
     def watched(table, hidden, holders, seat, value, draw):
-        after = mixed(table, hidden, holders, seat, value, draw)
+        after = mix_values(table, hidden, holders, seat, value, draw)
         x, stars = (unpack(bits, table.codebook.features) for bits in (table.bits, hidden))
         fit = naive.compatible(x, x, stars)
         uniform.extend(naive.uniform(fit, each, value) for each in (seat, after))
         return after
 
-    monkeypatch.setattr(write, "mixed", watched)
+    monkeypatch.setattr(write, "mix_values", watched)
     order = Order(tmp_path, ill(), privacy={"mix": "diagnosis"})
     order.release()
     drawn, exchanged = uniform

@@ -395,7 +395,7 @@ def correct(tmp_path_factory):
 @pytest.mark.parametrize("number", [FEW, pytest.param(CORRUPTIONS, marks=pytest.mark.slow)])
 def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, tmp_path, number):
     plan, source = ReleasePlan.load(correct.plan), source_rows()
-    key_of, book = correct.matching()["key"].to_list(), attributes(correct.folder_of_v1)
+    key_of, book = correct.keys_of_records()["key"].to_list(), attributes(correct.folder_of_v1)
     (tmp_path / "codebook.json").write_bytes((correct.folder_of_v1 / "codebook.json").read_bytes())
     outcomes, wrong = Counter(), []
     for seed in range(number):
@@ -428,7 +428,7 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
 def test_the_plain_judgement_finds_the_release_correct(correct):
     rows, book = correct.rows().to_dicts(), attributes(correct.folder_of_v1)
     assert keeps_every_guarantee(
-        list(SHOWN), rows, source_rows(), correct.matching()["key"].to_list(), book
+        list(SHOWN), rows, source_rows(), correct.keys_of_records()["key"].to_list(), book
     )
     assert (
         json.loads((correct.folder_of_v1 / "manifest.json").read_text())["privacy"]["below_k"] == 0
@@ -460,7 +460,7 @@ class Wrong:
     def anonymize(self, table, *, order=None, observer=None, resume=None):
         step = Step(1, {"utility": 0.5, "weighted_utility": 0.5, "cover_edges": 0})
         if observer is not None:
-            observer.stepped(State({"nothing": np.zeros(0)}, (step,)))
+            observer.on_step(State({"nothing": np.zeros(0)}, (step,)))
         return MaskedTable(table, WRONG[self.way](table), (step,), 1)
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from flows.audit import audit_release
 from flows.cli import main
-from flows.retracting import retract
+from flows.retracting import retract_release
 from kinds.section import PlanError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
@@ -164,7 +164,7 @@ def test_a_reader_never_sees_half_a_version(tmp_path, bucket, monkeypatch):
         for version in shelf_of(bucket / "people").versions():
             folder = bucket / "people" / version
             manifest = json.loads((folder / "manifest.json").read_bytes())
-            seen.append(holds(folder, manifest["files"]))
+            seen.append(has_version_files(folder, manifest["files"]))
 
     def watched(real):
         def write(self, *arguments):
@@ -182,7 +182,7 @@ def test_a_reader_never_sees_half_a_version(tmp_path, bucket, monkeypatch):
         assert seen == [True]  # after the manifest, not before
         order.write_source(people(first=90, draws=5))
         folder = order.release()
-        retract(_retraction(order, folder))
+        retract_release(_retraction(order, folder))
     assert len(seen) > 20
     assert all(seen)
 
@@ -242,9 +242,9 @@ def test_retract(tmp_path, bucket, monkeypatch, at, capsys):
         writes(patch, kill_at=at)
         if at is not None:
             with pytest.raises(Killed):
-                retract(options)
+                retract_release(options)
     capsys.readouterr()
-    assert retract(options) == 0
+    assert retract_release(options) == 0
     aside = place_of(json.loads(capsys.readouterr().out)["folders"][0])
     assert aside == folder.with_name("v1-retracted")
     assert sorted(aside.below()) == sorted([*FILES, "retracted.json"])

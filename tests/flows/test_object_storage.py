@@ -15,7 +15,7 @@ import pytest
 from flows.audit import audit_release
 from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import place_of
-from tasks.shelf.content import holds, sha256
+from tasks.shelf.content import has_version_files, hash_released_file
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
@@ -195,7 +195,7 @@ def test_two_writers_at_the_same_moment(door, tmp_path):
         aside.mkdir()
         for name in FILES[:3]:
             (aside / name).write_bytes(f"{name} of {writer}".encode())
-        files = {name: sha256(aside / name) for name in FILES[:3]}
+        files = {name: hash_released_file(aside / name) for name in FILES[:3]}
         (aside / "manifest.json").write_text(json.dumps({"files": files}))
         with contextlib.suppress(FileExistsError):
             shelf.commit(aside, "v1")
@@ -208,7 +208,7 @@ def test_two_writers_at_the_same_moment(door, tmp_path):
         winners = [files for parent, files in published if parent == shelf.parent]
         assert len(winners) <= 1
         assert shelf.versions() == ["v1"] * len(winners)
-        assert all(holds(shelf.parent / "v1", files) for files in winners)
+        assert all(has_version_files(shelf.parent / "v1", files) for files in winners)
         if not winners:  # each was in the way of the other
             write(shelf, "c")
             assert shelf.versions() == ["v1"]

@@ -29,4 +29,4 @@ def test_sources_with_brackets(tmp_path):
         frame.write_parquet(tmp_path / name)
     order.write(source={"path": "people[1].parquet"})
     order.release()
-    assert order.matching().height == 90
+    assert order.keys_of_records().height == 90

@@ -9,7 +9,7 @@ from anon_core.tables.codebook import codebook_to_json
 from flows.audit import audit_release
 from kinds.rows import write_csv
 from kinds.table import write
-from kinds.table.compared import compared
+from kinds.table.compared import compare_published_tables
 from tests.flows.orders import Order, people
 from tests.flows.test_series import SERIES
 from tests.typed import text_rows
@@ -24,7 +24,7 @@ def write_text(rows, folder):
 def older(monkeypatch):
     """The makers as they were; `undo` makes them new."""
     monkeypatch.setattr(write, "write_rows", write_text)
-    monkeypatch.setattr(write, "published_codebook", lambda book, *_: codebook_to_json(book))
+    monkeypatch.setattr(write, "build_published_codebook", lambda book, *_: codebook_to_json(book))
     return monkeypatch
 
 
@@ -49,7 +49,7 @@ def test_an_older_release_passes_and_is_compared(tmp_path, older, formats):
     assert "types of the columns" not in {finding.guarantee for finding in audit.findings}
     later = Order(tmp_path / "b", publish={"formats": formats}).release()
     assert book(later)["format"] == 2
-    columns = compared(folder, later)
+    columns = compare_published_tables(folder, later)
     assert columns["city"]["new"] == columns["city"]["gone"] == []
     assert columns["age"]["at_least"] == 0.0
 

@@ -165,6 +165,6 @@ def test_a_plan_without_people_has_the_hash_of_before(tmp_path):
     order = Order(tmp_path)
     before = ReleasePlan.load(order.plan).sha256
     shaping = ReleasePlan.load(order.plan)
-    assert "person" not in shaping.kind.shaping(shaping)["privacy"]
+    assert "person" not in shaping.kind.sections_for_hash(shaping)["privacy"]
     order.write(privacy={"person": "ssn"})
     assert ReleasePlan.load(order.plan).sha256 != before

@@ -12,13 +12,13 @@ import pytest
 
 from anon_core.errors import AnonymityError, InputError
 from flows.plan.plan import ReleasePlan
-from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearsed
-from flows.release import released
-from tasks.people.asking import transaction
+from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearse_release
+from flows.release import release_plan
+from tasks.people.asking import open_ledger_transaction
 from tasks.vault.sealing import KEY, new_key
-from tasks.vault.shadow import KEPT, PREFIX, private_folder, shadow
-from tasks.vault.storage import SecondReleaseError, Vault, readable, write_private
-from tasks.vault.workroom import WORK, discard
+from tasks.vault.shadow import KEPT, PREFIX, open_shadow, private_folder
+from tasks.vault.storage import SecondReleaseError, Vault, find_readable_path, write_private
+from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import aged
@@ -53,7 +53,7 @@ def rehearse(order, *changes):
     """Rehearse; the folder of vault, releases and source is the same before and after."""
     before = tree(order.folder)
     try:
-        return rehearsed(ReleasePlan.load(order.plan, changes))
+        return rehearse_release(ReleasePlan.load(order.plan, changes))
     finally:
         assert tree(order.folder) == before
 
@@ -168,7 +168,7 @@ def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
     before(order)
     changes = [change.replace("{here}", str(order.folder)) for change in changes]
     kind, words = refused(lambda: rehearse(order, *changes))
-    assert (kind, words) == refused(lambda: released(ReleasePlan.load(order.plan, changes)))
+    assert (kind, words) == refused(lambda: release_plan(ReleasePlan.load(order.plan, changes)))
     assert exit_code(kind("")) == code
     assert PREFIX not in words
 
@@ -221,7 +221,7 @@ def test_stages_that_are_finished_are_not_repeated(tmp_path, monkeypatch):
     order.release()
     shutil.rmtree(order.releases)
     (order.run.path / "releases.json").unlink()
-    monkeypatch.setattr("kinds.table.kind.ingested", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr("kinds.table.kind.ingest_source", lambda *_: pytest.fail("read again"))
     assert rehearse(order).outcome == MADE
 
 
@@ -229,7 +229,7 @@ def test_a_shadow_takes_writes_in_place_of_the_vault(tmp_path):
     order = Order(tmp_path / "a")
     order.release()
     before = tree(order.vault)
-    with shadow(Vault(order.vault)) as like:
+    with open_shadow(Vault(order.vault)) as like:
         for path in sorted(like.path.rglob("*"), reverse=True):
             if path.is_dir():
                 (path / "more").write_bytes(b"more")
@@ -248,24 +248,24 @@ def test_what_a_killed_rehearsal_left_goes_with_the_next(tmp_path, temporary, mo
     write_private(vault.runs / "secret", b"cells of people")
     process = os.fork()
     if not process:
-        with shadow(vault) as like:
-            assert readable(like.runs / "secret").read_bytes() == b"cells of people"
+        with open_shadow(vault) as like:
+            assert find_readable_path(like.runs / "secret").read_bytes() == b"cells of people"
             os.kill(os.getpid(), signal.SIGKILL)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
     assert len(list(temporary.iterdir())) == len(list((tmp_path / "work").iterdir())) == 1
-    with shadow(vault) as like:
-        readable(like.runs / "secret")
+    with open_shadow(vault) as like:
+        find_readable_path(like.runs / "secret")
         (lives,) = temporary.iterdir()
         with private_folder():
             assert lives.exists()
     assert not [*temporary.iterdir(), *(tmp_path / "work").iterdir()]
-    assert readable(vault.runs / "secret").read_bytes() == b"cells of people"
-    discard()
+    assert find_readable_path(vault.runs / "secret").read_bytes() == b"cells of people"
+    discard_plain_copies()
 
 
 def test_a_refusal_names_the_vault_and_no_page_of_it(tmp_path):
     vault = Vault(tmp_path / "vault").open()
-    with pytest.raises(InputError) as caught, shadow(vault) as like:
+    with pytest.raises(InputError) as caught, open_shadow(vault) as like:
         raise InputError(f"{like.path} is wrong; every verdict lies in the vault: x/docs/a.html")
     assert str(caught.value) == f"{vault.path} is wrong"
     assert re.search(PREFIX, str(caught.value)) is None
@@ -273,12 +273,12 @@ def test_a_refusal_names_the_vault_and_no_page_of_it(tmp_path):
 
 def test_a_transaction_that_is_not_lasting_leaves_the_database(tmp_path):
     path = tmp_path / "ledger.sqlite"
-    with transaction(path, None) as ask:
+    with open_ledger_transaction(path, None) as ask:
         ask("create table t (a text)")
-    with transaction(path, None, lasting=False) as ask:
+    with open_ledger_transaction(path, None, lasting=False) as ask:
         ask("insert into t values ($1)", "x")
         assert ask("select a from t") == [("x",)]
-    with transaction(path, None) as ask:
+    with open_ledger_transaction(path, None) as ask:
         assert ask("select a from t") == []
 
 

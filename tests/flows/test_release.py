@@ -17,7 +17,7 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
 from flows.audit import audit_release
 from flows.release import release
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
@@ -128,7 +128,7 @@ def test_keys_are_distinct_random_and_sorted(released):
 
 
 def test_the_vault_knows_who_sits_where_and_the_release_does_not(released):
-    pairs = released.matching()
+    pairs = released.keys_of_records()
     assert pairs.columns == ["record", "key"]
     assert pairs["record"].to_list() == list(range(90))
     assert sorted(pairs["key"]) == released.rows()["key"].to_list()
@@ -140,7 +140,7 @@ def test_every_person_has_one_row_that_is_true_of_them(released):
     row_of = {row["key"]: number for number, row in enumerate(released_rows(released.folder_of_v1))}
     rows = released_rows(released.folder_of_v1)
     fit = fits(released.folder_of_v1, source)
-    for record, key in released.matching().iter_rows():
+    for record, key in released.keys_of_records().iter_rows():
         row = rows[row_of[key]]
         assert fit[record, row_of[key]]
         assert (row["diagnosis"], row["note"]) == source[record][4:6]
@@ -331,7 +331,7 @@ def test_rows_stand_where_chance_put_them(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     place = {key: number for number, key in enumerate(order.rows()["key"])}
-    places = [place[key] for key in order.matching()["key"]]
+    places = [place[key] for key in order.keys_of_records()["key"]]
     own = np.corrcoef(places, np.arange(90))[0, 1]
     # the correlation has a deviation of 1 / sqrt(89) = 0.106; the seed is fixed
     assert abs(own) < 3 * 0.106
@@ -342,12 +342,14 @@ def test_people_sit_in_each_others_rows(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     stage = order.run.path / "anonymize"
-    table, source_row = load(Stored(order.run.path / "binarize", ""))
+    table, source_row = load_encoded(Stored(order.run.path / "binarize", ""))
     own = write_cells(table, np.load(stage / "made.npz")["hidden"])
     made_of = list(zip(*(own[name] for name in QUASI), strict=True))
     given = dict(zip(order.rows()["key"], order.rows().select(QUASI).iter_rows(), strict=True))
     assert source_row.tolist() == list(range(90))
-    moved = sum(given[key] != made_of[record] for record, key in order.matching().iter_rows())
+    moved = sum(
+        given[key] != made_of[record] for record, key in order.keys_of_records().iter_rows()
+    )
     assert moved > 20
 
 
@@ -358,8 +360,8 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, mo
     moved = np.random.default_rng(5).permutation(90)
     second = Order(tmp_path / "second", [people()[record] for record in moved]).fix_seed()
     back = np.argsort(moved)
-    drawn = secrecy.permutation
-    monkeypatch.setattr(secrecy, "permutation", lambda *arguments: back[drawn(*arguments)])
+    drawn = secrecy.draw_permutation
+    monkeypatch.setattr(secrecy, "draw_permutation", lambda *arguments: back[drawn(*arguments)])
     second.release()
 
     one, two = order.rows(), second.rows()
@@ -398,7 +400,7 @@ def test_two_vaults_give_two_different_releases(tmp_path):
     second = Order(tmp_path, publish={"vault": "second", "path": "others"})
     second.vault = tmp_path / "second"
     assert second.fix_seed(SEED[::-1]).release() == tmp_path / "others" / "people" / "v1"
-    pairs = [order.matching(), second.matching()]
+    pairs = [order.keys_of_records(), second.keys_of_records()]
     assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
     # the ties that decide what is hidden are broken in another order
     hidden = [
@@ -809,12 +811,12 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkey
     """Rows that tell too much are refused whoever wrote them."""
     import kinds.table.write as module
 
-    shown = module.shown_cells
+    shown = module.list_shown_cells
 
     def tell_all(table, hidden):
         return shown(table, np.zeros_like(hidden))
 
-    monkeypatch.setattr(module, "shown_cells", tell_all)
+    monkeypatch.setattr(module, "list_shown_cells", tell_all)
     order = Order(tmp_path)
     with pytest.raises(
         GuaranteeError, match=r"publication refused; broken: .*compatible crowds"

@@ -14,9 +14,9 @@ import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
 from flows.plan.plan import PlanError, ReleasePlan
-from flows.schema import FILE, LINE, plan_schema, written
+from flows.schema import FILE, LINE, format_schema, plan_schema
 from kinds import KINDS
-from kinds.meanings import meanings
+from kinds.meanings import list_key_meanings
 from tests.flows.orders import Order
 from tests.flows.processes import crowdcover
 
@@ -50,7 +50,7 @@ def test_it_is_a_schema(kind):
 def test_the_kept_schema_is_what_the_command_prints():
     printed = crowdcover("schema")
     assert (printed.code, printed.err) == (0, "")
-    assert printed.out == KEPT.read_text("utf-8") == written(WHOLE)
+    assert printed.out == KEPT.read_text("utf-8") == format_schema(WHOLE)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -128,7 +128,7 @@ def test_another_file_of_the_schemas_name_stays(tmp_path, content):
 
 
 def test_an_older_schema_is_replaced(tmp_path):
-    (tmp_path / TABLE).write_text(written({**WHOLE, "properties": {}}))
+    (tmp_path / TABLE).write_text(format_schema({**WHOLE, "properties": {}}))
     assert crowdcover("schema", "--kind", "graph", "--output", tmp_path / TABLE).code == 0
     assert json.loads((tmp_path / TABLE).read_text("utf-8")) == plan_schema("graph")
 
@@ -240,7 +240,7 @@ def test_every_key_says_what_it_means():
 @pytest.mark.parametrize("name", sorted(ANONYMIZERS))
 def test_every_setting_stands_with_its_meaning_and_default(name):
     maker = ANONYMIZERS[name]
-    told = meanings(maker, typed=True)
+    told = list_key_meanings(maker, typed=True)
     assert {field.name for field in fields(maker)} <= told.keys()
     part = plan_schema(maker.kind)["properties"]["anonymizer"]
     (part,) = part["allOf"]
@@ -270,7 +270,7 @@ def test_meanings_of_a_docstring():
     class Two(One):
         """No list."""
 
-    assert meanings(Two) == {"a": "of a, in two lines.", "b": "of both.", "c": "of both."}
+    assert list_key_meanings(Two) == {"a": "of a, in two lines.", "b": "of both.", "c": "of both."}
 
     class Typed:
         """.
@@ -283,4 +283,4 @@ def test_meanings_of_a_docstring():
         b : int
         """
 
-    assert meanings(Typed, typed=True) == {"a": "What it is."}
+    assert list_key_meanings(Typed, typed=True) == {"a": "What it is."}

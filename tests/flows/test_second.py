@@ -14,8 +14,8 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
-from kinds.table.overlap import Side, _partners
-from kinds.table.people import remade
+from kinds.table.overlap import Side, _find_partners
+from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import SecondReleaseError, Vault, read_json
 from tests import naive
@@ -234,7 +234,9 @@ def paired(order, change):
     change()
     order.write(privacy={"k": 3}, **ALLOWED)
     order.release()
-    found = _partners(Ledger(Vault(order.vault), remade), Side.of(order.run), Side.of(first))
+    found = _find_partners(
+        Ledger(Vault(order.vault), rebuild_people), Side.of(order.run), Side.of(first)
+    )
     own, other = (
         pl.read_parquet(run.path / "ingest" / "table.parquet").cast(pl.String)
         for run in (order.run, first)

@@ -65,15 +65,15 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
     from tasks.stages import publish
 
     order, other = two
-    draft = publish.draft
+    draft = publish.draft_manifest
 
     def drafted(*arguments):
         manifest = draft(*arguments)
-        monkeypatch.setattr(publish, "draft", draft)
+        monkeypatch.setattr(publish, "draft_manifest", draft)
         other.release()
         return manifest
 
-    monkeypatch.setattr(publish, "draft", drafted)
+    monkeypatch.setattr(publish, "draft_manifest", drafted)
     with pytest.raises(FolderError, match=WORDS):
         order.release()
     assert order.versions == ["v1"]

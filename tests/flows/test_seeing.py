@@ -51,7 +51,7 @@ def test_a_run_from_the_first_refusal_to_the_retraction(tmp_path):
     shown = command("waiting", "--plan", order.plan).out
     assert "crowdcover approve" in shown
     assert question["verdict"] in shown
-    with order.run.locked():
+    with order.run.hold_lock():
         assert listed(order)[0]["state"] == "running"
 
     decided(order, "reject")
@@ -93,7 +93,7 @@ def test_a_source_that_is_refused_and_a_stage_that_stops(tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinds.table.kind.load", stopped)
+    monkeypatch.setattr("kinds.table.kind.load_encoded", stopped)
     with pytest.raises(KeyboardInterrupt):
         order.release()
     monkeypatch.undo()

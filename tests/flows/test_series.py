@@ -18,9 +18,9 @@ from kinds.table.version_files import SINCE
 from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
-from tasks.vault.states import seen
+from tasks.vault.states import list_run_states
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
-from tasks.vault.verifying import verified
+from tasks.vault.verifying import inspect_vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed
@@ -260,7 +260,7 @@ def test_a_batch_that_was_given_up_leaves_no_trace(tmp_path):
     with pytest.raises(WaitingError):
         order.release()
     series = Series(Vault(order.vault), "people")
-    given_up = series.coming(2).run
+    given_up = series.find_version_in_work(2).run
     assert any(b"note-erased" in content for _, content in everything_in(given_up.path))
     (given_up.path / "failure-check.txt").write_text("note-erased")
     (order.vault / "runs" / "failure-release.txt").write_text("note-erased")
@@ -278,7 +278,9 @@ def _approved_release(order):
         order.release()
     series = Series(Vault(order.vault), "people")
     number = 1 if series.last is None else series.last.number + 1
-    Approval.of(series.coming(number).run).decide(Decision.of(approved=True, by="Ada", note=""))
+    Approval.of(series.find_version_in_work(number).run).decide(
+        Decision.of(approved=True, by="Ada", note="")
+    )
     return order.release()
 
 
@@ -412,7 +414,7 @@ def test_a_batch_of_one_is_refused():
     assert section["below_k"] == 1
     assert section["least_margin"] == -2
     assert histories.broken
-    (cells, _), section, _ = judge.of_crowds(judge.until(rows, 1), fits)
+    (cells, _), section, _ = judge.of_crowds(judge.rewind_history(rows, 1), fits)
     assert not cells.broken
     assert section["cells"] == 1
 
@@ -474,7 +476,7 @@ def test_a_version_waits_for_approval(tmp_path):
         order.release()
     series = Series(Vault(order.vault), "people")
     assert series.last is None
-    run = series.coming(1).run
+    run = series.find_version_in_work(1).run
     Approval.of(run).decide(Decision.of(approved=True, by="Ada", note=""))
     order.write_source(people(60)[3:])  # the decision is about the rows of before
     first = order.release()
@@ -520,7 +522,7 @@ def test_a_damaged_vault_is_named(tmp_path):
 def test_the_ledger_knows_everyone_of_a_series(released):
     order, _ = released
     vault = Vault(order.vault)
-    with Ledger(vault, lambda *_: None)._asked() as ask:
+    with Ledger(vault, lambda *_: None)._open_transaction() as ask:
         assert len(ask("select run from releases")) == 4
 
 
@@ -591,10 +593,10 @@ def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
     assert page.read_bytes() == told
     assert not (refused.path / "seed").exists()
     assert not list(refused.path.glob("*/stage.json"))
-    state = {each.run.path.name: each.state for each in seen(Vault(order.vault))}
+    state = {each.run.path.name: each.state for each in list_run_states(Vault(order.vault))}
     assert state[refused.path.name].word == "given up"
     assert "before, it was refused at check: publication refused" in state[refused.path.name].words
-    assert not verified(Vault(order.vault)).damage
+    assert not inspect_vault(Vault(order.vault)).damage
 
 
 def test_diff_of_versions_says_why_cells_are_not_compared(released, capsys):

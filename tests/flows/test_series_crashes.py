@@ -19,14 +19,14 @@ SECOND = [*people(60)[3:], *people(9, draws=5, first=500)]
 
 # Points of work: module, name, calls that pass, and whether the last call is made before death.
 WORK = {
-    "nothing is split": ("kinds.table.versions.versions", "split", 0, False),
-    "the source is split": ("kinds.table.versions.versions", "split", 0, True),
+    "nothing is split": ("kinds.table.versions.versions", "divide_version", 0, False),
+    "the source is split": ("kinds.table.versions.versions", "divide_version", 0, True),
     "the run is not noted": ("tasks.vault.series.Series", "record", 0, False),
     "the run is noted": ("tasks.vault.series.Series", "record", 0, True),
     "the batch is drawn": ("kinds.table.write", "random_matching", 0, True),
     "the batch is checked": ("kinds.table.kind", "audit_rows", 0, True),
     "the version is half written": ("kinds.table.versions.assembling", "write_csv", 0, True),
-    "the version is laid together": ("kinds.table.versions.versions", "assemble", 0, True),
+    "the version is laid together": ("kinds.table.versions.versions", "assemble_version", 0, True),
     "the version is audited": ("kinds.table.judge.versions", "of_crowds", 0, True),
     "the ledger knows": ("tasks.people.ledger.Ledger", "announce", 0, True),
     "the folder is copied": ("shutil", "copyfile", 3, True),

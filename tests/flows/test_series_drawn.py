@@ -15,7 +15,7 @@ import pytest
 
 from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from kinds.table.judge import versions as judge
 from kinds.versions import Before
 from reports.drawing import left_out
@@ -105,7 +105,7 @@ class Registry:
             writer.writerow(["id", *self.drawn()])
             writer.writerows([person, *values.values()] for person, values in self.here.items())
         try:
-            folder = released(ReleasePlan.load(self.order.plan))
+            folder = release_plan(ReleasePlan.load(self.order.plan))
         except NobodyHidesError:  # the version that stands shows people who left: retract it
             return f"v{len(self.versions)}"
         last = Series(Vault(self.order.vault), "people").last
@@ -223,7 +223,7 @@ def count_as_auditor(registry):
         for key, row in version["rows"].items()
     }
     carried = pl.Series([births[key] for key in history["#key"]], dtype=pl.Binary)
-    fits = judge.kept_fits(kept.audited.folder, kept.number)
+    fits = judge.load_fitting_rows(kept.audited.folder, kept.number)
     _, section, _ = judge.of_crowds(history.with_columns(carried.alias("#constant")), fits)
     return section
 

@@ -11,7 +11,7 @@ import yaml
 from prefect.exceptions import PrefectHTTPStatusError
 
 from flows.plan.plan import PlanError
-from flows.serving import Schedule, schedules
+from flows.serving import Schedule, parse_schedules
 from tests.flows.asking import LONGEST, ask, until
 from tests.flows.orders import Order
 from tests.flows.processes import command, terminate
@@ -22,13 +22,13 @@ BIN = Path(sys.executable).parent
 
 def test_a_cron_is_for_all_plans_or_for_one():
     stated = ["0 2 1 * *", "b=0 3 * * *"]
-    assert schedules(["a", "b"], stated, "Europe/Rome") == {
+    assert parse_schedules(["a", "b"], stated, "Europe/Rome") == {
         "a": Schedule("0 2 1 * *", "Europe/Rome"),
         "b": Schedule("0 3 * * *", "Europe/Rome"),
     }
-    assert set(schedules(["a", "b"], ["b=0 3 * * *"], "UTC")) == {"b"}
-    assert schedules(["a"], [], "UTC") == {}
-    assert set(schedules(["a"], ["0 2 29 2 *"], "UTC")) == {"a"}
+    assert set(parse_schedules(["a", "b"], ["b=0 3 * * *"], "UTC")) == {"b"}
+    assert parse_schedules(["a"], [], "UTC") == {}
+    assert set(parse_schedules(["a"], ["0 2 29 2 *"], "UTC")) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_cron_is_for_all_plans_or_for_one():
 )
 def test_a_schedule_that_no_plan_can_have_is_refused(stated, zone, words):
     with pytest.raises(PlanError, match=words):
-        schedules(["a", "b"], stated, zone)
+        parse_schedules(["a", "b"], stated, zone)
 
 
 def test_two_plans_of_one_name_are_not_served(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kinds.table.people import remade
+from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.places.credentials import without_password
 from tasks.vault.storage import SecondReleaseError, Vault
@@ -139,7 +139,7 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
     orders[0].release()
     share_key(*orders)
     orders[1].release()
-    ledgers = [Ledger(Vault(order.vault), remade, uri) for order in orders]
+    ledgers = [Ledger(Vault(order.vault), rebuild_people, uri) for order in orders]
     start, found = threading.Barrier(2), []
 
     def announce(order, ledger):

@@ -8,12 +8,12 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
-from flows.signing import _free
+from flows.signing import _find_free_path
 from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
 from tasks.vault.sealing import is_encrypted
-from tasks.vault.signing import new_key, public_of, read_key, verifies
+from tasks.vault.signing import is_valid_signature, new_key, public_of, read_key
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
@@ -85,7 +85,7 @@ def test_an_officer_decides_without_the_vault(order, key, tmp_path):
     assert (approval["identity"], approval["authenticated"]) == (ADA, "signature")
     assert approval["key"] == public_of(read_key(key))
     assert list(approval["requested_by"]) == ["operating system"]
-    assert verifies(approval["key"], approval["signature"], by_hand(folder))
+    assert is_valid_signature(approval["key"], approval["signature"], by_hand(folder))
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert f"an Ed25519 signature with the key that the plan registers for {ADA}" in page
     found = audit_release(folder, order.plan)
@@ -121,7 +121,7 @@ def test_the_copy_holds_what_would_be_published_and_no_secret(order):
         run.seed, run.seed.hex().encode(), run.source_sha256.encode(), run.seal.encode(),
         str(order.vault).encode(), str(order.source).encode(),
         *(row[0].encode() for row in people()), *(row[6].encode() for row in people()),
-        *(key.encode() for key in order.matching()["key"]),
+        *(key.encode() for key in order.keys_of_records()["key"]),
     ]  # fmt: skip
     assert [secret for secret in secrets if secret in held] == []
     request = read_json(copy / "request.json")
@@ -271,11 +271,11 @@ def test_nobody_takes_the_place_of_a_decision(tmp_path):
     os.chown(tmp_path / "a@x.json", 4321, -1)
     (tmp_path / "a@x-2.json").symlink_to("nowhere")
     os.chown(tmp_path / "a@x-2.json", 4321, -1, follow_symlinks=False)
-    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    assert _find_free_path(tmp_path, "a@x") == tmp_path / "a@x-3.json"
     (tmp_path / "a@x-3.json").write_text("own")
-    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
-    assert _free(tmp_path, "a/../x") == tmp_path / "a_.._x.json"
-    assert _free(tmp_path / "none", "a") == tmp_path / "none" / "a.json"
+    assert _find_free_path(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    assert _find_free_path(tmp_path, "a/../x") == tmp_path / "a_.._x.json"
+    assert _find_free_path(tmp_path / "none", "a") == tmp_path / "none" / "a.json"
 
 
 # ---------------------------------------------------------------- the commands

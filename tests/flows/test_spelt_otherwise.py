@@ -11,7 +11,7 @@ import pytest
 from anon_core.errors import InputError
 from flows import cli
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.typed import text_rows
 
@@ -78,7 +78,7 @@ def write(folder, spell, number=PEOPLE, **more):
 def release(folder, name="first", more=""):
     plan = folder / f"{name}.toml"
     plan.write_text(PLAN.format(name=name, more=more), encoding="utf-8")
-    return released(ReleasePlan.load(plan))
+    return release_plan(ReleasePlan.load(plan))
 
 
 @pytest.mark.parametrize(("one", "other"), spellings(0))
@@ -113,7 +113,7 @@ def test_numbers_of_another_type_are_the_same_people(tmp_path):
     plan = PLAN.format(name="second", more="").replace("people.csv", "people.parquet")
     (tmp_path / "second.toml").write_text(plan, encoding="utf-8")
     with pytest.raises(SecondReleaseError, match="59 people"):
-        released(ReleasePlan.load(tmp_path / "second.toml"))
+        release_plan(ReleasePlan.load(tmp_path / "second.toml"))
 
 
 def test_numbers_with_leading_zeros_are_other_people(tmp_path):

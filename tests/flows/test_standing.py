@@ -10,7 +10,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.judging.drift import DriftError
 from tasks.places.place import place_of
 from tasks.vault.storage import SecondReleaseError, read_json
@@ -31,7 +31,7 @@ def standing(tmp_path):
 
 
 def release(folder, name):
-    return Path(place_of(released(ReleasePlan.load(folder / f"{name}.toml"))))
+    return Path(place_of(release_plan(ReleasePlan.load(folder / f"{name}.toml"))))
 
 
 def rows_of(path):

@@ -7,7 +7,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.release import release
-from tasks.orchestration.lineage import Name, named, place_name
+from tasks.orchestration.lineage import Name, name_source, place_name
 from tasks.source.sources import Source
 from tasks.vault.approval import WaitingError
 from tests.flows.orders import Order, people
@@ -106,9 +106,9 @@ def test_a_server_that_does_not_answer_stops_no_release(tmp_path, monkeypatch, c
     ],
 )  # fmt: skip
 def test_names_of_sources(source, name):
-    assert named(source)._replace(name=named(source).name.replace("//", "/")) == name._replace(
-        name=name.name.replace("//", "/")
-    )
+    assert name_source(source)._replace(
+        name=name_source(source).name.replace("//", "/")
+    ) == name._replace(name=name.name.replace("//", "/"))
 
 
 def test_names_of_objects():

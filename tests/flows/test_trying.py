@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from flows.plan.plan import PlanError, ReleasePlan
-from flows.release import released
-from flows.trying import plans, settings, tried
-from kinds.sampling import sample
+from flows.release import release_plan
+from flows.trying import build_setting_plans, list_settings, try_settings
+from kinds.sampling import sample_rows
 from tasks.vault.shadow import PREFIX
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order, people
@@ -37,8 +37,13 @@ def temporary(tmp_path, monkeypatch):
 
 def outcomes(order, levels=(), weights=(), sample=None, seed=1, changes=()):
     before = tree(order.folder)
-    each = settings(levels, weights)
-    found = [one for _, one in tried(plans(order.plan, changes, each), each, sample, seed)]
+    each = list_settings(levels, weights)
+    found = [
+        one
+        for _, one in try_settings(
+            build_setting_plans(order.plan, changes, each), each, sample, seed
+        )
+    ]
     assert tree(order.folder) == before
     return found
 
@@ -48,9 +53,9 @@ def numbers(outcome):
 
 
 def test_every_level_with_every_weight():
-    assert settings([], []) == [{}]
-    assert settings([3, 5], []) == [{"k": 3}, {"k": 5}]
-    assert settings([3, 5], ["columns", "bits"]) == [
+    assert list_settings([], []) == [{}]
+    assert list_settings([3, 5], []) == [{"k": 3}, {"k": 5}]
+    assert list_settings([3, 5], ["columns", "bits"]) == [
         {"k": 3, "weights": "columns"},
         {"k": 5, "weights": "columns"},
         {"k": 3, "weights": "bits"},
@@ -64,7 +69,7 @@ def manifest_of(order, *changes):
     order.document = json.loads(plan.model_dump_json(exclude_unset=True))
     order.write()
     order.fix_seed(hashlib.sha256(b"try 1").digest())
-    return json.loads((order.folder / released(plan) / "manifest.json").read_text("utf-8"))
+    return json.loads((order.folder / release_plan(plan) / "manifest.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("k", [3, 6])
@@ -101,15 +106,15 @@ def test_the_same_seed_shows_the_same_numbers(tmp_path):
 def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
     """A killed `try` leaves its folder, whose secrets follow from --seed."""
     order, left = Order(tmp_path / "a"), tmp_path / "left"
-    each = settings([], [])
+    each = list_settings([], [])
     kept = ReleasePlan.load(order.plan, [f"publish.vault={left}"])
     keeps = SimpleNamespace(rmtree=lambda path, **_: shutil.move(path, left))
     monkeypatch.setattr("flows.trying.shutil", keeps)
-    list(tried([kept], each, None, 1))
+    list(try_settings([kept], each, None, 1))
     monkeypatch.undo()
     (run,) = Vault(left).every_run()
     assert (run.path / "seed").read_bytes() == hashlib.sha256(b"try 1").digest()
-    released(kept)
+    release_plan(kept)
     seeds = {each.path.name: (each.path / "seed").read_bytes() for each in Vault(left).every_run()}
     assert len(set(seeds.values())) == 2
     assert seeds.pop(run.path.name) not in seeds.values()
@@ -151,8 +156,8 @@ def test_a_plan_that_is_refused_is_refused(tmp_path):
 def test_a_sample_of_people_has_all_their_rows(tmp_path):
     rows = [row for row in people() for _ in range(2)]
     order = Order(tmp_path / "a", rows, privacy={"person": "ssn"})
-    each = settings([4], [])
-    ((records, outcome),) = tried(plans(order.plan, (), each), each, 61, 3)
+    each = list_settings([4], [])
+    ((records, outcome),) = try_settings(build_setting_plans(order.plan, (), each), each, 61, 3)
     assert records == 62
     assert outcome.numbers
 
@@ -177,7 +182,7 @@ def pairs(folder):
 
 def test_matrices_and_graphs_have_numbers_of_their_own(tmp_path):
     folder = pairs(tmp_path / "a")
-    each = settings([2, 4], [])
+    each = list_settings([2, 4], [])
     for name, keys in (
         ("matrix", ["jaccard", "false", "missing", "beyond_k", "most_beyond_k", "attack"]),
         (
@@ -185,20 +190,20 @@ def test_matrices_and_graphs_have_numbers_of_their_own(tmp_path):
             ["degree_error", "discrepancy", "below", "beyond_k", "least_beyond_k", "attack"],
         ),
     ):
-        orders = plans(folder / f"{name}.toml", (), each)
-        found = [outcome for _, outcome in tried(orders, each, None, 1)]
+        orders = build_setting_plans(folder / f"{name}.toml", (), each)
+        found = [outcome for _, outcome in try_settings(orders, each, None, 1)]
         assert [list(numbers(outcome)) for outcome in found] == [keys, keys]
         assert found[0].told == ""
 
 
 def test_samples_of_matrices_and_graphs(tmp_path):
     folder = pairs(tmp_path / "a")
-    orders = plans(folder / "matrix.toml", (), [{}])
-    ((records, outcome),) = tried(orders, [{}], 100, 1)
+    orders = build_setting_plans(folder / "matrix.toml", (), [{}])
+    ((records, outcome),) = try_settings(orders, [{}], 100, 1)
     assert outcome.numbers
     assert records < 40  # users
     with pytest.raises(PlanError, match="--sample: a part of a graph has other crowds"):
-        list(tried(plans(folder / "graph.toml", (), [{}]), [{}], 20, 1))
+        list(try_settings(build_setting_plans(folder / "graph.toml", (), [{}]), [{}], 20, 1))
 
 
 def test_the_command_tells_people_and_programs(tmp_path):
@@ -238,9 +243,9 @@ def test_wrong_arguments(tmp_path, arguments):
 def test_a_sample_has_whole_owners_in_the_order_of_the_source(owners, seed, data):
     number = data.draw(st.integers(1, len(owners)))
     frame = pl.DataFrame({"row": range(len(owners)), "owner": pl.Series(owners, dtype=pl.Int64)})
-    plain = sample(frame, number, seed)
+    plain = sample_rows(frame, number, seed)
     assert plain.height == number
-    found = sample(frame, number, seed, "owner")
+    found = sample_rows(frame, number, seed, "owner")
     for each in (plain, found):
         assert each["row"].to_list() == sorted(each["row"].to_list())
     taken = set(found["row"].to_list())
@@ -249,7 +254,7 @@ def test_a_sample_has_whole_owners_in_the_order_of_the_source(owners, seed, data
         assert rows <= taken or not rows & taken
     largest = max([1, *(owners.count(owner) for owner in set(owners) - {None})])
     assert number <= found.height < number + largest
-    assert found.equals(sample(frame, number, seed, "owner"))
+    assert found.equals(sample_rows(frame, number, seed, "owner"))
 
 
 def test_one_partition_of_a_divided_source_is_tried(tmp_path):

@@ -89,7 +89,7 @@ def test_an_interval_is_no_exact_value(released):
 
 def test_the_log_tells_how_many_levels_joined(tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr("tasks.stages.encode.log", said.append)
+    monkeypatch.setattr("tasks.stages.encode.log_line", said.append)
     columns = {"city": {**CITY, "rare": "pool"}, "age": {**AGE, "bins": {"edges": [19, 40, 78]}}}
     Order(tmp_path, columns=columns, privacy={"k": 6}).release()
     assert said[1:] == [
@@ -134,7 +134,7 @@ def test_what_was_released_before_keeps_its_bytes_and_its_promise(tmp_path, bins
 
 
 def test_a_manifest_of_0_1_0_lacks_numbers_and_passes(tmp_path):
-    from kinds.table.before import stated_by
+    from kinds.table.before import select_comparable_numbers
 
     order = Order(tmp_path)
     today = json.loads((order.release() / "manifest.json").read_text())
@@ -145,8 +145,8 @@ def test_a_manifest_of_0_1_0_lacks_numbers_and_passes(tmp_path):
         for name in set(column) - {"exact", "ncp"}:
             del column[name]
     sections = {name: today[name] for name in ("privacy", "utility", "protection", "attacks")}
-    assert stated_by(today, sections) == sections
-    compared = stated_by(before, sections)
+    assert select_comparable_numbers(today, sections) == sections
+    compared = select_comparable_numbers(before, sections)
     assert compared == {name: before[name] for name in sections}
 
 

@@ -24,14 +24,14 @@ from kinds import kind_called
 from tasks.people.ledger import Ledger
 from tasks.vault import backing, sealing
 from tasks.vault.approval import WaitingError
-from tasks.vault.backing import back_up, restore
-from tasks.vault.files import read_json, read_private, remove, write_json
-from tasks.vault.moving import moved_place
-from tasks.vault.pruning import prunable, prune
-from tasks.vault.rotating import rotate
+from tasks.vault.backing import back_up, restore_backup
+from tasks.vault.files import read_json, read_private, remove_folder, write_json
+from tasks.vault.moving import move_place
+from tasks.vault.pruning import apply_removals, list_removals
+from tasks.vault.rotating import rotate_keys
 from tasks.vault.sealing import DamagedError, SealedError
 from tasks.vault.storage import BusyError, FolderError, Vault
-from tasks.vault.workroom import WORK, discard
+from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.flows.test_second import INTERSECTED, calm
@@ -75,7 +75,7 @@ def keys(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir(mode=0o700)
     monkeypatch.setenv(WORK, str(tmp_path / "work"))
     yield [key_file(tmp_path / f"{name}.key") for name in ("one", "two")]
-    discard()
+    discard_plain_copies()
 
 
 def key_file(path):
@@ -234,7 +234,9 @@ def test_what_is_no_vault(tmp_path):
 
 def steps():
     (choices,) = (
-        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in cli.build_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
     )
     (found,) = (
         action
@@ -317,7 +319,7 @@ def test_truncated_and_altered_backups_write_nothing(vault, tmp_path, keys, encr
     for each in spoiled:
         (tmp_path / "s").write_bytes(each)
         with pytest.raises((DamagedError, SealedError)):
-            restore(tmp_path / "s", tmp_path / "n", held)
+            restore_backup(tmp_path / "s", tmp_path / "n", held)
         assert not (tmp_path / "n").exists()
         assert not (tmp_path / ".n.partial").exists()
 
@@ -368,14 +370,14 @@ def test_what_is_no_backup_writes_nothing(tmp_path, files, members):
     (tmp_path / "at").mkdir()
     archive_of(tmp_path / "at" / "s", files, *members)
     with pytest.raises(DamagedError, match="is no whole backup"):
-        restore(tmp_path / "at" / "s", tmp_path / "at" / "n")
+        restore_backup(tmp_path / "at" / "s", tmp_path / "at" / "n")
     assert [path.name for path in (tmp_path / "at").iterdir()] == ["s"]
     assert not (tmp_path / "out").exists()
 
 
 def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeypatch):
     """The backup has a key of its own, and --moved needs the vault's, too."""
-    rotate(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
     back_up(vault, tmp_path / "b", [keys[1].read_text().split()[3]], plain=False)
     restoring = ["vault", "restore", tmp_path / "b", "--vault", tmp_path / "n"]
     done = command(*restoring, "--identity", keys[1], "--moved", "/a=/b")
@@ -390,13 +392,13 @@ def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeyp
 
 def test_two_restores_to_one_place(vault, tmp_path):
     back_up(vault, tmp_path / "b", plain=True)
-    with backing._beside(tmp_path / "n") as aside:
+    with backing._open_partial_folder(tmp_path / "n") as aside:
         (aside / "of the first").touch()
         with pytest.raises(BusyError, match="another process restores to"):
-            restore(tmp_path / "b", tmp_path / "n")
+            restore_backup(tmp_path / "b", tmp_path / "n")
         assert (aside / "of the first").exists()
         shutil.rmtree(aside)
-    restore(tmp_path / "b", tmp_path / "n")
+    restore_backup(tmp_path / "b", tmp_path / "n")
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives folders away")
@@ -405,7 +407,7 @@ def test_nothing_is_restored_into_a_folder_of_another_account(vault, tmp_path):
     (tmp_path / ".n.partial").mkdir(mode=0o777)
     os.chown(tmp_path / ".n.partial", 4321, -1)
     with pytest.raises(FolderError, match="could not be written"):
-        restore(tmp_path / "b", tmp_path / "n")
+        restore_backup(tmp_path / "b", tmp_path / "n")
     assert not list((tmp_path / ".n.partial").iterdir())
 
 
@@ -413,9 +415,9 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     run = released_run(vault)
     (run.path / ".check.partial").mkdir()
     (run.path / "checkpoint").write_bytes(b"half")
-    with run.locked():
+    with run.hold_lock():
         back_up(vault, tmp_path / "b", plain=True)
-    restore(tmp_path / "b", tmp_path / "n")
+    restore_backup(tmp_path / "b", tmp_path / "n")
     assert not list((tmp_path / "n").rglob("*partial*"))
     assert not list((tmp_path / "n").rglob("checkpoint"))
     assert verify(Vault(tmp_path / "n"))[0] == 0
@@ -425,20 +427,20 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
 def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, monkeypatch, again):
     stage = released_run(vault).path / "anonymize"
     shutil.copytree(stage, tmp_path / "same")
-    link, linked = backing._link, []
+    link, linked = backing._link_file, []
 
     def linking(source, target):
         link(source, target)
         if source.parent == stage and not linked:
             linked.append(source)
-            remove(stage)
+            remove_folder(stage)
             if again:
                 shutil.copytree(tmp_path / "same", stage)
 
-    monkeypatch.setattr(backing, "_link", linking)
+    monkeypatch.setattr(backing, "_link_file", linking)
     back_up(vault, tmp_path / "b", plain=True)
     assert linked
-    restore(tmp_path / "b", tmp_path / "n")
+    restore_backup(tmp_path / "b", tmp_path / "n")
     there = tmp_path / "n" / stage.relative_to(vault.path)
     assert there.parent.is_dir()
     assert not there.exists()
@@ -449,17 +451,17 @@ def test_a_file_that_goes_while_its_run_is_backed_up_takes_nothing_along(
     vault, tmp_path, monkeypatch
 ):
     run = released_run(vault)
-    link = backing._link
+    link = backing._link_file
 
     def linking(source, target):
         if source == run.path / "gates.json":
             source.unlink()
         link(source, target)
 
-    monkeypatch.setattr(backing, "_link", linking)
+    monkeypatch.setattr(backing, "_link_file", linking)
     back_up(vault, tmp_path / "b", plain=True)
     assert not (run.path / "gates.json").exists()
-    restore(tmp_path / "b", tmp_path / "n")
+    restore_backup(tmp_path / "b", tmp_path / "n")
     held = {path.name for path in run.path.iterdir()} - {"lock"}
     assert {path.name for path in (tmp_path / "n" / "runs" / run.path.name).iterdir()} == held
     assert verify(Vault(tmp_path / "n"))[0] == 0
@@ -473,17 +475,17 @@ def test_a_kill_leaves_no_stage_half_removed(vault, tmp_path):
     assert list(stage.parent.glob(".*.partial/*"))
     assert verify(vault)[0] == 0
     back_up(vault, tmp_path / "b", plain=True)
-    restore(tmp_path / "b", tmp_path / "n")
+    restore_backup(tmp_path / "b", tmp_path / "n")
     assert not list((tmp_path / "n").rglob("*.partial"))
     assert verify(Vault(tmp_path / "n"))[0] == 0
-    remove(stage)
+    remove_folder(stage)
     assert not list(stage.parent.glob(".*.partial"))
 
 
 def removing(stage):
     """Run in a process of its own: killed when one of the files is gone."""
     die_at("os", "unlink", 0, True)
-    remove(Path(stage))
+    remove_folder(Path(stage))
 
 
 @pytest.mark.slow
@@ -511,7 +513,7 @@ def test_backups_while_versions_are_made(tmp_path):
     assert len(made) > 10
     for number, to in enumerate(made):
         vault = Vault(tmp_path / f"n{number}")
-        restore(to, vault.path)
+        restore_backup(to, vault.path)
         damage = [each for each in verify(vault)[1]["damage"] if "mark" not in each["found"]]
         assert damage == []
         shutil.rmtree(vault.path)
@@ -546,7 +548,7 @@ def test_an_empty_machine(tmp_path, keys, monkeypatch):
     done = command("vault", "backup", "--plan", order.plan, "--to", tmp_path / "b.age")
     assert done.code == 0, done.err
     shutil.rmtree(order.vault)
-    discard()
+    discard_plain_copies()
     (tmp_path / "new" / "home").mkdir(parents=True)
     environment = {
         "HOME": str(tmp_path / "new" / "home"),
@@ -582,7 +584,7 @@ def test_an_empty_machine(tmp_path, keys, monkeypatch):
 
 def test_what_is_pruned(vault, order, tmp_path):
     refused = next(run for run in vault.every_run() if not run.ever_visible())
-    asked = prunable(vault, timedelta(days=30))
+    asked = list_removals(vault, timedelta(days=30))
     assert asked == []
     dry = command("vault", "prune", "--vault", vault.path, "--keep", "12h", "--dry-run", "--json")
     assert json.loads(dry.out)["dry_run"]
@@ -598,13 +600,13 @@ def test_what_is_pruned(vault, order, tmp_path):
     kept = {path.parent.name for path in vault.path.glob("runs/*/*/stage.json")}
     assert {"ingest", "binarize", "anonymize", "identify", "check"} <= kept
     assert verify(vault)[0] == 0
-    assert prunable(vault, NOW) == []
+    assert list_removals(vault, NOW) == []
 
 
 def test_a_run_at_work_is_left_alone(vault):
     refused = next(run for run in vault.every_run() if not run.ever_visible())
-    with refused.locked():
-        prune(vault, NOW, lambda _: None)
+    with refused.hold_lock():
+        apply_removals(vault, NOW, lambda _: None)
     assert refused.path.exists()
 
 
@@ -621,10 +623,10 @@ def test_decisions_outlast_a_prune(tmp_path):
     with pytest.raises(WaitingError):
         order.release()
     vault = Vault(order.vault)
-    assert not [each for each in prunable(vault, NOW) if each.run is not None]
+    assert not [each for each in list_removals(vault, NOW) if each.run is not None]
     done = command("reject", order.run.path.name, "--vault", order.vault, "--by", "Ada")
     assert done.code == 0, done.err
-    removed = prune(vault, NOW, lambda _: None)
+    removed = apply_removals(vault, NOW, lambda _: None)
     assert {each.why for each in removed} == {"of a rejected run"}
     assert not order.run.has("ingest")
     with pytest.raises(GuaranteeError, match="was rejected by Ada"):
@@ -645,7 +647,7 @@ def test_later_intersections_are_as_without_a_prune(tmp_path):
                 order.release()
             order.write(checks={"min_utility": 0.0})
             vault = Vault(order.vault)
-            assert prune(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
+            assert apply_removals(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
         order.write_source(calm(people()[:70]))
         order.fix_seed(bytes(range(1, 33)))
         second = order.release()
@@ -696,7 +698,7 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
 
 def test_a_damaged_file_stops_a_rotation_before_it_begins(vault, keys, monkeypatch):
     """Else some files were under the new key, the next call failed in the same way, and so on."""
-    rotate(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
     monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
     path = max(vault.path.rglob("*.parquet"))
     whole = path.read_bytes()
@@ -718,7 +720,7 @@ def test_nothing_plain_stays_in_a_vault_that_is_encrypted(vault, keys, monkeypat
     assert list((vault.path / ".backup").rglob("seed"))
     (vault.path / ".removed").mkdir(mode=0o700)
     (vault.path / ".removed" / "seed").write_bytes(bytes(32))
-    rotate(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
     plain = {
         path.relative_to(vault.path).as_posix()
         for path in vault.path.rglob("*")
@@ -727,13 +729,13 @@ def test_nothing_plain_stays_in_a_vault_that_is_encrypted(vault, keys, monkeypat
     assert plain == {"vault.json", "ledger.sqlite"}
     monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
     with backing.backups_held(vault), pytest.raises(BusyError, match="another backup"):
-        rotate(vault, sealing.keys_in(keys[1], "test"))
+        rotate_keys(vault, sealing.keys_in(keys[1], "test"))
 
 
 @pytest.mark.parametrize("gone", [(), ("ledger.key", "folders.key")], ids=str)
 def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
     """Whoever removes vault.json would have the next run write plain secrets."""
-    rotate(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
     for name in ("vault.json", *gone):
         (vault.path / name).unlink()
     with pytest.raises(SealedError, match=r"vault.json is gone; restore vault.json from a backup"):
@@ -742,7 +744,7 @@ def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
 
 def test_a_vault_at_work_is_not_rotated(vault, keys):
     run = released_run(vault)
-    with run.locked():
+    with run.hold_lock():
         done = rotated(vault, keys[0])
     assert done.code == 1
     assert "another process is at work" in done.err
@@ -784,8 +786,8 @@ def test_places_that_moved():
         ("/a/releases-2/people", "/a/releases-2/people"),
         ("s3://x/a", "s3://x/a"),
     ):
-        assert moved_place(text, "/a/releases", "/b") == expected
-    assert moved_place("s3://x/a/people", "s3://x/a", "s3://y") == "s3://y/people"
+        assert move_place(text, "/a/releases", "/b") == expected
+    assert move_place("s3://x/a/people", "s3://x/a", "s3://y") == "s3://y/people"
 
 
 # ---------------------------------------------------------------- killed
@@ -812,13 +814,13 @@ class Backing:
 
 class Restoring(Backing):
     def __call__(self):
-        restore(self.to, self.vault)
+        restore_backup(self.to, self.vault)
 
 
 class Pruning(Backing):
     def __call__(self):
         vault = Vault(self.vault)
-        prune(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
+        apply_removals(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
 
 
 class Rotating(Backing):
@@ -829,13 +831,13 @@ class Rotating(Backing):
         os.environ[WORK] = str(Path(self.vault).parent / "work")
         if before:
             os.environ[sealing.KEY_FILE] = str(before)
-        rotate(Vault(self.vault), sealing.keys_in(new, "test"))
+        rotate_keys(Vault(self.vault), sealing.keys_in(new, "test"))
 
 
 STEPS = [
     *(("os", "link", passes, True) for passes in (0, 5, 20)),
     ("sqlite3", "connect", 0, False),
-    ("tasks.vault.backing", "contents", 0, True),
+    ("tasks.vault.backing", "build_table_of_contents", 0, True),
     ("tarfile.TarFile", "addfile", 7, True),
     ("os", "rename", 0, False),
     ("os", "rename", 0, True),
@@ -848,11 +850,11 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
     work = Backing(vault.path, tmp_path / "b")
     assert killed(work, *step)
     if (tmp_path / "b").exists():
-        restore(tmp_path / "b", tmp_path / "n")
+        restore_backup(tmp_path / "b", tmp_path / "n")
         assert verify(Vault(tmp_path / "n"))[0] == 0
     assert verify(vault)[0] == 0
     back_up(vault, tmp_path / "b2", plain=True)
-    restore(tmp_path / "b2", tmp_path / "n2")
+    restore_backup(tmp_path / "b2", tmp_path / "n2")
     assert verify(Vault(tmp_path / "n2"))[0] == 0
     assert not (vault.path / ".backup").exists()
     assert content_of(tmp_path / "n2").keys() <= content_of(vault.path).keys()
@@ -862,9 +864,9 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
 @pytest.mark.parametrize(
     "step",
     [
-        ("tasks.vault.archive", "_copied", 3, True),
-        ("tasks.vault.archive", "_copied", 60, True),
-        ("tasks.vault.archive", "_copied", 90, True),
+        ("tasks.vault.archive", "_copy_member", 3, True),
+        ("tasks.vault.archive", "_copy_member", 60, True),
+        ("tasks.vault.archive", "_copy_member", 90, True),
         ("tasks.vault.backing", "settle", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
@@ -875,7 +877,7 @@ def test_a_restore_killed_anywhere(vault, tmp_path, step):
     back_up(vault, tmp_path / "b", plain=True)
     assert killed(Restoring(tmp_path / "n", tmp_path / "b"), *step)
     if not (tmp_path / "n").exists():
-        restore(tmp_path / "b", tmp_path / "n")
+        restore_backup(tmp_path / "b", tmp_path / "n")
     assert not (tmp_path / ".n.partial").exists()
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
@@ -897,7 +899,7 @@ def test_a_prune_killed_anywhere(vault, tmp_path, step):
     assert verify(vault)[0] == 0
     work()
     assert verify(vault)[0] == 0
-    assert prunable(vault, NOW) == []
+    assert list_removals(vault, NOW) == []
     assert not (vault.path / ".removed").exists()
 
 
@@ -910,7 +912,7 @@ def test_a_rotation_killed_anywhere(vault, tmp_path, keys, monkeypatch, passes, 
     plain = content_of(vault.path)
     before = None if first else keys[0]
     if before:
-        rotate(vault, sealing.keys_in(before, "test"))
+        rotate_keys(vault, sealing.keys_in(before, "test"))
     work = Rotating(vault.path, (before, keys[1]))
     ended = killed(work, "os", "rename", passes, made)
     assert ended
@@ -923,7 +925,7 @@ def test_a_rotation_killed_anywhere(vault, tmp_path, keys, monkeypatch, passes, 
         monkeypatch.setenv(sealing.KEY_FILE, str(before))
     else:
         monkeypatch.delenv(sealing.KEY_FILE)
-    rotate(vault, sealing.keys_in(keys[1], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[1], "test"))
     monkeypatch.setenv(sealing.KEY_FILE, str(keys[1]))
     assert content_of(vault.path) == plain
     assert verify(vault)[0] == 0, verify(vault)[1]
@@ -931,7 +933,7 @@ def test_a_rotation_killed_anywhere(vault, tmp_path, keys, monkeypatch, passes, 
 
 @pytest.mark.slow
 def test_a_stopped_rotation_takes_no_third_key(vault, tmp_path, keys, monkeypatch):
-    rotate(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
     assert killed(Rotating(vault.path, (keys[0], keys[1])), "os", "rename", 9, True)
     monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
     third = key_file(tmp_path / "three.key")

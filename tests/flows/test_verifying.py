@@ -13,14 +13,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from flows.audit import audit_release
-from flows.verifying import key_of, verified
+from flows.verifying import key_of, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
 from tasks.places.objects import ObjectPath
 from tasks.shelf.layout import SIGNATURE
 from tasks.vault import attestation
-from tasks.vault.attestation import envelope, hashes
-from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read_key, sign
+from tasks.vault.attestation import build_envelope, hash_folder_files
+from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read_key, sign_content
 from tasks.vault.storage import FolderError, read_json
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
@@ -31,7 +31,7 @@ FLIPS_OF_SIGNATURE = 400  # its form has more ways to be nearly right
 
 
 def broken(folder, *keys):
-    return [finding.guarantee for finding in verified(folder, keys) if finding.broken]
+    return [finding.guarantee for finding in verify_release(folder, keys) if finding.broken]
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,9 @@ def test_without_a_key_the_manifest_tells_damage(copy):
 
 def resign(folder, key, name="people", version="v1"):
     """What whoever holds the key may do: sign whatever the folder holds."""
-    (folder / SIGNATURE).write_bytes(envelope(read_key(key), name, version, hashes(folder)))
+    (folder / SIGNATURE).write_bytes(
+        build_envelope(read_key(key), name, version, hash_folder_files(folder))
+    )
 
 
 def other_version(folder, key):
@@ -202,9 +204,9 @@ def other_statement(folder, key):
     statement = json.loads(base64.b64decode(line["payload"]))
     statement["predicate"]["note"] = "x"
     payload = json.dumps(statement, separators=(",", ":")).encode()
-    made = sign(read_key(key), attestation._authenticated(payload))
+    made = sign_content(read_key(key), attestation._encode_pre_authentication(payload))
     named = key_id(public_of(read_key(key)))
-    (folder / SIGNATURE).write_bytes(attestation._written(payload, named, made))
+    (folder / SIGNATURE).write_bytes(attestation._format_envelope(payload, named, made))
 
 
 @pytest.mark.parametrize(

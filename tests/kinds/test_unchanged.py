@@ -11,7 +11,7 @@ from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from reports import markdown, summary
-from reports.verdict import NOTHING, verdict
+from reports.verdict import NOTHING, judge_manifest
 from tests.flows.orders import Order, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.graph.orders import name as vertex
@@ -69,7 +69,7 @@ def released(request, tmp_path_factory):
 
 def shown(document):
     console = Console(file=io.StringIO(), width=400)
-    summary.terminal(document, console, words_of(document))
+    summary.print_release(document, console, words_of(document))
     return console.file.getvalue()
 
 
@@ -80,7 +80,7 @@ def kind_of(document):
 def test_verdict_report_summary_and_artifact_say_it_first(released):
     _, folder, document = released
     first = FIRST[kind_of(document)]
-    judged = verdict(document, words_of(document))
+    judged = judge_manifest(document, words_of(document))
     assert judged.tone == "many"
     assert judged.heading.startswith(f"{NOTHING}. ")
     assert "he privacy promise holds" in judged.heading
@@ -90,7 +90,7 @@ def test_verdict_report_summary_and_artifact_say_it_first(released):
     text = " ".join(shown(document).replace("║", " ").split())
     assert text.index("nothing was hidden. ") < text.index(first)
     assert first in text
-    heading, told = markdown.release(document, words_of(document)).split("\n\n")[1:3]
+    heading, told = markdown.render_release(document, words_of(document)).split("\n\n")[1:3]
     assert (heading, told.startswith(first)) == (f"## {judged.heading}", True)
     described = (folder / "datapackage.json").read_text("utf-8")
     assert first.partition(".")[0] in described
@@ -122,8 +122,8 @@ def test_one_change_is_enough_to_say_nothing(tmp_path, kind):
     order = ORDERS[kind](tmp_path, odd=True, checks={"max_unchanged": 0.9999})
     folder = order.release()
     document = manifest(folder)
-    assert words_of(document).unchanged(document) == ""
-    assert not verdict(document, words_of(document)).heading.startswith(NOTHING)
+    assert words_of(document).describe_no_change(document) == ""
+    assert not judge_manifest(document, words_of(document)).heading.startswith(NOTHING)
     (check,) = document["checks"]
     assert (check["measure"], check["required"]) == ("unchanged", 0.9999)
     assert 0.2 < check["found"] < 1
@@ -135,9 +135,9 @@ def test_with_k_1_no_reason_is_given(released):
     nobody = copy.deepcopy(document)
     nobody["privacy"] |= {"k_min": 1, "k_max": 1, "unprotected": nobody["privacy"]["records"]}
     words = words_of(nobody)
-    assert words.unchanged(nobody).startswith(NOTHING)
-    assert "already" not in words.unchanged(nobody)
-    judged = verdict(nobody, words)
+    assert words.describe_no_change(nobody).startswith(NOTHING)
+    assert "already" not in words.describe_no_change(nobody)
+    judged = judge_manifest(nobody, words)
     assert judged.heading.startswith("Nobody is protected")
     assert judged.paragraph.startswith(NOTHING)
 
@@ -146,7 +146,7 @@ def test_some_without_protection_come_after_it(released):
     _, _, document = released
     some = copy.deepcopy(document)
     some["privacy"] |= {"k_min": 1, "unprotected": 3}
-    assert verdict(some, words_of(some)).heading.startswith(f"{NOTHING}. 3 of ")
+    assert judge_manifest(some, words_of(some)).heading.startswith(f"{NOTHING}. 3 of ")
 
 
 def test_the_log_says_it(tmp_path, caplog):
@@ -159,7 +159,7 @@ def test_an_older_graph_does_not_tell(tmp_path):
     order = graph(tmp_path)
     document = manifest(order.release())
     del document["utility"]["same_edges"]
-    assert words_of(document).unchanged(document) == ""
+    assert words_of(document).describe_no_change(document) == ""
     limits = ReleasePlan.load(graph(tmp_path / "b", checks={"max_unchanged": 0.9}).plan).limits
     (short,) = limits.floors.shortfalls(document)
     assert short.shortfall.endswith("limits was not measured when it was published")
@@ -173,6 +173,6 @@ def test_a_version_of_a_series_is_judged_by_all_its_rows():
     words = words_of(document)
     document["utility"]["cells_exact"] = 1.0
     document["series"]["cells_exact"] = 0.9
-    assert words.unchanged(document) == ""
+    assert words.describe_no_change(document) == ""
     document["series"]["cells_exact"] = 1.0
-    assert words.unchanged(document).startswith(NOTHING)
+    assert words.describe_no_change(document).startswith(NOTHING)

@@ -7,24 +7,24 @@ from reports import verdict as judging
 
 
 def render_page(manifest, crowds):
-    return page.render(manifest, crowds, WORDS)
+    return page.render_release_page(manifest, crowds, WORDS)
 
 
 def render_verdicts(run, documents):
-    return verdicts.render(run, documents, WORDS)
+    return verdicts.render_verdicts_page(run, documents, WORDS)
 
 
 def markdown(manifest):
-    return marked.release(manifest, WORDS)
+    return marked.render_release(manifest, WORDS)
 
 
 def terminal(manifest, console):
-    summary.terminal(manifest, console, WORDS)
+    summary.print_release(manifest, console, WORDS)
 
 
 def holds(manifest):
-    return judging.holds(manifest, WORDS)
+    return judging.promise_holds(manifest, WORDS)
 
 
 def verdict(manifest):
-    return judging.verdict(manifest, WORDS)
+    return judging.judge_manifest(manifest, WORDS)

@@ -22,7 +22,7 @@ def test_what_the_plan_states_is_shown() -> None:
 
 @pytest.mark.parametrize("make", [manifest, old])
 def test_what_the_plan_does_not_state_is_said(make) -> None:
-    assert [fact.value for fact in about.stated(make())] == [about.UNSTATED] * 8
+    assert [fact.value for fact in about.list_stated_entries(make())] == [about.UNSTATED] * 8
     assert Page(render_page(make(), crowds())).text.count("not stated in the plan") == 8
 
 

@@ -211,7 +211,7 @@ def test_groups_count_everybody_once() -> None:
 @pytest.mark.parametrize("records", [2, 20, 5000])
 def test_curves_pass_through_few_sizes(records: int) -> None:
     seats = crowds(records, (1, min(records, 100)))
-    sizes = plots._thresholds(seats)
+    sizes = plots._choose_thresholds(seats)
     # The plan's own k and the next size are added to the coarse spread.
     assert len(sizes) <= max(4, min(plots.MOST_THRESHOLDS, records // 5)) + 3
     shares = plots._share_at_least(seats.demanded, sizes)

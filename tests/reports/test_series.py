@@ -132,7 +132,9 @@ def test_a_first_version_is_not_split() -> None:
     assert "It is the first version of a series." in page
     assert "new rows only" not in page
     assert "these numbers are about" not in page.lower()
-    assert series.sentence(manifest).startswith("Version 1 of a series: all 500 rows are new")
+    assert series.describe_version(manifest).startswith(
+        "Version 1 of a series: all 500 rows are new"
+    )
 
 
 def test_people_with_k_of_one_are_counted_over_all_rows() -> None:
@@ -144,11 +146,13 @@ def test_people_with_k_of_one_are_counted_over_all_rows() -> None:
 def test_releases_of_no_series_say_nothing_of_one() -> None:
     page = render_page(samples.full(), samples.crowds())
     assert "series" not in text(page).lower().replace("this series", "")
-    assert series.sentence(samples.full()) == ""
+    assert series.describe_version(samples.full()) == ""
 
 
 def test_drift_is_that_of_whole_versions() -> None:
-    (part,) = [each for each in history.parts(samples.version()) if "Changes" in each.heading]
+    (part,) = [
+        each for each in history.list_history_parts(samples.version()) if "Changes" in each.heading
+    ]
     meanings = {fact.label: fact.meaning for fact in part.facts}
     assert meanings["Information kept before"] == "by all rows of that version, as a share"
 

@@ -32,7 +32,9 @@ NUMBERS = (
 def shown(release: Manifest, width: int = 80, terminal: bool = False) -> str:
     """What the terminal view prints."""
     screen = io.StringIO()
-    summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal), WORDS)
+    summary.print_release(
+        release, Console(file=screen, width=width, force_terminal=terminal), WORDS
+    )
     return screen.getvalue()
 
 

@@ -191,7 +191,7 @@ def test_all_views_state_one_verdict() -> None:
         release = make()
         judged = verdict(release)
         screen = Console(width=400, file=io.StringIO())
-        summary.terminal(release, screen, WORDS)
+        summary.print_release(release, screen, WORDS)
         heading = judged.heading[:1].lower() + judged.heading[1:]
         assert heading in screen.file.getvalue()
         marked = f"## {judged.heading}" if judged.loud else f"**{judged.heading}.**"

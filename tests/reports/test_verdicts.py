@@ -7,12 +7,12 @@ import pytest
 
 from kinds.table.words import FINDINGS, WORDS
 from reports import markdown
-from reports.verdicts import always, checks
+from reports.verdicts import list_checks, list_constant_checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.reports.of_tables import render_verdicts
 from tests.reports.samples import HOSTILE, run, verdicts
 
-CHECKS, ALWAYS = checks(WORDS), always(WORDS)
+CHECKS, ALWAYS = list_checks(WORDS), list_constant_checks(WORDS)
 PAGES = {
     "passed": render_verdicts(run("people v1"), verdicts()),
     "refused": render_verdicts(run(), verdicts(refused_at="audited")),
@@ -169,22 +169,22 @@ def test_same_verdicts_give_the_same_bytes() -> None:
 
 def test_markdown_has_names_and_counts_only() -> None:
     told = [each["verdict"] for each in verdicts(refused_at="required")][-2:]
-    text = markdown.verdicts(told, WORDS)
+    text = markdown.render_check(told, WORDS)
     assert "# The rows to be published: 3 of 3 expectations hold" in text
     assert "# The plan's own limits: 1 of 2 expectations hold" in text
     assert text.count("- **fails**: illness: ") == text.count("fails") == 1
     assert "0.9063" not in text
-    hostile = markdown.verdicts([verdicts(columns=HOSTILE)[0]["verdict"]], WORDS)
+    hostile = markdown.render_check([verdicts(columns=HOSTILE)[0]["verdict"]], WORDS)
     assert not re.search(r"<script|\]\(|\x1b|`", hostile)
 
 
 def test_a_refusal_is_text_whatever_it_quotes() -> None:
-    told = markdown.refusal("women", "go [checks] <b>x</b> [l](http://x.y) a_b `q` *z*\x1b")
+    told = markdown.render_refusal("women", "go [checks] <b>x</b> [l](http://x.y) a_b `q` *z*\x1b")
     assert told.startswith("# women: refused, nothing was published\n\n")
     assert r"\[checks\] \<b\>x\<\/b\> \[l\](http:\/\/x.y) a\_b \`q\` \*z\*" in told
     assert "\x1b" not in told
     assert "accept" not in told
-    told = markdown.refusal("women", "too many", ["rows", "a `q` ```\n# b"])
+    told = markdown.render_refusal("women", "too many", ["rows", "a `q` ```\n# b"])
     (stated,) = re.findall(r"(?m)^```json\n(.*)\n```$", told)
     assert json.loads(stated) == {
         "rows": {"limit": 1, "note": "why"},
@@ -196,7 +196,7 @@ def test_a_refusal_is_text_whatever_it_quotes() -> None:
 
 def test_prefect_and_the_page_say_what_is_expected_in_the_same_words() -> None:
     told = verdicts()
-    shown = markdown.verdicts([each["verdict"] for each in told], WORDS)
+    shown = markdown.render_check([each["verdict"] for each in told], WORDS)
     page = Page(render_verdicts(run("people v1"), told)).texts
     for each in told:
         for outcome in each["verdict"]["outcomes"]:

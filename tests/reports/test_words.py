@@ -38,7 +38,7 @@ def test_an_attack_is_contained_only_where_both_numbers_say_so(
     found: dict[str, float], result: str
 ) -> None:
     assert one(**found).result == result
-    assert one(**found).contained == (result == "no better")
+    assert one(**found).is_contained == (result == "no better")
 
 
 def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> None:
@@ -55,21 +55,21 @@ def test_a_lucky_guess_is_no_chance_of_a_person(name: str) -> None:
     release = full()
     release["attacks"] = {name: attack(0.002, 0.03, (0.002, 0.002, 0.002))}
     assert attackers.shares(attackers.attacks(release)[0], ["1", "3"]) == ["-", "-"]
-    assert notices.notices(release, WORDS) == []
+    assert notices.list_notices(release, WORDS) == []
     release["attacks"] = {name: attack(0.04, 0.03, (0.04, 0.04, 0.04))}
-    assert [notice.risk for notice in notices.notices(release, WORDS)] == [True]
+    assert [notice.risk for notice in notices.list_notices(release, WORDS)] == [True]
 
 
 def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
-    assert attackers.strongest(attackers.attacks(full())).name == "insider"
-    assert attackers.strongest([one()]) is None
-    assert attackers.strongest([]) is None
+    assert attackers.find_strongest_attack(attackers.attacks(full())).name == "insider"
+    assert attackers.find_strongest_attack([one()]) is None
+    assert attackers.find_strongest_attack([]) is None
 
 
 def test_a_release_without_flaw_needs_no_notice() -> None:
-    assert notices.notices(full(), WORDS) == []
-    assert [notice.risk for notice in notices.notices(alarming(), WORDS)] == [True] * 5
-    assert [notice.risk for notice in notices.notices(old(), WORDS)] == [False]
+    assert notices.list_notices(full(), WORDS) == []
+    assert [notice.risk for notice in notices.list_notices(alarming(), WORDS)] == [True] * 5
+    assert [notice.risk for notice in notices.list_notices(old(), WORDS)] == [False]
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_a_release_without_flaw_needs_no_notice() -> None:
 )
 def test_an_approval_needs_a_name(approval: dict[str, object]) -> None:
     assert history.approval_lacks({"approval": approval})
-    assert history.parts({"approval": approval})[0].facts[0].value == "not stated"
+    assert history.list_history_parts({"approval": approval})[0].facts[0].value == "not stated"
 
 
 def test_a_comparison_of_releases_without_its_count_has_not_passed() -> None:
-    assert verdict.holds(full(), WORDS)
-    assert not verdict.holds({**manifest(), "second_release": {"overlapping": 1}}, WORDS)
-    assert not verdict.holds({**manifest(), "second_release": {}}, WORDS)
+    assert verdict.promise_holds(full(), WORDS)
+    assert not verdict.promise_holds({**manifest(), "second_release": {"overlapping": 1}}, WORDS)
+    assert not verdict.promise_holds({**manifest(), "second_release": {}}, WORDS)
 
 
 def test_entries_without_words_go_by_their_own_name() -> None:
@@ -95,7 +95,7 @@ def test_entries_without_words_go_by_their_own_name() -> None:
         "shift": 0.126,
         "utility": None,
     }
-    said = [fact[:2] for fact in history.parts({"drift": drift})[2].facts]
+    said = [fact[:2] for fact in history.list_history_parts({"drift": drift})[2].facts]
     assert said[:2] == [("Rows now", "5"), ("Greatest shift", "0.13")]
     assert said[2:] == [
         ("Columns gone", "a, b"),
@@ -106,7 +106,7 @@ def test_entries_without_words_go_by_their_own_name() -> None:
 
 
 def test_information_kept_is_what_is_not_lost() -> None:
-    assert facts.kept_information(manifest()) == pytest.approx(1 - 0.1123)
+    assert facts.compute_kept_information(manifest()) == pytest.approx(1 - 0.1123)
     assert [column.name for column in facts.columns(manifest())] == ["age", "sex"]
     missing = {
         "utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}
@@ -117,7 +117,7 @@ def test_information_kept_is_what_is_not_lost() -> None:
 def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
     release = manifest()
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
-    words = [notice.text for notice in notices.notices(release, WORDS) if notice.risk]
+    words = [notice.text for notice in notices.list_notices(release, WORDS) if notice.risk]
     assert any("120 of 500 people (24.0 %) hide in a crowd" in text for text in words), words
 
 
@@ -125,5 +125,5 @@ def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
 def test_columns_whose_values_find_rows_are_named(number: int, warned: bool) -> None:
     release = manifest()
     release["protection"]["unique_values"] = {"illness": number}
-    words = [notice.text for notice in notices.notices(release, WORDS) if notice.risk]
+    words = [notice.text for notice in notices.list_notices(release, WORDS) if notice.risk]
     assert any(f"{number} of 500 rows" in text for text in words) == warned

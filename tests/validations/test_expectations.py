@@ -11,7 +11,7 @@ from great_expectations.render.renderer.inline_renderer import InlineRenderer
 from numpy.typing import NDArray
 
 from validations import expectations as own
-from validations.run import run
+from validations.run import validate_columns
 
 FINITE = own.ExpectColumnNumbersToBeFinite(column="x")
 DECODE = own.ExpectColumnLevelsToDecode(column="x", levels=3)
@@ -25,7 +25,9 @@ NAN, INFINITY = float("nan"), float("inf")
 
 
 def _holds(expectation: Expectation, **columns: NDArray[Any]) -> bool:
-    return run(ExpectationSuite(name="one", expectations=[expectation.copy()]), columns).success
+    return validate_columns(
+        ExpectationSuite(name="one", expectations=[expectation.copy()]), columns
+    ).success
 
 
 @pytest.mark.parametrize(

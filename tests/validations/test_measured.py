@@ -8,7 +8,7 @@ from great_expectations import ExpectationSuite
 
 from anon_core.measures.requirements import SENSES, Requirement
 from validations import measured, required
-from validations.run import run
+from validations.run import validate_columns
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -54,7 +54,9 @@ def test_below_at_and_above_the_limit_and_without_a_number(
     requirements = [
         asked(measure, found) for found in (1.5, 2, 2.5, None, NAN, INFINITY, -INFINITY)
     ]
-    verdict = run(required.suite(requirements), required.frame(requirements))
+    verdict = validate_columns(
+        required.build_required_suite(requirements), required.frame_measures(requirements)
+    )
     assert tuple(outcome.success for outcome in verdict.outcomes) == (
         *holds,
         False,
@@ -82,13 +84,19 @@ def test_below_at_and_above_the_limit_and_without_a_number(
     ids=["nothing", "another column", "two rows", "no row", "text", "None", "boolean"],
 )
 def test_a_broken_measure_is_not_reached(columns: Any) -> None:
-    assert not run(required.suite([asked("utility", 9.0)]), columns).success
-    assert run(required.suite([asked("utility", 9.0)]), {"requirement 0": np.array([9.0])}).success
+    assert not validate_columns(
+        required.build_required_suite([asked("utility", 9.0)]), columns
+    ).success
+    assert validate_columns(
+        required.build_required_suite([asked("utility", 9.0)]), {"requirement 0": np.array([9.0])}
+    ).success
 
 
 def test_limits_of_one_kind_are_told_apart() -> None:
     requirements = [asked("distinct values", 3, limit) for limit in (2, 3, 4)]
-    verdict = run(required.suite(requirements), required.frame(requirements))
+    verdict = validate_columns(
+        required.build_required_suite(requirements), required.frame_measures(requirements)
+    )
     assert [outcome.success for outcome in verdict.outcomes] == [True, True, False]
     assert [str(failure) for failure in verdict.failures] == [
         "expect_crowd_distinct_values_to_be_at_least (illness)"
@@ -97,7 +105,9 @@ def test_limits_of_one_kind_are_told_apart() -> None:
 
 def test_words_name_the_limit_and_nothing_that_was_found() -> None:
     requirements = [asked(measure, 86420135.0, 0.75) for measure in SENSES]
-    outcomes = run(required.suite(requirements), required.frame(requirements)).outcomes
+    outcomes = validate_columns(
+        required.build_required_suite(requirements), required.frame_measures(requirements)
+    ).outcomes
     assert all("0.75" in outcome.words and "$" not in outcome.words for outcome in outcomes)
     assert "from rank 3 on" in next(
         outcome.words for outcome in outcomes if "odds" in outcome.expectation
@@ -106,8 +116,9 @@ def test_words_name_the_limit_and_nothing_that_was_found() -> None:
 
 
 def test_whole_numbers_read_as_such() -> None:
-    (outcome,) = run(
-        required.suite([asked("distinct values", 5, 3)]), {"requirement 0": np.array([5])}
+    (outcome,) = validate_columns(
+        required.build_required_suite([asked("distinct values", 5, 3)]),
+        {"requirement 0": np.array([5])},
     ).outcomes
     assert outcome.words == "Every crowd has at least 3 distinct values."
 
@@ -115,10 +126,10 @@ def test_whole_numbers_read_as_such() -> None:
 def test_the_rule_is_that_of_the_measures(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         measured,
-        "reached",
+        "is_limit_reached",
         lambda measure, found, limit: (measure, found, limit) == ("utility", 9.0, 2.0),
     )
     expectation = measured.ExpectUtilityToBeAtLeast(column="x", required=2.0)
     for found in (9.0, 10.0):
         suite = ExpectationSuite(name="one", expectations=[expectation.copy()])
-        assert run(suite, {"x": np.array([found])}).success is (found == 9.0)
+        assert validate_columns(suite, {"x": np.array([found])}).success is (found == 9.0)

@@ -25,7 +25,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Attribute, Codebook
 from kinds.table.suites import binarized, ingested, released
 from validations import run as run_module
-from validations.run import run
+from validations.run import validate_columns
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 Columns = dict[str, NDArray[Any]]
@@ -45,7 +45,7 @@ class Bomb:
 
 
 def test_sentence_of_success(specs: list[ColumnSpec], source: Columns) -> None:
-    verdict = run(ingested.suite(specs, ["diagnosis"]), source)
+    verdict = validate_columns(ingested.build_suite(specs, ["diagnosis"]), source)
     assert verdict.success
     assert verdict.failures == ()
     assert verdict.sentence() == "ingested: 7 of 7 expectations hold"
@@ -53,7 +53,7 @@ def test_sentence_of_success(specs: list[ColumnSpec], source: Columns) -> None:
 
 def test_sentence_of_failure(specs: list[ColumnSpec], source: Columns) -> None:
     infinite = np.full(6, np.inf)
-    verdict = run(ingested.suite(specs, []), {**source, "age": infinite})
+    verdict = validate_columns(ingested.build_suite(specs, []), {**source, "age": infinite})
     assert not verdict.success
     table, age = verdict.failures
     assert replace(table, words="") == Outcome(
@@ -72,14 +72,14 @@ def test_sentence_of_failure(specs: list[ColumnSpec], source: Columns) -> None:
 
 
 def test_outcomes_keep_the_order_of_the_suite(release: Columns) -> None:
-    suite = released.suite(LEVELS, 6)
+    suite = released.build_suite(LEVELS, 6)
     del release["truthful"]
     asked = [expectation.expectation_type for expectation in suite.expectations]
-    assert [outcome.expectation for outcome in run(suite, release).outcomes] == asked
+    assert [outcome.expectation for outcome in validate_columns(suite, release).outcomes] == asked
 
 
 def test_a_suite_that_expects_nothing_lets_nothing_pass(source: Columns) -> None:
-    verdict = run(gx.ExpectationSuite(name="empty"), source)
+    verdict = validate_columns(gx.ExpectationSuite(name="empty"), source)
     assert verdict == Verdict("empty", ())
     assert not verdict.success
 
@@ -89,25 +89,28 @@ def test_two_of_a_name_are_told_apart() -> None:
         ExpectColumnValuesToNotBeNull(column="x", mostly=mostly) for mostly in (0.5, 1, 0.6)
     ]
     columns = {"x": np.array([1.0, 2.0, np.nan])}
-    verdict = run(gx.ExpectationSuite(name="twice", expectations=expected), columns)
+    verdict = validate_columns(gx.ExpectationSuite(name="twice", expectations=expected), columns)
     assert [outcome.success for outcome in verdict.outcomes] == [True, False, True]
 
 
 def test_same_suite_and_columns_run_again_and_at_once(codebook: Codebook, packed: Columns) -> None:
-    suite = binarized.suite(codebook, 6)
+    suite = binarized.build_suite(codebook, 6)
     bad = {**packed, "level:age": np.full(6, -1)}
     tables = [packed, bad] * 4
-    assert [run(suite, columns).success for columns in tables[:2]] == [True, False]
+    assert [validate_columns(suite, columns).success for columns in tables[:2]] == [True, False]
     with ThreadPoolExecutor(4) as pool:
         verdicts = list(
-            pool.map(lambda columns: run(binarized.suite(codebook, 6), columns), tables)
+            pool.map(
+                lambda columns: validate_columns(binarized.build_suite(codebook, 6), columns),
+                tables,
+            )
         )
     assert [verdict.success for verdict in verdicts] == [True, False] * 4
 
 
 def test_columns_stay_as_they_were(release: Columns) -> None:
     before = {name: column.copy() for name, column in release.items()}
-    run(released.suite(LEVELS, 6), release)
+    validate_columns(released.build_suite(LEVELS, 6), release)
     assert all(np.array_equal(before[name], release[name]) for name in before)
 
 
@@ -116,7 +119,9 @@ def test_unequal_columns_are_refused(
     codebook: Codebook, packed: Columns, shape: tuple[int, ...]
 ) -> None:
     with pytest.raises(InputError, match="one length") as refusal:
-        run(binarized.suite(codebook, 6), {**packed, "k": np.full(shape, NUMBER)})
+        validate_columns(
+            binarized.build_suite(codebook, 6), {**packed, "k": np.full(shape, NUMBER)}
+        )
     assert str(NUMBER) not in str(refusal.value)
 
 
@@ -126,8 +131,8 @@ def test_a_broken_run_fails_every_expectation(
     def burst() -> None:
         raise RuntimeError(WORD)
 
-    monkeypatch.setattr(run_module, "_context", burst)
-    verdict = run(binarized.suite(codebook, 6), packed)
+    monkeypatch.setattr(run_module, "_get_context", burst)
+    verdict = validate_columns(binarized.build_suite(codebook, 6), packed)
     assert len(verdict.failures) == len(verdict.outcomes) == 5
     assert WORD not in verdict.sentence()
 
@@ -155,14 +160,14 @@ def _planted() -> list[tuple[gx.ExpectationSuite, Columns]]:
     names = ("key", "cell:a", "cell:b", "demanded", "compatible", "matchable", "truthful")
     columns = {"n": words, "b": words, "c": words, "d": words}
     tables = [
-        (ingested.suite(specs, ["d"]), columns),
+        (ingested.build_suite(specs, ["d"]), columns),
         (
-            ingested.suite(specs, ["d"]),
+            ingested.build_suite(specs, ["d"]),
             {**columns, "n": np.array([NUMBER, np.inf, np.nan]), WORD: words},
         ),
-        (binarized.suite(book, 2), {"level:a": numbers, "level:b": words, "k": numbers}),
-        (released.suite({"a": 2, "b": 2}, 2), dict.fromkeys(names, numbers)),
-        (released.suite({"a": 2, "b": 2}, 2), dict.fromkeys(names, words)),
+        (binarized.build_suite(book, 2), {"level:a": numbers, "level:b": words, "k": numbers}),
+        (released.build_suite({"a": 2, "b": 2}, 2), dict.fromkeys(names, numbers)),
+        (released.build_suite({"a": 2, "b": 2}, 2), dict.fromkeys(names, words)),
     ]
     bombs = np.array([Bomb(), Bomb(), Bomb()], dtype=object)
     broken = np.array([WORD + "\udc80", "b", None], dtype=object)
@@ -178,7 +183,7 @@ def test_no_marker_comes_out(caplog: Any, capfd: Any, recwarn: Any) -> None:
     caplog.set_level(logging.DEBUG)
     said: list[object] = []
     for suite, columns in _planted():
-        verdict = run(suite, columns)
+        verdict = validate_columns(suite, columns)
         assert not verdict.success
         said += [
             repr(verdict),
@@ -251,7 +256,9 @@ def test_great_expectations_is_imported_late_and_a_validation_writes_and_sends_n
 
 
 def test_a_verdict_survives_its_json(release: Columns) -> None:
-    verdict = run(released.suite(LEVELS, 6), {**release, "truthful": np.zeros(6, dtype=bool)})
+    verdict = validate_columns(
+        released.build_suite(LEVELS, 6), {**release, "truthful": np.zeros(6, dtype=bool)}
+    )
     document = json.loads(json.dumps(verdict_to_json(verdict)))
     assert verdict_from_json(document) == verdict
     assert len(verdict.failures) == 1
@@ -271,11 +278,11 @@ def test_every_expectation_says_in_words_what_it_expects(
     specs: list[ColumnSpec], codebook: Codebook, source: Columns, packed: Columns, release: Columns
 ) -> None:
     suites = (
-        (ingested.suite(specs, ["diagnosis"]), source),
-        (binarized.suite(codebook, 6), packed),
+        (ingested.build_suite(specs, ["diagnosis"]), source),
+        (binarized.build_suite(codebook, 6), packed),
     )
-    for suite, columns in (*suites, (released.suite(LEVELS, 6), release)):
-        for outcome in run(suite, columns).outcomes:
+    for suite, columns in (*suites, (released.build_suite(LEVELS, 6), release)):
+        for outcome in validate_columns(suite, columns).outcomes:
             assert re.fullmatch(r"[A-Z][^$^\[\]]+\.", outcome.words), outcome
             assert not [
                 value
@@ -286,7 +293,7 @@ def test_every_expectation_says_in_words_what_it_expects(
 
 
 def test_the_table_is_forgotten(release: Columns) -> None:
-    run(released.suite(LEVELS, 6), release)
+    validate_columns(released.build_suite(LEVELS, 6), release)
     gc.collect()
     assert not [
         thing

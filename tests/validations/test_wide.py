@@ -10,7 +10,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
 from kinds.table.suites import binarized, ingested, released
 from validations import run as run_module
-from validations.run import AT_ONCE, _plain, _words, run
+from validations.run import AT_ONCE, _plain_value, _word_expectation, validate_columns
 from validations.verdicts import Verdict
 
 NAMES = [f"c{number}" for number in range(3 * AT_ONCE + 5)]
@@ -27,7 +27,7 @@ def table(bad: set[str]) -> dict[str, Any]:
 
 
 def judged(columns: dict[str, Any]) -> Verdict:
-    return run(released.suite(dict.fromkeys(NAMES, 4), 6), columns)
+    return validate_columns(released.build_suite(dict.fromkeys(NAMES, 4), 6), columns)
 
 
 def test_parts_find_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,14 +49,14 @@ def test_sound_columns_pass() -> None:
 def test_no_expectation_of_a_column_sees_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Great Expectations compares a column with the name of every column in the frame."""
     seen: list[tuple[int, int]] = []
-    together = run_module._passed_together
+    together = run_module._find_passed_together
 
     def counted(suite: Any, columns: Any) -> set[str]:
         of_columns = sum(hasattr(each, "column") for each in suite.expectations)
         seen.append((of_columns, len(columns)))
         return together(suite, columns)
 
-    monkeypatch.setattr(run_module, "_passed_together", counted)
+    monkeypatch.setattr(run_module, "_find_passed_together", counted)
     judged(table(set()))
     assert sum(of_columns for of_columns, _ in seen) == len(NAMES) + 5
     assert all(width <= AT_ONCE for of_columns, width in seen if of_columns)
@@ -65,9 +65,9 @@ def test_no_expectation_of_a_column_sees_all_columns(monkeypatch: pytest.MonkeyP
 def test_words_are_those_of_great_expectations(specs: list[ColumnSpec], codebook: Codebook) -> None:
     """They are read from the expectation; its renderer takes milliseconds for each."""
     suites = (
-        ingested.suite(specs, ["diagnosis"]),
-        binarized.suite(codebook, 6),
-        released.suite({"age": 4}, 6),
+        ingested.build_suite(specs, ["diagnosis"]),
+        binarized.build_suite(codebook, 6),
+        released.build_suite({"age": 4}, 6),
     )
     for suite in suites:
         for expectation in suite.expectations:
@@ -77,5 +77,5 @@ def test_words_are_those_of_great_expectations(specs: list[ColumnSpec], codebook
             rendered: Any = content.to_json_dict()["value"]
             text = rendered["template"]
             for name, parameter in rendered["params"].items():
-                text = text.replace(f"${name}", _plain(parameter["value"]))
-            assert _words(expectation) == text
+                text = text.replace(f"${name}", _plain_value(parameter["value"]))
+            assert _word_expectation(expectation) == text

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.iterate import iterated
+from anon_core.anonymizers.adaptive.iterate import run_iterations
 from anon_core.anonymizers.adaptive.memory import memory_needed
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.base import Data
@@ -86,4 +86,4 @@ class Adaptive(Settings):
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`."""
         self.admit(data)
-        return iterated(self, data, Grouping, order=order, observer=observer, resume=resume)
+        return run_iterations(self, data, Grouping, order=order, observer=observer, resume=resume)

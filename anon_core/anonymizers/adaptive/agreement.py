@@ -65,7 +65,7 @@ class Together:
         work()
 
 
-def reclaim(
+def reclaim_features(
     table: BinaryTable,
     graph: Dissimilarity,
     tree: Tree,
@@ -151,7 +151,7 @@ def _map_shape(vertices: int, book: Codebook) -> tuple[int, int]:
     return int(book.level_offsets[-1]), CHUNK * -(-vertices // (64 * CHUNK))
 
 
-def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
+def find_hidden_features(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
     """Return what counts by place hide, uint64 (n, words) by vertex.
 
     These are the features in which a neighbour differs, and blank cells.
@@ -161,7 +161,7 @@ def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.ui
     return np.take(hidden, graph.place, axis=0)
 
 
-def hidden_totals(
+def count_hiding_vertices(
     graph: Dissimilarity, counts: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many vertices hide each feature, and how many hide any of each attribute.

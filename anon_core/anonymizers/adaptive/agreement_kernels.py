@@ -13,7 +13,7 @@ ONE = np.uint64(1)
 
 
 @kernel
-def apart(bits, hidden, u, v):
+def find_shown_differences(bits, hidden, u, v):
     """Return what rows u and v differ in and either shows, uint64: zero where they agree."""
     one, two, differs = np.uintp(u), np.uintp(v), np.uint64(0)
     for w in range(bits.shape[1]):
@@ -107,7 +107,7 @@ def list_agreeing(
                             word &= word - ONE
                             # Where they do not agree the next one takes the slot: no branch.
                             listed[slot] = u
-                            slot += np.int64(apart(bits, hidden, u, v) == 0)
+                            slot += np.int64(find_shown_differences(bits, hidden, u, v) == 0)
                     wanting -= slot - indptr[v] - size[v]
                     size[v] = slot - indptr[v]
             chunk += CHUNK

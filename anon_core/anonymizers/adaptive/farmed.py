@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.iterate import iterated
-from anon_core.anonymizers.adaptive.memory import travelling_memory
+from anon_core.anonymizers.adaptive.iterate import run_iterations
+from anon_core.anonymizers.adaptive.memory import farm_memory
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.jit.lanes import LANES
 from anon_core.search.dissimilarity import Dissimilarity
@@ -35,7 +35,7 @@ def memory(maker: Adaptive, data: BinaryTable) -> int:
     This process holds all that `Adaptive.memory` states but the costs. A worker holds the graph,
     its tree, counts, costs and the lists at work.
     """
-    return maker.memory(data) + travelling_memory(data)
+    return maker.memory(data) + farm_memory(data)
 
 
 def anonymize(
@@ -50,7 +50,7 @@ def anonymize(
     """Do as `Adaptive.anonymize`, the search for the nearest spread over a farm."""
     maker.admit(data)
     make = partial(FarmedGrouping, farm=farm)
-    return iterated(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
 
 
 class FarmedGrouping(Grouping):
@@ -69,28 +69,28 @@ class FarmedGrouping(Grouping):
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
 
         def chunk_of(blocks: range) -> Chunk:
-            slots = _slots(indptr, ground.members(blocks))
+            slots = _find_list_slots(indptr, ground.members(blocks))
             return Chunk(blocks, None if before is None else before.vertex[slots])
 
         searched = 0
-        chunks = [chunk_of(blocks) for blocks in chunked(self.table.records)]
+        chunks = [chunk_of(blocks) for blocks in cut_task_blocks(self.table.records)]
         for chunk, lists in self._farm.each(search_chunk, ground, chunks):
             members = ground.members(chunk.blocks)
-            slots = _slots(indptr, members)
+            slots = _find_list_slots(indptr, members)
             vertex[slots], cost[slots] = lists
             searched += len(members)
             report(searched)
         return Neighbours(indptr, vertex, cost)
 
 
-def chunked(records: int) -> list[range]:
+def cut_task_blocks(records: int) -> list[range]:
     """Return the blocks of 64 places of each task: whole groups, which share what they read."""
     blocks = -(-records // LANES)
     size = -(-blocks // (MOST_CHUNKS * GROUP)) * GROUP
     return [range(start, min(blocks, start + size)) for start in range(0, blocks, size)]
 
 
-def _slots(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
+def _find_list_slots(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where the lists of ascending vertices lie among those of all, int64 (their sum,)."""
     starts, sizes = indptr[members], indptr[members + 1] - indptr[members]
     first = np.cumsum(sizes) - sizes

@@ -5,11 +5,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement import Together, hidden_by, hidden_totals, reclaim
-from anon_core.anonymizers.adaptive.resume import check_covers, renamed
+from anon_core.anonymizers.adaptive.agreement import (
+    Together,
+    count_hiding_vertices,
+    find_hidden_features,
+    reclaim_features,
+)
+from anon_core.anonymizers.adaptive.resume import check_covers, rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
-from anon_core.anonymizers.weights import feature_weights, utilities
+from anon_core.anonymizers.weights import compute_utilities, feature_weights
 from anon_core.covers.cover_kernels import count_differences, hide_apart
 from anon_core.covers.named import COVERS
 from anon_core.search.dissimilarity import Dissimilarity
@@ -55,7 +60,7 @@ class Grouping:
 
     def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
         """Return the cover of the next iteration, under the weights that the counts make."""
-        graph = self.graph.fading(epsilon)
+        graph = self.graph.fade_weights(epsilon)
         self._neighbours = self.nearest(graph, self._neighbours, report)
         return self.chosen(graph, self._neighbours)
 
@@ -79,10 +84,10 @@ class Grouping:
         graph = self.graph
         self.counts[:] = 0
         if self.reclaims:
-            hidden = hidden_by(graph, self.counts)  # blank cells
+            hidden = find_hidden_features(graph, self.counts)  # blank cells
             hide_apart(u, v, self.table.bits, hidden)
             parts = self.weights, self.cell_weights, self.b
-            left = reclaim(self.table, graph, self.tree, *parts, hidden, Together())
+            left = reclaim_features(self.table, graph, self.tree, *parts, hidden, Together())
             count_partners(
                 self.table.bits, hidden, graph.layout, left.start, left.other, left.size,
                 MOST_COUNTED, self.counts,
@@ -99,8 +104,8 @@ class Grouping:
 
     def reached(self, number: int, edges: int, foreseen: float | None = None) -> Step:
         """Return the figures of an iteration whose cover has so many edges."""
-        totals = hidden_totals(self.graph, self.counts)
-        figures = utilities(*totals, (self.weights, self.cell_weights), self.table.records)
+        totals = count_hiding_vertices(self.graph, self.counts)
+        figures = compute_utilities(*totals, (self.weights, self.cell_weights), self.table.records)
         figures["cover_edges"] = edges
         if foreseen is not None:
             figures["foreseen"] = foreseen
@@ -112,8 +117,8 @@ class Grouping:
 
     def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the part of a cover that a checkpoint keeps from here, as records of the table."""
-        return renamed(cover.u, cover.v, order)
+        return rename_vertices(cover.u, cover.v, order)
 
     def hidden(self) -> NDArray[np.uint64]:
         """Return the features hidden in each record's row, uint64 (n, words)."""
-        return hidden_by(self.graph, self.counts)
+        return find_hidden_features(self.graph, self.counts)

@@ -44,7 +44,9 @@ class Half:
         ]
         vertices = np.sort(taken)
         table = whole.at(vertices)
-        return cls(replace(table, k=halved(table.k)), ranked, np.searchsorted(vertices, taken))
+        return cls(
+            replace(table, k=halve_demands(table.k)), ranked, np.searchsorted(vertices, taken)
+        )
 
     def leave(
         self,
@@ -69,7 +71,7 @@ class Half:
         )  # fmt: skip
 
 
-def halved(k: NDArray[np.int32]) -> NDArray[np.int32]:
+def halve_demands(k: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return half the demands, rounded up; a demand above 1 stays above 1."""
     return np.where(k > 1, np.maximum(2, (k + 1) // 2), k).astype(np.int32)
 
@@ -81,6 +83,6 @@ def stand_in(table: BinaryTable) -> BinaryTable:
         table.codebook,
         table.codes[:, :m],
         table.bits[:m],
-        np.sort(halved(table.k))[-m:],
+        np.sort(halve_demands(table.k))[-m:],
         table.blank[:, :m],
     )

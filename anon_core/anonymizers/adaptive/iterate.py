@@ -7,23 +7,23 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.halves import Half
-from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, renamed
+from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, rename_vertices
 from anon_core.anonymizers.adaptive.schedule import (
     HALVINGS,
     best_of,
     goes_ahead,
     next_epsilon,
-    settling,
+    warm_start_epsilon,
 )
 from anon_core.anonymizers.adaptive.settings import Settings
-from anon_core.seating.even import evened
+from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
 
 
-def iterated(
+def run_iterations(
     settings: Settings,
     table: BinaryTable,
     make: MakeGrouping,
@@ -54,11 +54,14 @@ def iterated(
     best: NDArray[np.int32] | None = None
     hidden: NDArray[np.uint64] | None = None
     if resume is not None:
-        epsilon = _resume(settings, grouping, table, rank, resume)
+        epsilon = _restore_counts(settings, grouping, table, rank, resume)
         steps, best = list(resume.steps), resume.arrays[BEST]
         foreseen = steps[0].figures.get("foreseen")
     elif goes_ahead(settings, table.records):
-        epsilon, foreseen = settling(settings), _go_ahead(settings, grouping, make, observer)
+        epsilon, foreseen = (
+            warm_start_epsilon(settings),
+            _go_ahead(settings, grouping, make, observer),
+        )
     while epsilon is not None:
         cover = grouping.cover(epsilon, observer.advanced)
         grouping.hide(cover.u, cover.v)
@@ -66,24 +69,24 @@ def iterated(
         latest = grouping.kept(cover, order)
         if best is None or best_of(steps) is steps[-1]:
             best, hidden = latest, grouping.hidden()
-        observer.stepped(State({LATEST: latest, BEST: best}, tuple(steps)))
+        observer.on_step(State({LATEST: latest, BEST: best}, tuple(steps)))
         del cover, latest  # the next search needs their counts only
         epsilon = next_epsilon(settings, steps)
     assert best is not None
     if hidden is None:
-        grouping.hide(*renamed(best[0], best[1], rank))
+        grouping.hide(*rename_vertices(best[0], best[1], rank))
         hidden = grouping.hidden()
     done = tuple(steps), best_of(steps).number
     if settings.seats == "matchable":
         return MaskedTable(table, hidden[rank], *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
-    rows = evened(ordered, hidden, weights, settings.passes)
+    rows = build_even_rows(ordered, hidden, weights, settings.passes)
     holders = order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 
 
-def _resume(
+def _restore_counts(
     settings: Settings,
     grouping: Grouping,
     table: BinaryTable,
@@ -96,7 +99,7 @@ def _resume(
     epsilon = next_epsilon(settings, state.steps)
     if epsilon is not None:
         u, v = state.arrays[LATEST]
-        grouping.hide(*renamed(u, v, rank))
+        grouping.hide(*rename_vertices(u, v, rank))
     return epsilon
 
 
@@ -113,7 +116,7 @@ def _go_ahead(
     epsilon = settings.epsilon
     if share < 2**HALVINGS:
         _go_ahead(settings, work, make, observer, 2 * share)
-        epsilon = settling(settings)
+        epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.
     cover = work.cover(epsilon / share or epsilon, lambda _: observer.advanced(0))
     work.hide(cover.u, cover.v)

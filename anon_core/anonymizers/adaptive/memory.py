@@ -12,7 +12,7 @@ from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
 from anon_core.seating.reassigning import SEGMENT
-from anon_core.seating.reseating import reseating_memory
+from anon_core.seating.reseating import reseat_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
 COUNTED = 4096  # vertices whose counts travel together
@@ -26,7 +26,7 @@ def memory_needed(settings: Settings, table: BinaryTable) -> int:
         table,
         lambda level: _of_records(level) + cover.memory(level.k - level.k.dtype.type(1)),
     )
-    return max(iterations, _afterwards(settings, table))
+    return max(iterations, _seats_memory(settings, table))
 
 
 def rank_memory(settings: Settings, table: BinaryTable, *, ranks: int, threads: int) -> int:
@@ -47,19 +47,19 @@ def rank_memory(settings: Settings, table: BinaryTable, *, ranks: int, threads: 
     iterations = _over_levels(
         settings, table, lambda level: _of_rank(level, ranks=ranks, threads=threads)
     )
-    return max(iterations, _afterwards(settings, table))
+    return max(iterations, _seats_memory(settings, table))
 
 
-def _afterwards(settings: Settings, table: BinaryTable) -> int:
+def _seats_memory(settings: Settings, table: BinaryTable) -> int:
     """Return the bytes that even seats, and then exchanges, take when the iterations are done."""
     if settings.seats != "even":
         return 0
     shares = shares_of(table.k)
     costs = 20 * SEGMENT**2 if settings.passes else 0
-    return max(even_memory(table, shares) + costs, reseating_memory(table, shares))
+    return max(even_memory(table, shares) + costs, reseat_memory(table, shares))
 
 
-def travelling_memory(table: BinaryTable) -> int:
+def farm_memory(table: BinaryTable) -> int:
     """Return the bytes of what a farm's tasks read, held once more while it is sent."""
     per_record = 2 * table.codebook.features + 5 * len(table.codebook.attributes) + 12
     return table.records * per_record + 8 * int((table.k - 1).sum(dtype="int64"))

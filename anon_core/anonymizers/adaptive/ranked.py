@@ -8,18 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
-from anon_core.anonymizers.adaptive.agreement import Partners, Together, hidden_by, reclaim
+from anon_core.anonymizers.adaptive.agreement import (
+    Partners,
+    Together,
+    find_hidden_features,
+    reclaim_features,
+)
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.iterate import iterated
+from anon_core.anonymizers.adaptive.iterate import run_iterations
 from anon_core.anonymizers.adaptive.memory import COUNTED, rank_memory
-from anon_core.anonymizers.adaptive.resume import renamed
+from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.covers.cover_kernels import hide_apart
-from anon_core.covers.suitor import adjacency, spread_cover
+from anon_core.covers.suitor import build_adjacency, spread_cover
 from anon_core.covers.suitor_kernels import count_at, list_at, scatter_counts
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, shares
+from anon_core.search.nearest import Neighbours, deal_search_shares
 from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, Edges, MaskedTable
@@ -44,7 +49,7 @@ def anonymize(
     """Do as `Adaptive.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
     maker.admit(data)
     make = partial(SpreadGrouping, ranks=ranks)
-    return iterated(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
 
 
 def share(
@@ -71,9 +76,9 @@ class SpreadGrouping(Grouping):
     def __init__(self, table: BinaryTable, settings: Settings, *, ranks: Ranks) -> None:
         super().__init__(table, settings)
         self.ranks = ranks = ranks.over(table.records)
-        mine = shares(self.graph, self.tree, ranks.size) == ranks.rank
+        mine = deal_search_shares(self.graph, self.tree, ranks.size) == ranks.rank
         self.asked = np.where(mine, self.b, np.int32(0))
-        self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
+        self._blank = find_hidden_features(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
 
@@ -82,7 +87,7 @@ class SpreadGrouping(Grouping):
 
     def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """Return the edges of the cover with an end among the own vertices."""
-        return spread_cover(self.ranks, adjacency(self.ranks, near), self.b)
+        return spread_cover(self.ranks, build_adjacency(self.ranks, near), self.b)
 
     def hide(self, u: NDArray[np.int32], v: NDArray[np.int32]) -> None:
         """Hide what differs between the ends, reclaim, and share how many partners differ."""
@@ -91,7 +96,7 @@ class SpreadGrouping(Grouping):
             hide_apart(u, v, self.table.bits, hidden)  # in part at the other ends
             self.ranks.share(hidden)
             parts = self.weights, self.cell_weights, self.b
-            partners = reclaim(
+            partners = reclaim_features(
                 self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
             )
         else:  # where all is hidden all neighbours agree
@@ -122,7 +127,7 @@ class SpreadGrouping(Grouping):
     def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the edges whose first end is an own vertex, as records of the table."""
         own = self.ranks.owns(cover.u)
-        return renamed(cover.u[own], cover.v[own], order)
+        return rename_vertices(cover.u[own], cover.v[own], order)
 
 
 class _Apart(Together):
@@ -138,7 +143,7 @@ class _Apart(Together):
     ) -> Partners:
         """Return both ends of every pair that any rank has listed, those at the own vertices."""
         lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
-        both = adjacency(self._ranks, lists, size)
+        both = build_adjacency(self._ranks, lists, size)
         # All costs are 0, so a key is the other end.
         return partners_of(self._ranks, both.start, both.key.astype(np.int32))
 

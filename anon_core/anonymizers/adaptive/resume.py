@@ -34,11 +34,11 @@ def check_covers(state: State, table: BinaryTable) -> None:
     for name, step in ((LATEST, state.steps[-1]), (BEST, best_of(state.steps))):
         ends = state.arrays.get(name)
         edges = step.figures["cover_edges"]
-        if ends is None or not _covers(ends, table.k - 1) or ends.shape[1] != edges:
+        if ends is None or not _is_cover(ends, table.k - 1) or ends.shape[1] != edges:
             raise InputError("the checkpoint holds no cover of this table; start anew without it")
 
 
-def _covers(ends: NDArray[Any], b: NDArray[np.int32]) -> bool:
+def _is_cover(ends: NDArray[Any], b: NDArray[np.int32]) -> bool:
     """Return whether edges are a simple graph of these vertices with b(v) edges or more at each."""
     n = len(b)
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype != np.int32:
@@ -52,7 +52,7 @@ def _covers(ends: NDArray[Any], b: NDArray[np.int32]) -> bool:
     return bool((np.bincount(u, minlength=n) + np.bincount(v, minlength=n) >= b).all())
 
 
-def renamed(
+def rename_vertices(
     u: NDArray[np.int32], v: NDArray[np.int32], names: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """Return edges, int32 (2, m), between the vertices of these names; the lower end first."""

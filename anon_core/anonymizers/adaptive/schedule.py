@@ -17,19 +17,19 @@ def goes_ahead(settings: Settings, records: int) -> bool:
     return settings.schedule == "multilevel" and records >= LARGE
 
 
-def settling(settings: Settings) -> float:
+def warm_start_epsilon(settings: Settings) -> float:
     """Return the epsilon of an iteration that starts from what a smaller part reached."""
     return min(settings.epsilon, max(settings.epsilon / FALL, LOWEST_EPSILON))
 
 
-def weighted(step: Step) -> float:
+def read_weighted_utility(step: Step) -> float:
     """Return the weighted utility of an iteration."""
     return step.figures["weighted_utility"]
 
 
 def best_of(steps: Sequence[Step]) -> Step:
     """Return the iteration that is kept: the first of the greatest weighted utility."""
-    return max(steps, key=weighted)
+    return max(steps, key=read_weighted_utility)
 
 
 def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
@@ -47,19 +47,22 @@ def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
         return None
     foreseen = steps[0].figures.get("foreseen")
     if foreseen is not None and settings.schedule == "multilevel":
-        slow = len(steps) > 1 and _slow(steps, len(steps) - 1)
-        expected = 1 - weighted(steps[-1]) <= (1 + SLOW) * (1 - foreseen)
-        return None if slow or expected else settling(settings)
+        slow = len(steps) > 1 and _is_slow(steps, len(steps) - 1)
+        expected = 1 - read_weighted_utility(steps[-1]) <= (1 + SLOW) * (1 - foreseen)
+        return None if slow or expected else warm_start_epsilon(settings)
     epsilon = settings.epsilon
     for count in range(1, len(steps) if settings.schedule != "fixed" else 0):
-        if _slow(steps, count):
+        if _is_slow(steps, count):
             if epsilon <= LOWEST_EPSILON:
                 return None
             epsilon = max(epsilon / FALL, LOWEST_EPSILON)
     return epsilon
 
 
-def _slow(steps: Sequence[Step], count: int) -> bool:
+def _is_slow(steps: Sequence[Step], count: int) -> bool:
     """Return whether iteration count + 1 lowered the loss by a small share only."""
-    before, after = 1 - weighted(best_of(steps[:count])), 1 - weighted(steps[count])
+    before, after = (
+        1 - read_weighted_utility(best_of(steps[:count])),
+        1 - read_weighted_utility(steps[count]),
+    )
     return after > (1 - SLOW) * before

@@ -7,9 +7,9 @@ A partner of a vertex differs from it only in features hidden at both. Packed ro
 import numpy as np
 from numba.extending import register_jitable
 
-from anon_core.anonymizers.adaptive.agreement_kernels import apart
+from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally
+from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally_bits
 
 ONE = np.uint64(1)
 HELD = 1024  # partners looked at together
@@ -17,7 +17,7 @@ SCATTER = 40503  # odd, near 2^16 by the golden ratio: multiples modulo a power 
 
 
 @kernel
-def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
+def refresh_partners(i, bits, hidden, start, partner, size, differing, needed, count):
     # differing (words, HELD), needed (words,): scratch; count (words * LANES,): filled
     """Drop partners that no longer agree with i, count by feature those that differ.
 
@@ -30,7 +30,7 @@ def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
             bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing
         )
         for w in range(words):
-            needed[w] |= tally(count, LANES * w, differing, w * HELD, held)
+            needed[w] |= tally_bits(count, LANES * w, differing, w * HELD, held)
         kept += held
     size[i] = kept - start[i]
     for w in range(words):
@@ -38,7 +38,7 @@ def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
 
 
 @inlined
-def offers(
+def list_offers(
     i,
     hidden,
     settled,
@@ -65,7 +65,7 @@ def offers(
     found, dearer, size, last = 0, np.inf, 0, 0
     for w in range(hidden.shape[1]):
         word = hidden[i, w]
-        while word:  # after `refresh` these are the features in which a partner differs
+        while word:  # after `refresh_partners` these are the features in which a partner differs
             hides[size] = LANES * w + lowest_lane(word)
             word &= word - ONE
             size += 1
@@ -119,7 +119,7 @@ def offers(
 
 
 @register_jitable
-def turns(records):
+def count_block_turns(records):
     """The least power of two whose blocks of LANES hold all records."""
     blocks = 1
     while blocks * LANES < records:
@@ -133,7 +133,7 @@ def mark_offered(i, bits, start, partner, size, offered, differing, several, mar
     """Put the partners first that differ from i in an offered feature.
 
     Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
-    0. Unless `refresh` took several rounds, `differing` still holds its result.
+    0. Unless `refresh_partners` took several rounds, `differing` still holds its result.
     """
     front, stop = start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
@@ -159,7 +159,7 @@ def mark_offered(i, bits, start, partner, size, offered, differing, several, mar
         marks[front] = 0
 
 
-@parallel_kernel(lambda size: turns(len(size)))
+@parallel_kernel(lambda size: count_block_turns(len(size)))
 def price_features(
     begin,
     end,
@@ -188,7 +188,7 @@ def price_features(
     For the marks see `mark_offered`. cheapest[i] = the cost of the next dearer feature of i at the
     last look; a vertex whose cost exceeds `limit` is skipped.
     """
-    most, blocks = offered.shape[1], turns(len(size))
+    most, blocks = offered.shape[1], count_block_turns(len(size))
     # The first vertices have the longest lists; scattering deals them out to all threads.
     for turn in range(begin, end):
         block = turn * SCATTER & (blocks - 1)
@@ -208,8 +208,8 @@ def price_features(
                 continue
             several = size[i] > HELD
             # Other threads may read while this shows a feature; no agreeing pair differs in it.
-            refresh(i, bits, hidden, start, partner, size, differing, needed, count)
-            found, cheapest[i] = offers(
+            refresh_partners(i, bits, hidden, start, partner, size, differing, needed, count)
+            found, cheapest[i] = list_offers(
                 i,
                 hidden,
                 settled,
@@ -255,7 +255,7 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
             if marks[slot] == 0:
                 break
             mark = marks[slot] & ~refused
-            if mark and apart(bits, hidden, i, partner[slot]) == 0:
+            if mark and find_shown_differences(bits, hidden, i, partner[slot]) == 0:
                 if spare[partner[slot]] <= 0:
                     refused |= mark
                 else:
@@ -292,6 +292,8 @@ def count_partners(
         )
         differing = np.empty((bits.shape[1], HELD), dtype=np.uint64)
         for place in range(LANES * block, min(LANES * block + LANES, len(layout))):
-            refresh(layout[place], bits, hidden, start, partner, size, differing, needed, count)
+            refresh_partners(
+                layout[place], bits, hidden, start, partner, size, differing, needed, count
+            )
             for bit in range(len(counts)):
                 counts[bit, place] = min(count[bit], most)

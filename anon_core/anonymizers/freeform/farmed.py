@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.freeform.freeform import Freeform
-from anon_core.anonymizers.freeform.freeform_kernels import Space, hold
-from anon_core.anonymizers.freeform.segments import Method, Starts, part, taken
+from anon_core.anonymizers.freeform.freeform_kernels import Space, enter_holders
+from anon_core.anonymizers.freeform.segments import Method, Starts, assign_rows, cut_segment
 from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State
@@ -45,7 +45,7 @@ def anonymize(
 ) -> MaskedTable:
     """Do as `Freeform.anonymize`, the segments of each round spread over a farm."""
     assign = partial(on_farm, farm=farm)
-    return maker.assigned(data, assign, order=order, observer=observer, resume=resume)
+    return maker.anonymize_by(data, assign, order=order, observer=observer, resume=resume)
 
 
 class Ground:
@@ -93,7 +93,10 @@ def on_farm(
     size, seated = -(-len(bounds) // MOST_CHUNKS), 0
     ground = Ground(method, done, space.cells[4:])
     chunks = [
-        Chunk([first for first, _ in some], [_packed(part(space, *ends), done) for ends in some])
+        Chunk(
+            [first for first, _ in some],
+            [_pack_segment(cut_segment(space, *ends), done) for ends in some],
+        )
         for some in (bounds[at : at + size] for at in range(0, len(bounds), size))
     ]
     for chunk, holders in farm.each(take_chunk, ground, chunks):
@@ -110,16 +113,16 @@ def take_chunk(ground: Ground, chunk: Chunk, _threads: int) -> list[NDArray[np.i
     """
     numba.set_num_threads(1)
     return [
-        taken(ground.method, ground.done, _unpacked(packed, ground.layout))
+        assign_rows(ground.method, ground.done, _unpack_segment(packed, ground.layout))
         for packed in chunk.parts
     ]
 
 
-def _packed(space: Space, done: int) -> tuple[NDArray[Any], ...]:
+def _pack_segment(space: Space, done: int) -> tuple[NDArray[Any], ...]:
     return space.cells.codes, space.holder[:done], space.most
 
 
-def _unpacked(packed: tuple[NDArray[Any], ...], layout: tuple[NDArray[Any], ...]) -> Space:
+def _unpack_segment(packed: tuple[NDArray[Any], ...], layout: tuple[NDArray[Any], ...]) -> Space:
     """Make the rows again from those who took them; one more round is free."""
     codes, before, most = packed
     member = np.zeros((len(codes), int(layout[0][-1])), dtype=np.bool_)
@@ -127,5 +130,5 @@ def _unpacked(packed: tuple[NDArray[Any], ...], layout: tuple[NDArray[Any], ...]
     holder[:-1] = before
     space = Space(Cells(codes, codes.copy(), codes.copy(), member, *layout), holder, most)
     for done in range(len(before)):
-        hold(done, space)
+        enter_holders(done, space)
     return space

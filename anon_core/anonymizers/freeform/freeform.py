@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.freeform.freeform_kernels import Space, hold
+from anon_core.anonymizers.freeform.freeform_kernels import Space, enter_holders
 from anon_core.anonymizers.freeform.segments import (
     Assign,
     Method,
     Starts,
+    find_segment_starts,
     on_threads,
-    segments,
 )
-from anon_core.anonymizers.groups import cell_mask, hidden_figures
+from anon_core.anonymizers.groups import cell_mask, compute_hidden_figures
 from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
-from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchanged
+from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchange_even_shares
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
@@ -134,9 +134,9 @@ class Freeform:
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
-        return self.assigned(data, on_threads, order=order, observer=observer, resume=resume)
+        return self.anonymize_by(data, on_threads, order=order, observer=observer, resume=resume)
 
-    def assigned(
+    def anonymize_by(
         self,
         data: BinaryTable,
         assign: Assign,
@@ -151,39 +151,39 @@ class Freeform:
         rounds, n = int(data.k.max(initial=1)), data.records
         observer.expects(rounds + self.exchanges)
         order = np.arange(n) if order is None else order
-        place = order[_lexicographic(data.at(order))]
+        place = order[_sort_by_levels(data.at(order))]
         table = data.at(place)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         starts, space = self.segments(table), self._space(table, rounds)
         steps = [] if resume is None else list(resume.steps[:rounds])
         if resume is not None:
-            _enter(resume, len(steps), space)
+            _restore_rounds(resume, len(steps), space)
         hidden = np.zeros_like(table.bits)
         for done in range(len(steps)):
-            _hide(table, space.holder[done], hidden)
+            _hide_differences(table, space.holder[done], hidden)
         for done in range(len(steps), rounds):
             if done:
                 assign(self.method, starts, done, space, observer.advanced)
             else:
                 observer.advanced(n)
-            hold(done, space)
-            _hide(table, space.holder[done], hidden)
-            steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
-            observer.stepped(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
+            enter_holders(done, space)
+            _hide_differences(table, space.holder[done], hidden)
+            steps.append(Step(done + 1, compute_hidden_figures(table, hidden, weights)))
+            observer.on_step(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
         holders = np.ascontiguousarray(space.holder.T)
         if self.exchanges:
-            made = exchanged(table, EvenRows(hidden, holders), weights)
+            made = exchange_even_shares(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
-            steps.append(Step(rounds + 1, hidden_figures(table, hidden, weights)))
+            steps.append(Step(rounds + 1, compute_hidden_figures(table, hidden, weights)))
             observer.advanced(n)
-            observer.stepped(State({HOLDER: space.holder}, tuple(steps)))
+            observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
         return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
 
     def segments(self, data: BinaryTable) -> Starts:
         """Return where each segment of the ordered table begins, and the end."""
         length = max(self.segment, 2 * int(data.k.max(initial=1))) if self.segment else 0
-        return segments(data.records, length)
+        return find_segment_starts(data.records, length)
 
     def _space(self, table: BinaryTable, rounds: int) -> Space:
         times = rounds // table.k.astype(np.int64)
@@ -197,13 +197,15 @@ class Freeform:
         )
 
 
-def _lexicographic(table: BinaryTable) -> NDArray[np.int64]:
+def _sort_by_levels(table: BinaryTable) -> NDArray[np.int64]:
     """The records by their levels, attributes of few levels first; equals stay in order."""
     few_first = np.argsort([a.levels for a in table.codebook.attributes], kind="stable")
     return np.lexsort(table.codes[few_first][::-1])
 
 
-def _hide(table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint64]) -> None:
+def _hide_differences(
+    table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint64]
+) -> None:
     """Hide in each row what its record and a holder, int32 (n,), differ in."""
     hidden |= table.bits ^ table.bits[holder]
     for attribute, blank in enumerate(table.blank):
@@ -211,7 +213,7 @@ def _hide(table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint
             hidden[blank[holder]] |= cell_mask(table.codebook, attribute)
 
 
-def _enter(state: State, rounds: int, space: Space) -> None:
+def _restore_rounds(state: State, rounds: int, space: Space) -> None:
     """Enter the rounds of a checkpoint; refuse one that is none of this table."""
     holder = state.arrays.get(HOLDER)
     n = len(space.most)
@@ -225,4 +227,4 @@ def _enter(state: State, rounds: int, space: Space) -> None:
         raise InputError("the checkpoint holds no rounds of this table; start anew without it")
     space.holder[:rounds] = holder
     for done in range(rounds):
-        hold(done, space)
+        enter_holders(done, space)

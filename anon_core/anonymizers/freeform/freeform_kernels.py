@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, widen
+from anon_core.anonymizers.loss_kernels import NEVER, Cells, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
@@ -37,14 +37,14 @@ def may_take(v, r, done, space):
 
 
 @kernel
-def hold(done, space):
+def enter_holders(done, space):
     """Enter who took each row in round `done`."""
     for r in range(len(space.most)):
-        widen(space.holder[done, r], r, space.cells)
+        widen_row(space.holder[done, r], r, space.cells)
 
 
 @kernel
-def substitute(v, done, row_of, space):
+def seat_along_path(v, done, row_of, space):
     """Seat record v by moving others along a shortest path; whether there is one.
 
     row_of int64 (n,): the row of each seated record; -1: none. holder[done]: the reverse. One move
@@ -80,7 +80,7 @@ def substitute(v, done, row_of, space):
 def greedy_round(done, row_of, space):
     """Give each record in turn the free row that loses least more.
 
-    A record that finds none is seated by `substitute`; who cannot be seated keeps row -1.
+    A record that finds none is seated by `seat_along_path`; who cannot be seated keeps row -1.
     """
     n = len(row_of)
     after = np.arange(1, n + 2)  # the next free row; the head stands at the end
@@ -89,14 +89,14 @@ def greedy_round(done, row_of, space):
         best, before, place = NEVER, np.int64(-1), n
         step, r = n, after[n]
         while r < n and best > 0:
-            cost = increase(v, r, best, space.cells)
+            cost = compute_loss_increase(v, r, best, space.cells)
             if cost < best and may_take(v, r, done, space):
                 best, before, place = cost, step, r
             step, r = r, after[r]
         if best < NEVER:
             after[before] = after[place]
             row_of[v], space.holder[done, place] = place, v
-        elif substitute(v, done, row_of, space):
+        elif seat_along_path(v, done, row_of, space):
             step = n  # the row that was free is so no more
             while after[step] < n:
                 r = after[step]
@@ -112,14 +112,14 @@ def all_increases(begin, end, costs, done, space):  # costs (n, n)
     for v in range(begin, end):
         for r in range(len(costs)):
             if may_take(v, r, done, space):
-                costs[v, r] = increase(v, r, NEVER, space.cells)
+                costs[v, r] = compute_loss_increase(v, r, NEVER, space.cells)
             else:
                 costs[v, r] = NEVER
 
 
 @kernel
 def lightest_first(pairs, costs, done, row_of, space):  # pairs (n * n,) by rising cost
-    """Take each pair whose record and row are free; seat who is left by `substitute`."""
+    """Take each pair whose record and row are free; seat who is left by `seat_along_path`."""
     n = len(costs)
     for pair in pairs:
         v, r = pair // n, pair % n
@@ -129,4 +129,4 @@ def lightest_first(pairs, costs, done, row_of, space):  # pairs (n * n,) by risi
             row_of[v], space.holder[done, r] = r, v
     for v in range(n):
         if row_of[v] < 0:
-            substitute(v, done, row_of, space)
+            seat_along_path(v, done, row_of, space)

@@ -13,7 +13,7 @@ from anon_core.anonymizers.freeform.freeform_kernels import (
     lightest_first,
 )
 from anon_core.anonymizers.loss_kernels import NEVER
-from anon_core.jit.kernel import spread
+from anon_core.jit.kernel import spread_work
 
 Method = Literal["greedy", "sort-greedy", "hungarian"]
 Starts = NDArray[np.int64]
@@ -21,7 +21,7 @@ Starts = NDArray[np.int64]
 Assign = Callable[[Method, Starts, int, Space, Callable[[int], None]], None]
 
 
-def segments(records: int, length: int) -> Starts:
+def find_segment_starts(records: int, length: int) -> Starts:
     """Where each segment begins, and the end; the last one takes the rest. Length 0: one."""
     number = max(1, records // length if length else 1)
     starts = np.arange(number + 1, dtype=np.int64) * length
@@ -36,13 +36,15 @@ def on_threads(
 
     def work(begin: int, end: int) -> None:
         for first, last in zip(starts[begin:end], starts[begin + 1 : end + 1], strict=True):
-            space.holder[done, first:last] = first + taken(method, done, part(space, first, last))
+            space.holder[done, first:last] = first + assign_rows(
+                method, done, cut_segment(space, first, last)
+            )
 
-    spread(work, len(starts) - 1)
+    spread_work(work, len(starts) - 1)
     report(len(space.most))
 
 
-def part(space: Space, first: int, end: int) -> Space:
+def cut_segment(space: Space, first: int, end: int) -> Space:
     """Return the records first .. end - 1, who hold rows of each other only, numbered from 0."""
     rows = {
         name: getattr(space.cells, name)[first:end] for name in ("codes", "low", "high", "member")
@@ -52,7 +54,7 @@ def part(space: Space, first: int, end: int) -> Space:
     return Space(space.cells._replace(**rows), holder, space.most[first:end])
 
 
-def taken(method: Method, done: int, space: Space) -> NDArray[np.int32]:
+def assign_rows(method: Method, done: int, space: Space) -> NDArray[np.int32]:
     """Return the record that takes each row in round `done`, int32 (n,)."""
     n = len(space.most)
     row_of = np.full(n, -1, dtype=np.int64)

@@ -41,12 +41,12 @@ class Solved(NamedTuple):
     carried: list[int]
 
 
-def split_and_carry(table: BinaryTable, loss: LossTable, split: Split) -> Groups:
+def run_split_and_carry(table: BinaryTable, loss: LossTable, split: Split) -> Groups:
     """Algorithm 1 of Liang and Samavi, or the bubble carry of their section 6."""
-    return [group for part in solved_parts(table, loss, split) for group in part.groups]
+    return [group for part in solve_parts(table, loss, split) for group in part.groups]
 
 
-def solved_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[Solved]:
+def solve_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[Solved]:
     """Solve one part after the other.
 
     Notes
@@ -67,14 +67,16 @@ def solved_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[
         records = carried + list(range(begin, end))
         piece = table.at(np.array(records))
         best, _ = least_loss(piece, loss, first_known(piece, loss), PART)
-        stay = range(len(best)) if end == n else _staying(piece, loss, best, split)
+        stay = range(len(best)) if end == n else _list_staying_groups(piece, loss, best, split)
         groups = [[records[v] for v in best[g]] for g in stay]
         done = {v for group in groups for v in group}
         carried = [v for v in records if v not in done]
         yield Solved(records, groups, carried)
 
 
-def _staying(piece: BinaryTable, loss: LossTable, groups: Groups, split: Split) -> list[int]:
+def _list_staying_groups(
+    piece: BinaryTable, loss: LossTable, groups: Groups, split: Split
+) -> list[int]:
     """The groups of a part that are not carried."""
     if split.part:
         losses = group_losses(piece, loss, groups)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import Cells, loss_of, widen
+from anon_core.anonymizers.loss_kernels import Cells, loss_of, widen_row
 from anon_core.anonymizers.optimal.partition_kernels import better_groups, likely_groups
 from anon_core.tables.loss import WHOLE, LossTable
 from anon_core.tables.records import BinaryTable
@@ -70,7 +70,7 @@ def group_losses(table: BinaryTable, loss: LossTable, groups: Groups) -> NDArray
     losses = np.empty(len(groups), dtype=np.int64)
     for g, group in enumerate(groups):
         for v in group[1:]:
-            widen(v, group[0], cells)
+            widen_row(v, group[0], cells)
         losses[g] = len(group) * loss_of(group[0], cells)
     return losses
 
@@ -98,7 +98,7 @@ class Search:
         Of negative ones, the first and then each that is far better.
         """
         part, k = self.part, self.part.table.k.astype(np.int64)
-        found, length, cost = _room(most, part.longest)
+        found, length, cost = _allocate_groups(most, part.longest)
         alike = np.diff(part.kinds, prepend=-1) == 0
         number = better_groups(
             *(k, alike, dual[part.kinds] * WHOLE, limit * WHOLE, limit < 0, self._left),
@@ -106,26 +106,26 @@ class Search:
         )
         if number < 0 or (number == most and limit >= 0):
             return None
-        return _listed(number, found, length, cost)
+        return _list_groups(number, found, length, cost)
 
     def _likely(self, dual: NDArray[np.float64]) -> Costed:
         part, k = self.part, self.part.table.k.astype(np.int64)
-        found, length, cost = _room(len(k), part.longest)
+        found, length, cost = _allocate_groups(len(k), part.longest)
         number = likely_groups(
             *(k, dual[part.kinds] * WHOLE, -TOLERANCE * WHOLE),
             *(Cells.of(part.table, part.loss), found, length, cost),
         )
-        return _listed(number, found, length, cost)
+        return _list_groups(number, found, length, cost)
 
 
-def _room(
+def _allocate_groups(
     most: int, longest: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     found = np.empty((most, longest), dtype=np.int32)
     return found, np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
 
 
-def _listed(
+def _list_groups(
     number: int, found: NDArray[np.int32], length: NDArray[np.int64], cost: NDArray[np.int64]
 ) -> Costed:
     return [found[i, : length[i]].tolist() for i in range(number)], cost[:number]

@@ -5,7 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, loss_of, widen
+from anon_core.anonymizers.loss_kernels import (
+    NEVER,
+    Cells,
+    compute_loss_increase,
+    loss_of,
+    widen_row,
+)
 from anon_core.jit.kernel import kernel
 
 
@@ -44,7 +50,7 @@ class Runs(NamedTuple):
 
 
 @kernel
-def grow(k, cells, runs, group):  # k (n,), group (n,) filled with -1
+def grow_greedy_groups(k, cells, runs, group):  # k (n,), group (n,) filled with -1
     """Number the group of each record; -1: too few were left to make a group.
 
     Returns the row of cells that stands for each group: that of its first record.
@@ -56,23 +62,23 @@ def grow(k, cells, runs, group):  # k (n,), group (n,) filled with -1
     rows = np.empty(len(k), dtype=np.int64)
     groups = 0
     while True:
-        run = _left(0, after)
+        run = _find_next_run(0, after)
         if run == len(left):
             break
         first, size, most = left[run], 0, 0
         for a in range(len(cells.ordinal)):
-            _reprice(first, a, cells, price)
+            _price_levels(first, a, cells, price)
         while run < len(left):
             v = left[run]
             group[v] = groups
             size, most = size + 1, max(most, k[v])
-            _join(v, first, cells, price)
+            _join_record(v, first, cells, price)
             left[run] += 1
             if left[run] == runs.start[run + 1]:
                 after[run] = run + 1
             if size >= most:
                 break
-            run = _cheapest(runs, after, price, sums)
+            run = _find_cheapest_run(runs, after, price, sums)
         if size < most:
             for v in range(len(k)):
                 if group[v] == groups:
@@ -84,7 +90,7 @@ def grow(k, cells, runs, group):  # k (n,), group (n,) filled with -1
 
 
 @kernel
-def _left(run, after):
+def _find_next_run(run, after):
     """The first run from this one on that has records left; the number of runs if none has."""
     while after[run] != run:
         after[run] = after[after[run]]
@@ -93,14 +99,16 @@ def _left(run, after):
 
 
 @kernel
-def _cheapest(runs, after, price, sums):  # sums (attributes + 1,) of the first columns' prices
+def _find_cheapest_run(
+    runs, after, price, sums
+):  # sums (attributes + 1,) of the first columns' prices
     """The first run with records left whose levels cost least; the number of runs if none is left.
 
     Runs that share the columns which already cost as much as the best are passed over at once.
     """
     number, columns = runs.level.shape
     best, found, depth = NEVER, number, 0
-    run = _left(0, after)
+    run = _find_next_run(0, after)
     while run < number:
         a, total = depth, sums[depth]
         while a < columns:
@@ -113,7 +121,7 @@ def _cheapest(runs, after, price, sums):  # sums (attributes + 1,) of the first 
             best, found, a = total, run, columns - 1
             if best == 0:
                 break
-        later = _left(np.int64(runs.jump[run, a]), after)
+        later = _find_next_run(np.int64(runs.jump[run, a]), after)
         depth = 0
         while runs.jump[run, depth] > later:
             depth += 1
@@ -122,16 +130,16 @@ def _cheapest(runs, after, price, sums):  # sums (attributes + 1,) of the first 
 
 
 @kernel
-def _join(v, r, cells, price):
+def _join_record(v, r, cells, price):
     """Let row r hold record v, and price what else may join."""
-    widen(v, r, cells)
+    widen_row(v, r, cells)
     for a in range(len(cells.ordinal)):
         if price[cells.offsets[a] + cells.codes[v, a]] > 0:
-            _reprice(r, a, cells, price)
+            _price_levels(r, a, cells, price)
 
 
 @kernel
-def _reprice(r, a, cells, price):
+def _price_levels(r, a, cells, price):
     """Price the levels of attribute a: what row r loses more if it holds them, too."""
     at, end = cells.offsets[a], cells.offsets[a + 1]
     low, high = cells.low[r, a] + at, cells.high[r, a] + at
@@ -165,13 +173,13 @@ def place_rest(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
     for v in rest:
         best, place, enough = NEVER, 0, False
         for g in range(len(rows)):
-            cost = losses[g] + (grown[g] + 1) * increase(v, rows[g], NEVER, cells)
+            cost = losses[g] + (grown[g] + 1) * compute_loss_increase(v, rows[g], NEVER, cells)
             fits = size[g] + 1 >= k[v]
             if (fits and not enough) or (fits == enough and cost < best):
                 best, place, enough = cost, g, fits
         group[v] = place
         size[place] += 1
         if sequential:
-            widen(v, rows[place], cells)
+            widen_row(v, rows[place], cells)
             grown[place] += 1
             losses[place] = loss_of(rows[place], cells)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.groups import made_of_groups
+from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.optimal import ordered
-from anon_core.anonymizers.optimal.carry import Split, split_and_carry
+from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
 from anon_core.anonymizers.optimal.columns import Groups
 from anon_core.anonymizers.optimal.partition import PART, PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
@@ -133,7 +133,7 @@ class Optimal:
         holders = 24 * data.records * shares_of(data.k)
         columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
         longest = min(data.records, 2 * int(data.k.max(initial=1)) - 1)
-        program = (100 * longest + 600) * columns.get(self._chosen(data), 0)
+        program = (100 * longest + 600) * columns.get(self._choose_method(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
 
     def anonymize(
@@ -157,26 +157,26 @@ class Optimal:
                 group[places[members]] = number
             return group
 
-        made, group = made_of_groups(data, data.k, find, weights, observer, resume)
-        return replace(made, holders=_holders(group, data.k))
+        made, group = mask_groups(data, data.k, find, weights, observer, resume)
+        return replace(made, holders=_list_holders(group, data.k))
 
     @property
     def _split(self) -> Split:
         return Split(self.sets, self.boundary, self.part, self.accept)
 
-    def _chosen(self, data: BinaryTable) -> Method:
+    def _choose_method(self, data: BinaryTable) -> Method:
         if self.method != "auto":
             return self.method
         few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
     def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
-        method = self._chosen(table)
+        method = self._choose_method(table)
         if method == "initial":
-            return ordered.consecutive(table)
+            return ordered.build_initial_groups(table)
         if method == "exact":
             groups, proved = least_loss(
-                table, loss, split_and_carry(table, loss, self._split), PROOF
+                table, loss, run_split_and_carry(table, loss, self._split), PROOF
             )
             if not proved:
                 raise LimitError(
@@ -186,11 +186,11 @@ class Optimal:
                 )
             return groups
         if method == "split-and-carry":
-            return split_and_carry(table, loss, self._split)
-        return ordered.greedy(table, loss, sequential=self.leftovers == "sequential")
+            return run_split_and_carry(table, loss, self._split)
+        return ordered.build_greedy_groups(table, loss, sequential=self.leftovers == "sequential")
 
 
-def _holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.int32]:
+def _list_holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.int32]:
     """Who may sit in each row, int32 (n, D): k members of its class in turn, each for D / k shares.
 
     k is here the greatest demand of the class.

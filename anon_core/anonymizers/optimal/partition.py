@@ -86,11 +86,11 @@ def least_loss(
     part = Part(table.at(order), kinds[order], loss)
     known = [place[group].tolist() for group in known]
     search = Search(part, budget.groups)
-    priced = _priced(search, known)
-    best = _within(search, priced, known, budget) if priced.complete else None
+    priced = _price_groups(search, known)
+    best = _find_least_partition(search, priced, known, budget) if priced.complete else None
     proved = best is not None
     if best is None:
-        best = _chosen(part, priced.groups, priced.costs, MOST_NODES)[0] or known
+        best = _solve_integer_program(part, priced.groups, priced.costs, MOST_NODES)[0] or known
     return [sorted(order[group].tolist()) for group in best], proved
 
 
@@ -116,7 +116,7 @@ class Priced(NamedTuple):
     complete: bool
 
 
-def _priced(search: Search, known: Groups) -> Priced:
+def _price_groups(search: Search, known: Groups) -> Priced:
     """Add groups to the known ones until none is better, or the budget is spent."""
     from scipy.optimize import linprog  # takes a third of a second to import
 
@@ -142,7 +142,9 @@ def _priced(search: Search, known: Groups) -> Priced:
         groups, costs = groups + more[0], np.concatenate([costs, more[1] / WHOLE])
 
 
-def _within(search: Search, priced: Priced, known: Groups, budget: Budget) -> Groups | None:
+def _find_least_partition(
+    search: Search, priced: Priced, known: Groups, budget: Budget
+) -> Groups | None:
     """The partition of least loss; None: not proved within the budget."""
     slack = TOLERANCE * len(search.part.kinds)
     gap = float(priced.costs[: len(known)].sum()) - priced.bound
@@ -154,7 +156,9 @@ def _within(search: Search, priced: Priced, known: Groups, budget: Budget) -> Gr
             return None
         chosen = _least_of(search.part, more, priced.dual, limit, tries)
         if chosen is None and budget.nodes:
-            chosen, lost = _chosen(search.part, more[0], more[1] / WHOLE, budget.nodes)
+            chosen, lost = _solve_integer_program(
+                search.part, more[0], more[1] / WHOLE, budget.nodes
+            )
             if chosen and lost > priced.bound + limit:  # groups beyond the limit may lose less
                 if lost - priced.bound < gap:
                     known, gap = chosen, lost - priced.bound
@@ -195,7 +199,7 @@ def _least_of(
     return None if size < 0 else part.groups([groups[c] for c in order[path[:size]]])
 
 
-def _chosen(
+def _solve_integer_program(
     part: Part, groups: Groups, costs: NDArray[np.float64], nodes: int
 ) -> tuple[Groups | None, float]:
     """The partition of least cost by these groups, and its cost, by HiGHS; [] if there is none.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, increase, widen
+from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel
 
 
@@ -32,7 +32,7 @@ def better_groups(
             continue
         below = limit
         path[0], loss[0], gain[0], need[0] = root, 0, dual[root], k[root]
-        _single(root, 0, cells)
+        _reset_row(root, 0, cells)
         if k[root] == 1 and -dual[root] < limit:
             if number == most:
                 return number
@@ -50,7 +50,7 @@ def better_groups(
             if budget[0] == 0:
                 return -1
             budget[0] -= 1
-            more = increase(v, depth, NEVER, cells)
+            more = compute_loss_increase(v, depth, NEVER, cells)
             total, size = loss[depth] + more, depth + 2
             duals, least = gain[depth] + dual[v], max(need[depth], k[v])
             # Each further member loses as much as the others do now, at least.
@@ -75,8 +75,8 @@ def better_groups(
                 number += 1
             depth += 1
             path[depth], loss[depth], gain[depth], need[depth] = v, total, duals, least
-            _copy(depth, cells)
-            widen(v, depth, cells)
+            _copy_row(depth, cells)
+            widen_row(v, depth, cells)
             v += 1
     return number
 
@@ -103,7 +103,7 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
     """
     n, longest, number = len(k), found.shape[1], 0
     for root in range(n):
-        _single(root, 0, cells)
+        _reset_row(root, 0, cells)
         found[number, 0] = root
         total, duals, need, below = np.int64(0), dual[root], k[root], limit
         joined = np.zeros(n, dtype=np.bool_)
@@ -113,11 +113,11 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
             best, place, more = np.inf, 0, np.int64(0)
             for v in range(n):
                 if not joined[v]:
-                    added = increase(v, 0, NEVER, cells)
+                    added = compute_loss_increase(v, 0, NEVER, cells)
                     reduced = (total + added) * size - duals - dual[v]
                     if reduced < best:
                         best, place, more = reduced, v, added
-            widen(place, 0, cells)
+            widen_row(place, 0, cells)
             joined[place] = True
             found[number, size - 1] = place
             total, duals, need = total + more, duals + dual[place], max(need, k[place])
@@ -129,7 +129,7 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
 
 
 @kernel
-def _single(v, r, cells):
+def _reset_row(v, r, cells):
     """Let row r allow the levels of record v only."""
     cells.low[r], cells.high[r], cells.member[r] = cells.codes[v], cells.codes[v], False
     for a in range(len(cells.ordinal)):
@@ -137,7 +137,7 @@ def _single(v, r, cells):
 
 
 @kernel
-def _copy(r, cells):
+def _copy_row(r, cells):
     """Let row r be as the row before it."""
     cells.low[r], cells.high[r] = cells.low[r - 1], cells.high[r - 1]
     cells.member[r] = cells.member[r - 1]
@@ -164,12 +164,12 @@ def least_partition(
         if c >= begin[kind[depth] + 1] or total[depth] + reduced[c] >= limit:
             depth -= 1
             if depth >= 0:
-                _release(column[depth], member, length, free)
+                _release_column(column[depth], member, length, free)
             continue
         if budget[0] == 0:
             return -1
         budget[0] -= 1
-        if not _take(c, member, length, free):
+        if not _take_column(c, member, length, free):
             continue
         column[depth] = c
         total[depth + 1], spent[depth + 1] = total[depth] + reduced[c], spent[depth] + cost[c]
@@ -184,12 +184,12 @@ def least_partition(
         if spent[depth + 1] < least:
             least, limit, size = spent[depth + 1], min(limit, total[depth + 1]), depth + 1
             path[:size] = column[:size]
-        _release(c, member, length, free)
+        _release_column(c, member, length, free)
     return size
 
 
 @kernel
-def _take(c, member, length, free):
+def _take_column(c, member, length, free):
     """Take the records of a column, unless some are taken already."""
     for m in range(length[c]):
         free[member[c, m]] -= 1
@@ -201,7 +201,7 @@ def _take(c, member, length, free):
 
 
 @kernel
-def _release(c, member, length, free):
-    """Undo `_take`."""
+def _release_column(c, member, length, free):
+    """Undo `_take_column`."""
     for m in range(length[c]):
         free[member[c, m]] += 1

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm
-from anon_core.anonymizers.smooth.state_kernels import load, unload
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, compute_log2
+from anon_core.anonymizers.smooth.state_kernels import load_counts, unload_counts
 from anon_core.anonymizers.smooth.sweeps_kernels import (
-    change,
     gain_of_move,
     gain_of_swap,
     may_leave,
+    move_record,
 )
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 @kernel
@@ -24,7 +24,7 @@ def member_at(groups, g, place):
 
 
 @kernel
-def anneal(sweep, heat, rows, near, groups, items):
+def anneal_records(sweep, heat, rows, near, groups, items):
     """Offer each record once a random neighbour's group; return how many moved or swapped.
 
     A change that lowers the sum of `true` - J `created` by d is made with a chance of
@@ -33,13 +33,13 @@ def anneal(sweep, heat, rows, near, groups, items):
     held_a, held_b = np.zeros((2, items), dtype=np.int32)
     made = 0
     for v in range(len(near)):
-        drawn = mixed(mixed(np.uint64(sweep)) ^ np.uint64(v))
+        drawn = mix_bits(mix_bits(np.uint64(sweep)) ^ np.uint64(v))
         u = near[v, drawn % np.uint64(near.shape[1])]
         a = groups.group[v]
         b = groups.group[u] if u >= 0 else a
         if a == b:
             continue
-        drawn = mixed(drawn)
+        drawn = mix_bits(drawn)
         # One more than there are members: the last place means that v moves and none comes back.
         at = np.int64(drawn % np.uint64(groups.size[b] + 1))
         w = member_at(groups, b, at) if at < groups.size[b] else np.int32(-1)
@@ -49,17 +49,17 @@ def anneal(sweep, heat, rows, near, groups, items):
             fits = rows.k[w] <= groups.size[a] and rows.k[v] <= groups.size[b]
         if not fits:
             continue
-        load(groups, a, held_a)
-        load(groups, b, held_b)
+        load_counts(groups, a, held_a)
+        load_counts(groups, b, held_b)
         if w < 0:
             gain = gain_of_move(rows, groups, v, b, held_a, held_b)
         else:
             gain = gain_of_swap(rows, groups, v, w, held_a, held_b)
-        unload(groups, a, held_a)
-        unload(groups, b, held_b)
-        drawn = (mixed(drawn) >> np.uint64(2)) | np.uint64(1)
-        late = (62 << LOG_BITS) - logarithm(np.int64(drawn))
+        unload_counts(groups, a, held_a)
+        unload_counts(groups, b, held_b)
+        drawn = (mix_bits(drawn) >> np.uint64(2)) | np.uint64(1)
+        late = (62 << LOG_BITS) - compute_log2(np.int64(drawn))
         if gain > -(((groups.whole[1] * heat) >> LOG_BITS) * late >> LOG_BITS):
-            change(rows, groups, v, b, w)
+            move_record(rows, groups, v, b, w)
             made += 1
     return made

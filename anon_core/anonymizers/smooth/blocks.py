@@ -9,14 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.blocks_kernels import consensus
-from anon_core.anonymizers.smooth.counts import similarity
-from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of, taken
+from anon_core.anonymizers.smooth.blocks_kernels import compute_consensus_keys
+from anon_core.anonymizers.smooth.counts import compute_jaccard
+from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of, take_records
 from anon_core.anonymizers.smooth.each import Each
-from anon_core.anonymizers.smooth.matching import matched
-from anon_core.anonymizers.smooth.neighbours import neighbours
-from anon_core.anonymizers.smooth.neighbours_kernels import race
-from anon_core.anonymizers.smooth.sweeps import annealed, dissolved, needs, swept
+from anon_core.anonymizers.smooth.matching import match_groups
+from anon_core.anonymizers.smooth.neighbours import list_neighbours
+from anon_core.anonymizers.smooth.neighbours_kernels import draw_arrivals
+from anon_core.anonymizers.smooth.sweeps import (
+    dissolve_small_groups,
+    find_group_needs,
+    run_annealing_sweep,
+    run_sweep,
+)
 
 PASSES = 3  # a second one raises J by .2 to .3 points, a third by .2
 AROUND = 8  # neighbours of a record that decide its block
@@ -57,7 +62,7 @@ class Block:
         Its place among the blocks.
     rows : Rows
     near : int32 (m, most)
-        Nearest records of each that are in the block, see `neighbours`.
+        Nearest records of each that are in the block, see `list_neighbours`.
     group : int32 (m,)
         Group of each record, numbered from 0; empty in the first pass.
     """
@@ -66,27 +71,30 @@ class Block:
         self.number, self.rows, self.near, self.group = number, rows, near, group
 
 
-def grouped(ground: Ground, block: Block) -> Result:
+def group_block(ground: Ground, block: Block) -> Result:
     """Group the records of a block, or let those in groups move and swap."""
     rows, items, near, rest = block.rows, ground.items, block.near, (0, 0)
     if len(block.group):
         group, moved = block.group, 0
-        true, entries = similarity(rows, items, group)
+        true, entries = compute_jaccard(rows, items, group)
         rest = ground.whole[0] - true, ground.whole[1] - entries
     else:
-        group, moved = dissolved(rows, items, near, matched(rows, items, near)), len(rows.k)
+        group, moved = (
+            dissolve_small_groups(rows, items, near, match_groups(rows, items, near)),
+            len(rows.k),
+        )
     for sweep in range(1, ground.annealing + 1):
-        group, made = annealed(rows, items, near, group, sweep, ground.annealing, rest)
+        group, made = run_annealing_sweep(rows, items, near, group, sweep, ground.annealing, rest)
         moved += made
     for _ in range(ground.sweeps):
-        group, made = swept(rows, items, near, group, rest)
+        group, made = run_sweep(rows, items, near, group, rest)
         moved += made
         if not made:
             break
     return group, moved
 
 
-def passes(
+def run_passes(
     work: Work,
     group: Group,
     turns: range,
@@ -111,31 +119,33 @@ def passes(
         It receives how many records of the pass are done.
     """
     rows, items = work.rows, work.items
-    near = neighbours(rows, items, each, length)
+    near = list_neighbours(rows, items, each, length)
     for turn in turns:
-        whole = similarity(rows, items, group) if len(group) else (0, 0)
+        whole = compute_jaccard(rows, items, group) if len(group) else (0, 0)
         members = blocks_of(rows, items, near, group, turn, length)
         first = np.cumsum([0, *map(len, members)])
-        blocks = (_block(at, rows, near, inside, group) for at, inside in enumerate(members))
+        blocks = (_build_block(at, rows, near, inside, group) for at, inside in enumerate(members))
         found, moved, done = np.empty(len(rows.k), dtype=np.int64), 0, 0
         ground = Ground(items, work.annealing, work.sweeps, whole)
-        for block, (part, made) in each(grouped, ground, blocks):
+        for block, (part, made) in each(group_block, ground, blocks):
             found[members[block.number]] = first[block.number] + part
             moved, done = moved + made, done + len(part)
             report(done)
-        group = _numbered(found)
+        group = _number_groups(found)
         yield group, moved
 
 
-def _block(number: int, rows: Rows, near: Group, inside: NDArray[np.int64], group: Group) -> Block:
+def _build_block(
+    number: int, rows: Rows, near: Group, inside: NDArray[np.int64], group: Group
+) -> Block:
     # Place in the block of each record; the last one stands for -1, no neighbour.
     place = np.full(len(rows.k) + 1, -1, dtype=np.int32)
     place[inside] = np.arange(len(inside))
-    held = _numbered(group[inside]) if len(group) else group
-    return Block(number, taken(rows, inside), place[near[inside]], held)
+    held = _number_groups(group[inside]) if len(group) else group
+    return Block(number, take_records(rows, inside), place[near[inside]], held)
 
 
-def _numbered(label: NDArray[np.int64] | Group) -> Group:
+def _number_groups(label: NDArray[np.int64] | Group) -> Group:
     """Number the groups from 0."""
     return np.unique(label, return_inverse=True)[1].astype(np.int32)
 
@@ -155,7 +165,7 @@ def blocks_of(
     n = len(rows.k)
     own = np.arange(n, dtype=np.int32)
     if len(group):
-        need, size = needs(rows, group), np.bincount(group)
+        need, size = find_group_needs(rows, group), np.bincount(group)
         around = members_of(group, len(size))
     else:
         need, size = rows.k, np.ones(n, dtype=np.int64)
@@ -163,17 +173,17 @@ def blocks_of(
         around = Members(np.arange(n + 1) * sets.shape[1], sets.ravel())
     keys = np.empty(len(size), dtype=np.uint64)
     frequency = np.bincount(rows.indices, minlength=items)
-    arrivals = np.stack([race(frequency, n, 3 * turn + each) for each in range(3)])
-    consensus(keys, around, items, rows, arrivals)
+    arrivals = np.stack([draw_arrivals(frequency, n, 3 * turn + each) for each in range(3)])
+    compute_consensus_keys(keys, around, items, rows, arrivals)
     sequence = np.argsort(keys, kind="stable")
     block = np.empty(len(size), dtype=np.int64)
-    block[sequence] = cut(size[sequence], need[sequence], length)
+    block[sequence] = cut_into_blocks(size[sequence], need[sequence], length)
     of = block[group] if len(group) else block
     members = np.argsort(of, kind="stable")
     return np.split(members, np.cumsum(np.bincount(of))[:-1])
 
 
-def cut(
+def cut_into_blocks(
     size: NDArray[np.int64], need: NDArray[np.int64] | NDArray[np.int32], length: int
 ) -> NDArray[np.int64]:
     """Cut a sequence of groups, or of single records, into blocks of equal length.

@@ -4,11 +4,11 @@ import numpy as np
 
 from anon_core.anonymizers.smooth.neighbours_kernels import FAR, SORT_BITS
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 @parallel_kernel(lambda keys: len(keys))
-def consensus(begin, end, keys, members, items, rows, arrivals):
+def compute_consensus_keys(begin, end, keys, members, items, rows, arrivals):
     # keys uint64 (sets,); members: Members, of sets that may overlap; arrivals (3, items)
     """Return a sort key: which item that half of a set holds arrives first in each race.
 
@@ -28,7 +28,7 @@ def consensus(begin, end, keys, members, items, rows, arrivals):
                     often = 2 * held[item] >= len(inside)
                     if often and arrivals[race_of, item] < best:
                         best, first = arrivals[race_of, item], np.int64(item)
-            short = mixed(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
+            short = mix_bits(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
             key = (key << np.uint64(SORT_BITS)) | short
         keys[g] = key
         for v in inside:

@@ -8,10 +8,10 @@ from anon_core.anonymizers.smooth.counts_kernels import (
     Members,
     Rows,
     count_pairs,
+    count_true_and_created,
     fill_counts,
-    majority,
+    list_majority_items,
     members_of,
-    similar,
 )
 
 
@@ -26,19 +26,19 @@ def counts_of(rows: Rows, items: int, members: Members) -> Counts:
     return counts
 
 
-def released_items(
+def list_released_items(
     rows: Rows, items: int, group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the items of each group's rows, int64 (groups + 1,) and int32 (entries,)."""
     members = members_of(group, int(group.max(initial=-1)) + 1)
-    start, item = majority(counts_of(rows, items, members), members)
+    start, item = list_majority_items(counts_of(rows, items, members), members)
     return start, item
 
 
-def figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
+def compute_matrix_figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
     """Return the Jaccard similarity, and what is suppressed and created in parts of the entries."""
     entries = len(rows.indices)
-    true, both = similarity(rows, items, group)
+    true, both = compute_jaccard(rows, items, group)
     return {
         "jaccard": true / both if entries else 1.0,
         "suppressed": (entries - true) / max(1, entries),
@@ -47,8 +47,8 @@ def figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float
     }
 
 
-def similarity(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
+def compute_jaccard(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
     """Return J as a fraction: entries that stay, and those of source or release."""
     members = members_of(group, int(group.max(initial=-1)) + 1)
-    true, created = similar(counts_of(rows, items, members), members)
+    true, created = count_true_and_created(counts_of(rows, items, members), members)
     return true, len(rows.indices) + created

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 LOG_BITS = 16  # of a logarithm below one
 
@@ -83,7 +83,7 @@ def fill_counts(begin, end, counts, items, rows, members):
 
 
 @kernel
-def majority(counts, members):
+def list_majority_items(counts, members):
     """Return the items of each group's rows, those that at least half of its members hold."""
     groups = len(counts.start) - 1
     start, kept = np.zeros(groups + 1, dtype=np.int64), np.empty_like(counts.item)
@@ -99,19 +99,19 @@ def majority(counts, members):
 
 
 @kernel
-def fingerprints(rows):
+def fingerprint_records(rows):
     """Return a number of each record's items: equal records have equal ones."""
     out = np.empty(len(rows.k), dtype=np.uint64)
     for v in range(len(rows.k)):
         number = np.uint64(rows.indptr[v + 1] - rows.indptr[v])
         for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
-            number = mixed(number ^ np.uint64(item))
+            number = mix_bits(number ^ np.uint64(item))
         out[v] = number
     return out
 
 
 @kernel
-def taken(rows, place):
+def take_records(rows, place):
     """Return the records at these places, in this order."""
     indptr = np.zeros(len(place) + 1, dtype=np.int64)
     for v in range(len(place)):
@@ -125,7 +125,7 @@ def taken(rows, place):
 
 
 @kernel
-def similar(counts, members):
+def count_true_and_created(counts, members):
     """Return how many pairs of record and item stay, and how many are created."""
     true, created = np.int64(0), np.int64(0)
     for g in range(len(counts.start) - 1):
@@ -138,7 +138,7 @@ def similar(counts, members):
 
 
 @kernel
-def logarithm(number):
+def compute_log2(number):
     """Return log2 of a whole number from 1 to 2^62, in 2^-16, rounded down."""
     whole = 0
     while number >> (whole + 1):

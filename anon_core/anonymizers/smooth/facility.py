@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.anonymizers.smooth.facility_kernels import (
     SCALE,
-    apart,
-    assign,
+    assign_to_nearest,
     close_small,
+    compute_hamming_distance,
+    compute_opening_costs,
     greedy_stars,
-    opening_costs,
-    parted,
+    sort_cluster_members,
 )
 from anon_core.anonymizers.smooth.neighbours import nearest_by_distance
 
@@ -22,7 +22,7 @@ Merge = Literal["nearest", "arbitrary"]
 BESIDE_K = 24  # neighbours listed beyond the k nearest
 
 
-def alg2(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
+def group_by_facility(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     """Group records by facility location with a lower bound; returns int32 (n,).
 
     The facility location problem is solved greedily (Jain, Mahdian and Saberi, 2002) on lists of
@@ -33,15 +33,15 @@ def alg2(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     near = nearest_by_distance(rows, items, int(rows.k.max(initial=1)) + BESIDE_K)
     opening = np.empty(len(rows.k), dtype=np.int64)
     distance = np.empty(near.shape, dtype=np.int64)
-    opening_costs(opening, distance, factor, rows, near)
+    compute_opening_costs(opening, distance, factor, rows, near)
     centres = greedy_stars(opening, distance, near)
     group = np.empty(len(rows.k), dtype=np.int32)
-    assign(group, centres, items, rows)
+    assign_to_nearest(group, centres, items, rows)
     close_small(group, int(share * (1 << SCALE)), centres, items, rows)
-    return merged(rows, group, centres, merge)
+    return merge_clusters(rows, group, centres, merge)
 
 
-def merged(
+def merge_clusters(
     rows: Rows, group: NDArray[np.int32], centres: NDArray[np.int64], merge: Merge
 ) -> NDArray[np.int32]:
     """Cut clusters of 2k and more, then merge those below k, as they come or the nearest first.
@@ -54,7 +54,7 @@ def merged(
         inside = np.flatnonzero(group == c)
         need = int(rows.k[inside].max())
         if parts := len(inside) // need:
-            ordered = parted(inside, need, rows)
+            ordered = sort_cluster_members(inside, need, rows)
             done += [part.tolist() for part in np.split(ordered, np.arange(1, parts) * need)]
         else:
             small.append((int(centres[c]), inside.tolist()))
@@ -63,7 +63,10 @@ def merged(
     while small:
         at = 0
         if begun and merge == "nearest":
-            at = min(range(len(small)), key=lambda i: (apart(rows, centre, small[i][0]), i))
+            at = min(
+                range(len(small)),
+                key=lambda i: (compute_hamming_distance(rows, centre, small[i][0]), i),
+            )
         other, members = small.pop(at)
         centre = centre if begun else other
         begun += members

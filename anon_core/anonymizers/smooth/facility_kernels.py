@@ -11,7 +11,7 @@ NOWHERE = np.int64(2**62)
 
 
 @kernel
-def apart(rows, u, v):
+def compute_hamming_distance(rows, u, v):
     """Return the Hamming distance of two records."""
     i, end_i = rows.indptr[u], rows.indptr[u + 1]
     j, end_j = rows.indptr[v], rows.indptr[v + 1]
@@ -25,7 +25,7 @@ def apart(rows, u, v):
 
 
 @parallel_kernel(lambda opening: len(opening))
-def opening_costs(begin, end, opening, distance, factor, rows, near):
+def compute_opening_costs(begin, end, opening, distance, factor, rows, near):
     # opening int64 (n,), distance int64 (n, most); factor in 2^-16
     """Return what each facility costs: factor * sum of the distances of the k nearest records.
 
@@ -36,7 +36,7 @@ def opening_costs(begin, end, opening, distance, factor, rows, near):
         for at in range(near.shape[1]):
             distance[v, at] = NOWHERE
             if near[v, at] >= 0:
-                distance[v, at] = apart(rows, v, near[v, at]) << SCALE
+                distance[v, at] = compute_hamming_distance(rows, v, near[v, at]) << SCALE
                 cost += (distance[v, at] >> SCALE) * factor if at + 1 < rows.k[v] else 0
         opening[v] = cost
 
@@ -128,7 +128,7 @@ def nearest_of(rows, v, centres, open_, marked):
 
 
 @parallel_kernel(lambda group: len(group))
-def assign(begin, end, group, centres, items, rows):
+def assign_to_nearest(begin, end, group, centres, items, rows):
     """Assign each record to the nearest facility."""
     marked, open_ = np.zeros(items, dtype=np.bool_), np.ones(len(centres), dtype=np.bool_)
     for v in range(begin, end):
@@ -163,12 +163,12 @@ def close_small(group, share, centres, items, rows):  # share in 2^-16
 
 
 @kernel
-def parted(members, need, rows):
+def sort_cluster_members(members, need, rows):
     """Order the members of a cluster so that `need` at a time are near each other."""
     out = members.copy()
     distance = np.empty(len(out), dtype=np.int64)
     for first in range(0, len(out) - 2 * need + 1, need):
         for at in range(first, len(out)):
-            distance[at] = apart(rows, out[first], out[at])
+            distance[at] = compute_hamming_distance(rows, out[first], out[at])
         out[first:] = out[first:][np.argsort(distance[first:], kind="mergesort")]
     return out

@@ -50,10 +50,10 @@ def on_farm(
     task: Callable[[Ground, Chunk], Result], ground: Ground, chunks: Iterable[Chunk], *, farm: Farm
 ) -> Iterator[tuple[Chunk, Result]]:
     """Do the task on a farm; see `Each`."""
-    return farm.each(partial(alone, task), ground, list(chunks))
+    return farm.each(partial(run_worker_task, task), ground, list(chunks))
 
 
-def alone(
+def run_worker_task(
     task: Callable[[Ground, Chunk], Result], ground: Ground, chunk: Chunk, _threads: int
 ) -> Result:
     """Do the task on a worker.

@@ -7,7 +7,11 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts import counts_of
 from anon_core.anonymizers.smooth.counts_kernels import Rows, members_of
-from anon_core.anonymizers.smooth.matching_kernels import join_pairs, propose, squares
+from anon_core.anonymizers.smooth.matching_kernels import (
+    join_pairs,
+    propose_partners,
+    sum_group_squares,
+)
 from anon_core.anonymizers.smooth.neighbours_kernels import FAR
 
 OFFERS = 8  # pairs that a group proposes at a time
@@ -24,7 +28,7 @@ class Grown(NamedTuple):
     square: NDArray[np.int64]  # (groups,): sum of c^2
 
 
-def matched(rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
+def match_groups(rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
     """Join single records to pairs, pairs to fours, up to k; some groups stay smaller.
 
     The targets are k / 2^level, rounded up. At each, pairs of groups below it join in the order of
@@ -34,13 +38,13 @@ def matched(rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32
     for level in reversed(range(int(rows.k.max(initial=1) - 1).bit_length())):
         for _ in range(ROUNDS):
             before = int(group.max()) + 1
-            group, joined = _joined(rows, items, near, group, level)
+            group, joined = _match_round(rows, items, near, group, level)
             if joined * FEW < before:
                 break
     return group
 
 
-def _joined(
+def _match_round(
     rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32], level: int
 ) -> tuple[NDArray[np.int32], int]:
     """One round of pairs."""
@@ -49,10 +53,10 @@ def _joined(
     np.maximum.at(need, group, rows.k)
     members = members_of(group, len(size))
     counts = counts_of(rows, items, members)
-    groups = Grown(group, size, need, squares(counts))
+    groups = Grown(group, size, need, sum_group_squares(counts))
     loss = np.empty((len(size), OFFERS), dtype=np.int64)
     partner = np.empty((len(size), OFFERS), dtype=np.int32)
-    propose(loss, partner, level, items, groups, members, counts, near)
+    propose_partners(loss, partner, level, items, groups, members, counts, near)
     lightest = np.argsort(loss, axis=None, kind="stable")
     lightest = lightest[: np.count_nonzero(loss < FAR)]
     label = np.empty(len(size), dtype=np.int32)

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.neighbours_kernels import FAR, enter
+from anon_core.anonymizers.smooth.neighbours_kernels import FAR, insert_by_key
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 FRACTION = 16  # bits of a loss below one
 
 
 @kernel
-def ward(square_a, square_b, dot, a, b):
+def compute_ward_loss(square_a, square_b, dot, a, b):
     """Return what sum c^2 / s loses where groups of a and b records join, in 2^-16, rounded down.
 
     square: sum of c^2 of a group; dot: sum of the products of their c.
@@ -20,13 +20,13 @@ def ward(square_a, square_b, dot, a, b):
 
 
 @kernel
-def target(need, level):
+def compute_target_size(need, level):
     """Return the size that a group of this need aims at: need / 2^level, rounded up."""
     return (need + (1 << level) - 1) >> level
 
 
 @kernel
-def squares(counts):
+def sum_group_squares(counts):
     """Return the sum of c^2 of each group."""
     square = np.zeros(len(counts.start) - 1, dtype=np.int64)
     for g in range(len(square)):
@@ -36,7 +36,7 @@ def squares(counts):
 
 
 @parallel_kernel(lambda partner: len(partner))
-def propose(begin, end, loss, partner, level, items, groups, members, counts, near):
+def propose_partners(begin, end, loss, partner, level, items, groups, members, counts, near):
     # loss int64, partner int32 (groups, offers); groups: Grown
     """List for each group the groups among its members' neighbours with which it loses least.
 
@@ -55,20 +55,20 @@ def propose(begin, end, loss, partner, level, items, groups, members, counts, ne
                 if asked[other] == g:
                     continue
                 asked[other] = g
-                aim = target(max(groups.need[g], groups.need[other]), level)
+                aim = compute_target_size(max(groups.need[g], groups.need[other]), level)
                 if groups.size[g] >= aim or groups.size[other] >= aim:
                     continue
                 dot = np.int64(0)
                 for at in range(counts.start[other], counts.start[other + 1]):
                     dot += held[counts.item[at]] * counts.held[at]
-                lost = ward(
+                lost = compute_ward_loss(
                     groups.square[g],
                     groups.square[other],
                     dot,
                     groups.size[g],
                     groups.size[other],
                 )
-                enter(lost, other, loss[g], partner[g])
+                insert_by_key(lost, other, loss[g], partner[g])
         for at in range(counts.start[g], counts.start[g + 1]):
             held[counts.item[at]] = 0
 

@@ -4,27 +4,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts_kernels import Rows
-from anon_core.anonymizers.smooth.facility import Merge, alg2
+from anon_core.anonymizers.smooth.facility import Merge, group_by_facility
 
 MOST_ROUNDS = 50
 
 
-def alg1(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
+def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     """Group records around r centres, at least the greatest k each; returns int32 (n,).
 
-    From the clusters of `alg2` on, two steps take turns while the sum of distances falls: each
-    cluster takes the record nearest to its members as its centre, and records are assigned anew,
-    at least k to each centre, at the least sum. That ends in a local optimum, not in the paper's
-    82.6-approximation (Ahmadian and Swamy): no factor is claimed. Memory is O(n^2).
+    From the clusters of `group_by_facility` on, two steps take turns while the sum of distances
+    falls: each cluster takes the record nearest to its members as its centre, and records are
+    assigned anew, at least k to each centre, at the least sum. That ends in a local optimum, not in
+    the paper's 82.6-approximation (Ahmadian and Swamy): no factor is claimed. Memory is O(n^2).
     """
     least = int(rows.k.max(initial=1))
     uniform = Rows(rows.indptr, rows.indices, np.full_like(rows.k, least))
-    group = alg2(uniform, items, a, merge)
-    distance = _distances(rows, items)
+    group = group_by_facility(uniform, items, a, merge)
+    distance = _compute_distances(rows, items)
     total = np.iinfo(np.int64).max
     for _ in range(MOST_ROUNDS):
-        centres = np.array([_centre(distance, group, c) for c in range(int(group.max()) + 1)])
-        found = _assigned(distance, centres, least)
+        centres = np.array([_find_centre(distance, group, c) for c in range(int(group.max()) + 1)])
+        found = _assign_records(distance, centres, least)
         cost = int(distance[np.arange(len(group)), centres[found]].sum())
         if cost >= total:
             break
@@ -32,7 +32,7 @@ def alg1(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     return group
 
 
-def _distances(rows: Rows, items: int) -> NDArray[np.int64]:
+def _compute_distances(rows: Rows, items: int) -> NDArray[np.int64]:
     held = np.zeros((len(rows.k), items), dtype=np.int64)
     held[np.repeat(np.arange(len(rows.k)), np.diff(rows.indptr)), rows.indices] = 1
     size = held.sum(axis=1)
@@ -40,12 +40,12 @@ def _distances(rows: Rows, items: int) -> NDArray[np.int64]:
     return distance
 
 
-def _centre(distance: NDArray[np.int64], group: NDArray[np.int32], c: int) -> int:
+def _find_centre(distance: NDArray[np.int64], group: NDArray[np.int32], c: int) -> int:
     members = np.flatnonzero(group == c)
     return int(members[distance[np.ix_(members, members)].sum(axis=0).argmin()])
 
 
-def _assigned(
+def _assign_records(
     distance: NDArray[np.int64], centres: NDArray[np.int64], least: int
 ) -> NDArray[np.int32]:
     """Assign at the least sum: `least` seats of each centre are taken, the rest go anywhere."""

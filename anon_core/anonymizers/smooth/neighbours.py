@@ -12,9 +12,9 @@ from anon_core.anonymizers.smooth.neighbours_kernels import (
     compare_all,
     compare_further,
     compare_window,
+    draw_arrivals,
     first_arrivals,
-    interleave,
-    race,
+    interleave_lists,
 )
 
 MOST_COMPARED = 50_000  # records; beyond, only records that hash alike are compared
@@ -60,10 +60,10 @@ class Stretch:
         self.first, self.size, self.lists = first, size, lists
 
 
-def searched(search: Search, stretch: Stretch) -> Nearest:
+def search_stretch(search: Search, stretch: Stretch) -> Nearest:
     """List the nearest records of a stretch; without their keys if no further step follows."""
     rows, items, first = search.rows, search.items, stretch.first
-    lists = stretch.lists or _empty(stretch.size, search.most)
+    lists = stretch.lists or _build_empty_lists(stretch.size, search.most)
     if len(search.sequences):
         for sequence in search.sequences:
             (place,) = np.nonzero((sequence >= first) & (sequence < first + stretch.size))
@@ -72,12 +72,12 @@ def searched(search: Search, stretch: Stretch) -> Nearest:
     if len(search.near):
         compare_further(first, search.near, items, rows, lists)
     else:
-        bits, rest = _frequent(rows, items)
+        bits, rest = _separate_frequent_items(rows, items)
         compare_all(first, lists, rows, rest, bits)
     return lists._replace(apart=lists.apart[:, :0], angle=lists.angle[:, :0])
 
 
-def neighbours(
+def list_neighbours(
     rows: Rows, items: int, each: Each = one_by_one, length: int = 0
 ) -> NDArray[np.int32]:
     """List the nearest records of each record, half by Hamming distance and half by cosine.
@@ -102,39 +102,43 @@ def neighbours(
     many = n > MOST_COMPARED
     most = max(1, min(NEAREST_OF_MANY if many else NEAREST, n - 1))
     search = Search(rows, items, -(-most // 2) if many else most)
-    return _interleaved(_lists(search, each, length or n), most)
+    return _interleave_nearest(_compare_records(search, each, length or n), most)
 
 
 def nearest_by_distance(rows: Rows, items: int, most: int) -> NDArray[np.int32]:
     """List the nearest records of each record by Hamming distance, int32 (n, most)."""
     n = len(rows.k)
     search = Search(rows, items, max(1, min(most, n - 1)))
-    return _lists(search, one_by_one, n).by_distance
+    return _compare_records(search, one_by_one, n).by_distance
 
 
-def _lists(search: Search, each: Each, length: int) -> Nearest:
+def _compare_records(search: Search, each: Each, length: int) -> Nearest:
     """Compare all records, or those that hash alike."""
     rows, items, n = search.rows, search.items, len(search.rows.k)
     if n <= MOST_COMPARED:
-        return _found(search, each, length)
-    lists = _found(Search(rows, items, search.most, _sequences(rows, items)), each, length)
-    near = _interleaved(lists, 2 * search.most)
-    return _found(Search(rows, items, search.most, near=near), each, length, lists)
+        return _search_stretches(search, each, length)
+    lists = _search_stretches(
+        Search(rows, items, search.most, _sort_by_hashes(rows, items)), each, length
+    )
+    near = _interleave_nearest(lists, 2 * search.most)
+    return _search_stretches(Search(rows, items, search.most, near=near), each, length, lists)
 
 
-def _sequences(rows: Rows, items: int) -> NDArray[np.int32]:
+def _sort_by_hashes(rows: Rows, items: int) -> NDArray[np.int32]:
     """Sort the records by hashes in different ways, int32 (turns, n)."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
     keys, out = np.empty(n, dtype=np.uint64), np.empty((PASSES, n), dtype=np.int32)
     for turn in range(PASSES):
-        arrivals = np.stack([race(frequency, n, 3 * turn + each) for each in range(3)])
+        arrivals = np.stack([draw_arrivals(frequency, n, 3 * turn + each) for each in range(3)])
         first_arrivals(keys, rows, arrivals)
         out[turn] = np.argsort(keys, kind="stable")
     return out
 
 
-def _found(search: Search, each: Each, length: int, lists: Nearest | None = None) -> Nearest:
+def _search_stretches(
+    search: Search, each: Each, length: int, lists: Nearest | None = None
+) -> Nearest:
     """Search stretch by stretch; `lists` are what was found before."""
     n = len(search.rows.k)
     length = max(length, -(-n // MOST_STRETCHES), 1)
@@ -145,23 +149,23 @@ def _found(search: Search, each: Each, length: int, lists: Nearest | None = None
         return Stretch(first, min(length, n - first), before)
 
     stretches = map(stretch, range(0, n, length))
-    found = {part.first: near for part, near in each(searched, search, stretches)}
-    parts = [found[first] for first in sorted(found)] or [_empty(0, search.most)]
+    found = {part.first: near for part, near in each(search_stretch, search, stretches)}
+    parts = [found[first] for first in sorted(found)] or [_build_empty_lists(0, search.most)]
     return parts[0] if len(parts) == 1 else Nearest(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _interleaved(lists: Nearest, most: int) -> NDArray[np.int32]:
+def _interleave_nearest(lists: Nearest, most: int) -> NDArray[np.int32]:
     near = np.empty((len(lists.by_distance), most), dtype=np.int32)
-    interleave(near, lists)
+    interleave_lists(near, lists)
     return near
 
 
-def _empty(n: int, most: int) -> Nearest:
+def _build_empty_lists(n: int, most: int) -> Nearest:
     nobody = np.full((n, most), -1, dtype=np.int32)
     return Nearest(np.full((n, most), FAR), nobody, np.full((n, most), LEVEL), nobody.copy())
 
 
-def _frequent(rows: Rows, items: int) -> tuple[NDArray[np.uint64], Members]:
+def _separate_frequent_items(rows: Rows, items: int) -> tuple[NDArray[np.uint64], Members]:
     """Return frequent items as bits, uint64 (words, n), and who holds each other item."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, compute_log2
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lanes_in
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
 SORT_BITS = 21  # of a sort key for each of its three hashes
@@ -26,7 +26,7 @@ class Nearest(NamedTuple):
 
 
 @kernel
-def enter(key, other, keys, others):  # keys int64 (most,) ascending, others int32 (most,)
+def insert_by_key(key, other, keys, others):  # keys int64 (most,) ascending, others int32 (most,)
     """Enter a record into a list of the least keys; of equals, those entered first stay."""
     at = len(keys) - 1
     if key >= keys[at]:
@@ -38,23 +38,23 @@ def enter(key, other, keys, others):  # keys int64 (most,) ascending, others int
 
 
 @kernel
-def steep(common, length):
+def compute_cosine_key(common, length):
     """Return a key that falls as the cosine to a record of so many items rises."""
     return -((np.int64(common) * common << 20) // length)
 
 
 @kernel
-def consider(at, u, length, common, lists):
+def consider_neighbour(at, u, length, common, lists):
     """Enter u, a record of so many items, so many of them in common, into the lists at a place."""
     key, most = length - 2 * common, lists.apart.shape[1]
     if key < lists.apart[at, most - 1]:
-        enter(key, u, lists.apart[at], lists.by_distance[at])
+        insert_by_key(key, u, lists.apart[at], lists.by_distance[at])
     if common:
-        enter(steep(common, length), u, lists.angle[at], lists.by_cosine[at])
+        insert_by_key(compute_cosine_key(common, length), u, lists.angle[at], lists.by_cosine[at])
 
 
 @parallel_kernel(lambda near: len(near))
-def interleave(begin, end, near, lists):  # near int32 (m, most)
+def interleave_lists(begin, end, near, lists):  # near int32 (m, most)
     """Take of both lists in turn, each record once, until `near` is full; -1 where they end."""
     for v in range(begin, end):
         size = 0
@@ -108,24 +108,24 @@ def consider_range(at, first, last, length, common, lists):
     most = len(apart) - 1
     for u in range(first, last):
         both = np.int64(common[u])
-        # The second comparison is that of `steep`, without its division.
+        # The second comparison is that of `compute_cosine_key`, without its division.
         if length[u] - 2 * both < apart[most] or (
             both > 0 and both * both << 20 >= (1 - angle[most]) * length[u]
         ):
-            consider(at, u, length[u], both, lists)
+            consider_neighbour(at, u, length[u], both, lists)
 
 
 # ---------------------------------------------------------------- records that hash alike
 
 
 @kernel
-def race(frequency, records, seed):  # frequency int64 (items,)
+def draw_arrivals(frequency, records, seed):  # frequency int64 (items,)
     """Draw when each item arrives: exponential, at a rate of log2(records / frequency)."""
     out = np.empty(len(frequency), dtype=np.int64)
     for item in range(len(frequency)):
-        drawn = mixed(np.uint64(item) ^ mixed(np.uint64(seed))) >> np.uint64(2)
-        late = (62 << LOG_BITS) - logarithm(np.int64(drawn | np.uint64(1)))
-        rate = logarithm(records) - logarithm(max(frequency[item], 1)) + 1
+        drawn = mix_bits(np.uint64(item) ^ mix_bits(np.uint64(seed))) >> np.uint64(2)
+        late = (62 << LOG_BITS) - compute_log2(np.int64(drawn | np.uint64(1)))
+        rate = compute_log2(records) - compute_log2(max(frequency[item], 1)) + 1
         out[item] = (late << 20) // rate
     return out
 
@@ -140,13 +140,15 @@ def first_arrivals(begin, end, keys, rows, arrivals):  # keys uint64 (n,), arriv
             for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
                 if arrivals[race_of, item] < best:
                     best, first = arrivals[race_of, item], np.int64(item)
-            short = mixed(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
+            short = mix_bits(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
             key = (key << np.uint64(SORT_BITS)) | short
         keys[v] = key
 
 
 @kernel
-def meet(at, u, marked, rows, lists):  # marked bool (items,): the items of the record at the place
+def compare_candidate(
+    at, u, marked, rows, lists
+):  # marked bool (items,): the items of the record at the place
     """Compare u with a record, and enter it into the lists of that unless it stands there."""
     for other in range(lists.apart.shape[1]):
         if lists.by_distance[at, other] == u or lists.by_cosine[at, other] == u:
@@ -154,7 +156,7 @@ def meet(at, u, marked, rows, lists):  # marked bool (items,): the items of the 
     common = 0
     for item in rows.indices[rows.indptr[u] : rows.indptr[u + 1]]:
         common += marked[item]
-    consider(at, u, rows.indptr[u + 1] - rows.indptr[u], common, lists)
+    consider_neighbour(at, u, rows.indptr[u + 1] - rows.indptr[u], common, lists)
 
 
 @parallel_kernel(lambda place: len(place))
@@ -170,9 +172,9 @@ def compare_window(begin, end, place, sequence, first, window, items, rows, list
             marked[item] = True
         for step in range(1, window + 1):
             if here + step < len(sequence):
-                meet(at, sequence[here + step], marked, rows, lists)
+                compare_candidate(at, sequence[here + step], marked, rows, lists)
             if here >= step:
-                meet(at, sequence[here - step], marked, rows, lists)
+                compare_candidate(at, sequence[here - step], marked, rows, lists)
         for item in own:
             marked[item] = False
 
@@ -193,6 +195,6 @@ def compare_further(begin, end, first, near, items, rows, lists):  # near int32 
                 for other in near[u]:
                     if other >= 0 and asked[other] != v:
                         asked[other] = v
-                        meet(at, other, marked, rows, lists)
+                        compare_candidate(at, other, marked, rows, lists)
         for item in own:
             marked[item] = False

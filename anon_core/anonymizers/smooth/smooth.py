@@ -14,16 +14,20 @@ from anon_core.anonymizers.smooth.blocks import (
     Group,
     Result,
     Work,
-    passes,
+    run_passes,
 )
-from anon_core.anonymizers.smooth.counts import figures, released_items
-from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
+from anon_core.anonymizers.smooth.counts import compute_matrix_figures, list_released_items
+from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprint_records, take_records
 from anon_core.anonymizers.smooth.each import Each, one_by_one
-from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, alg2
-from anon_core.anonymizers.smooth.matching import matched
-from anon_core.anonymizers.smooth.median import alg1
-from anon_core.anonymizers.smooth.neighbours import MOST_COMPARED, neighbours
-from anon_core.anonymizers.smooth.sweeps import annealed, dissolved, swept
+from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, group_by_facility
+from anon_core.anonymizers.smooth.matching import match_groups
+from anon_core.anonymizers.smooth.median import group_by_median
+from anon_core.anonymizers.smooth.neighbours import MOST_COMPARED, list_neighbours
+from anon_core.anonymizers.smooth.sweeps import (
+    dissolve_small_groups,
+    run_annealing_sweep,
+    run_sweep,
+)
 from anon_core.errors import InputError, LimitError
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
 from anon_core.promise import Promise
@@ -167,41 +171,41 @@ class Smooth:
         order = np.arange(data.records) if order is None else order
         place = order
         if self.method == "matching":  # equal records side by side
-            place = order[np.argsort(fingerprints(given)[order], kind="stable")]
-        work = Work(taken(given, place), data.items, self._annealing, self._sweeps)
+            place = order[np.argsort(fingerprint_records(given)[order], kind="stable")]
+        work = Work(take_records(given, place), data.items, self._annealing, self._sweeps)
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)
-        found[:] = -1 if resume is None else _checked(resume, data, most)
+        found[:] = -1 if resume is None else _restore_groups(resume, data, most)
         group = found[place] if steps else found[:0]
         if self.block:
             turns = range(len(steps), most)
-            states = passes(work, group, turns, self.block, each, observer.advanced)
+            states = run_passes(work, group, turns, self.block, each, observer.advanced)
         else:
             states = self._at_once(work, group, steps)
         for group, moves in states:
-            reached = figures(work.rows, data.items, group)
+            reached = compute_matrix_figures(work.rows, data.items, group)
             steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
             observer.advanced(data.records)
-            observer.stepped(State({GROUP: found.copy()}, tuple(steps)))
-        indptr, indices = released_items(given, data.items, found)
+            observer.on_step(State({GROUP: found.copy()}, tuple(steps)))
+        indptr, indices = list_released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
 
     def _at_once(self, work: Work, group: Group, steps: Sequence[Step]) -> Iterator[Result]:
         """Yield the groups after each step, and the moves made; `steps` grows meanwhile."""
         rows, items, most = work.rows, work.items, 1 + work.annealing + work.sweeps
-        near = np.empty((0, 0), dtype=np.int32) if most == 1 else neighbours(rows, items)
+        near = np.empty((0, 0), dtype=np.int32) if most == 1 else list_neighbours(rows, items)
         if not steps:
             group = self._first(rows, items, near)
             yield group, len(rows.k)
         while len(steps) <= work.annealing:
-            group, moves = annealed(rows, items, near, group, len(steps), work.annealing)
+            group, moves = run_annealing_sweep(rows, items, near, group, len(steps), work.annealing)
             yield group, moves
         # A sweep that changed nothing is the last.
         while len(steps) < most and (
             len(steps) == 1 + work.annealing or steps[-1].figures["moves"]
         ):
-            group, moves = swept(rows, items, near, group)
+            group, moves = run_sweep(rows, items, near, group)
             yield group, moves
 
     def _most(self, data: SparseMatrix) -> int:
@@ -221,11 +225,11 @@ class Smooth:
     def _first(self, rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
         """The groups before any sweep."""
         if self.method == "alg1":
-            return alg1(rows, items, self.a, self.merge)
+            return group_by_median(rows, items, self.a, self.merge)
         if self.method == "alg2":
-            return alg2(rows, items, self.a, self.merge)
-        near = near if len(near) else neighbours(rows, items)
-        return dissolved(rows, items, near, matched(rows, items, near))
+            return group_by_facility(rows, items, self.a, self.merge)
+        near = near if len(near) else list_neighbours(rows, items)
+        return dissolve_small_groups(rows, items, near, match_groups(rows, items, near))
 
 
 def _memory_at_work(entries: int, n: int, items: int, threads: int) -> int:
@@ -236,7 +240,7 @@ def _memory_of_lists(n: int) -> int:
     return n * (500 if n > MOST_COMPARED else 1000)
 
 
-def _checked(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:
+def _restore_groups(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:
     """Return the groups of a checkpoint; refuse one that is none of this matrix."""
     group = state.arrays.get(GROUP)
     if (

@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts import counts_of
 from anon_core.anonymizers.smooth.counts_kernels import Rows, members_of
-from anon_core.anonymizers.smooth.state_kernels import Groups, chain
+from anon_core.anonymizers.smooth.state_kernels import Groups, link_members
 
 
-def opened(
+def open_groups(
     rows: Rows, items: int, group: NDArray[np.int32], rest: tuple[int, int] = (0, 0)
 ) -> Groups:
     """Count the groups of `group`, int32 (n,); -1: a record in none.
@@ -42,5 +42,5 @@ def opened(
         figures[4],
         np.array([rest[0], entries + rest[1]], dtype=np.int64),
     )
-    chain(group, groups)
+    link_members(group, groups)
     return groups

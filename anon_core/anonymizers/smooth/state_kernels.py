@@ -29,21 +29,21 @@ class Groups(NamedTuple):
 
 
 @kernel
-def load(groups, g, held):  # held int32 (items,), 0 everywhere
+def load_counts(groups, g, held):  # held int32 (items,), 0 everywhere
     """Spread the counts of a group over all items."""
     for at in range(groups.start[g], groups.start[g] + groups.length[g]):
         held[groups.item[at]] = groups.held[at]
 
 
 @kernel
-def unload(groups, g, held):
+def unload_counts(groups, g, held):
     """Set the counts of a group to 0 again."""
     for at in range(groups.start[g], groups.start[g] + groups.length[g]):
         held[groups.item[at]] = 0
 
 
 @kernel
-def measure(groups, g):
+def measure_group(groups, g):
     """Count what a group keeps, and bring J up to date."""
     size, kept, true, edge = groups.size[g], np.int64(0), np.int64(0), np.int64(0)
     for at in range(groups.start[g], groups.start[g] + groups.length[g]):
@@ -59,7 +59,7 @@ def measure(groups, g):
 
 
 @kernel
-def compact(groups, wide, more):
+def compact_pool(groups, wide, more):
     """Move all groups to the front of the pool, each with its share of half of what is free.
 
     One of them, `wide`, gets room for `more` items beside its share.
@@ -78,13 +78,13 @@ def compact(groups, wide, more):
 
 
 @kernel
-def widen(groups, g, more):
+def widen_group(groups, g, more):
     """Give a group room for `more` items beyond its own."""
     wanted = groups.length[g] + more
     if wanted <= groups.room[g]:
         return
     if groups.used[0] + wanted > len(groups.item):
-        compact(groups, g, more)
+        compact_pool(groups, g, more)
         return
     start, place = groups.start[g], groups.used[0]
     for at in range(groups.length[g]):
@@ -96,9 +96,9 @@ def widen(groups, g, more):
 
 @kernel
 def enter_group(rows, groups, v, g):
-    """Let a record join; `measure` is due."""
+    """Let a record join; `measure_group` is due."""
     begin, end = rows.indptr[v], rows.indptr[v + 1]
-    widen(groups, g, end - begin)
+    widen_group(groups, g, end - begin)
     start = groups.start[g]
     old, new, fresh = start + groups.length[g] - 1, end - 1, np.int64(0)
     at = start
@@ -131,7 +131,7 @@ def enter_group(rows, groups, v, g):
 
 @kernel
 def leave_group(rows, groups, v):
-    """Let a record leave its group; `measure` is due."""
+    """Let a record leave its group; `measure_group` is due."""
     g = groups.group[v]
     begin, end = rows.indptr[v], rows.indptr[v + 1]
     place, start = groups.start[g], groups.start[g]
@@ -156,7 +156,7 @@ def leave_group(rows, groups, v):
 
 
 @kernel
-def chain(group, groups):
+def link_members(group, groups):
     """Link the members of each group, ascending, and measure it; the counts are there."""
     for v in range(len(group) - 1, -1, -1):
         g = group[v]
@@ -171,4 +171,4 @@ def chain(group, groups):
         groups.first[g] = v
         groups.size[g] += 1
     for g in range(len(groups.size)):
-        measure(groups, g)
+        measure_group(groups, g)

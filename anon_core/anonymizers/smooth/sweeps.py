@@ -3,34 +3,38 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.annealing_kernels import anneal
+from anon_core.anonymizers.smooth.annealing_kernels import anneal_records
 from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, Rows
-from anon_core.anonymizers.smooth.state import opened
-from anon_core.anonymizers.smooth.sweeps_kernels import follow, look, place
+from anon_core.anonymizers.smooth.state import open_groups
+from anon_core.anonymizers.smooth.sweeps_kernels import (
+    apply_moves,
+    find_best_moves,
+    place_waiting_records,
+)
 
 PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
 LEAST = 256  # records of a part
 HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
 
 
-def dissolved(
+def dissolve_small_groups(
     rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Give the records of groups below their need to groups of their neighbours."""
-    size, need = np.bincount(group), needs(rows, group)
+    size, need = np.bincount(group), find_group_needs(rows, group)
     small = size < need
     if small.all():
-        return _batches(rows, np.full_like(group, -1))
+        return _group_leftovers(rows, np.full_like(group, -1))
     number = np.where(small, -1, np.cumsum(~small) - 1).astype(np.int32)
     group, need = number[group], need[~small]
-    groups = opened(rows, items, group)
+    groups = open_groups(rows, items, group)
     waiting = np.flatnonzero(groups.group < 0)
-    while len(waiting) and place(waiting, need, rows, near, groups, items):
+    while len(waiting) and place_waiting_records(waiting, need, rows, near, groups, items):
         waiting = np.flatnonzero(groups.group < 0)
-    return _batches(rows, groups.group)
+    return _group_leftovers(rows, groups.group)
 
 
-def _batches(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
+def _group_leftovers(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
     """Group records that are in no group one after the other; the last of them join the largest."""
     group, begun = group.copy(), []
     groups = int(group.max(initial=-1)) + 1
@@ -51,21 +55,21 @@ def _batches(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.unique(group, return_inverse=True)[1].astype(np.int32)
 
 
-def needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
+def find_group_needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the greatest k of each group's members, int64 (groups,)."""
     need = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(need, group, rows.k)
     return need
 
 
-def swept(
+def run_sweep(
     rows: Rows,
     items: int,
     near: NDArray[np.int32],
     group: NDArray[np.int32],
     rest: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.int32], int]:
-    """Let each record once move, or swap with another, where that raises J most; see `opened`.
+    """Let each record once move, or swap with another, where that raises J most; see `open_groups`.
 
     Returns
     -------
@@ -74,17 +78,17 @@ def swept(
     int
         Moves and swaps made.
     """
-    groups, n, made = opened(rows, items, group, rest), len(group), 0
+    groups, n, made = open_groups(rows, items, group, rest), len(group), 0
     length = max(LEAST, -(-n // PARTS))
     for first in range(0, n, length):
         last = min(n, first + length)
         to, with_whom = np.empty((2, last - first), dtype=np.int32)
-        look(first, to, with_whom, rows, near, groups, items)
-        made += follow(first, to, with_whom, rows, groups, items)
+        find_best_moves(first, to, with_whom, rows, near, groups, items)
+        made += apply_moves(first, to, with_whom, rows, groups, items)
     return groups.group, made
 
 
-def annealed(
+def run_annealing_sweep(
     rows: Rows,
     items: int,
     near: NDArray[np.int32],
@@ -102,7 +106,7 @@ def annealed(
     int
         Moves and swaps made.
     """
-    groups = opened(rows, items, group, rest)
+    groups = open_groups(rows, items, group, rest)
     heat = int(HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
-    made = anneal(sweep, heat, rows, near, groups, items)
+    made = anneal_records(sweep, heat, rows, near, groups, items)
     return groups.group, made

@@ -9,15 +9,15 @@ import numpy as np
 from anon_core.anonymizers.smooth.state_kernels import (
     enter_group,
     leave_group,
-    load,
-    measure,
-    unload,
+    load_counts,
+    measure_group,
+    unload_counts,
 )
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
 @kernel
-def joined(rows, groups, v, g, held):
+def count_after_joining(rows, groups, v, g, held):
     """Return `true` and `created` of a group if v joined; held: its counts.
 
     With s + 1 members an item of c = s / 2 is kept no more unless v holds it.
@@ -38,7 +38,7 @@ def joined(rows, groups, v, g, held):
 
 
 @kernel
-def left(rows, groups, v, g, held):
+def count_after_leaving(rows, groups, v, g, held):
     """Return `true` and `created` of a group if its member v left; held: its counts.
 
     With s - 1 members an item of c = (s - 1) / 2 is kept unless v holds it.
@@ -60,7 +60,7 @@ def left(rows, groups, v, g, held):
 
 
 @kernel
-def fewer(c, size):
+def change_by_removal(c, size):
     """Return what `true` and `kept` change by where one member less of `size` holds an item."""
     if 2 * c < size:
         return 0, 0
@@ -70,7 +70,7 @@ def fewer(c, size):
 
 
 @kernel
-def more(c, size):
+def change_by_addition(c, size):
     """Return what `true` and `kept` change by where one member more of `size` holds an item."""
     if 2 * c >= size:
         return 1, 0
@@ -95,13 +95,13 @@ def gain_of_swap(rows, groups, v, w, held_a, held_b):
         if j >= end_j or (i < end_i and rows.indices[i] < rows.indices[j]):
             item = rows.indices[i]
             i += 1
-            of_a = fewer(np.int64(held_a[item]), size_a)
-            of_b = more(np.int64(held_b[item]), size_b)
+            of_a = change_by_removal(np.int64(held_a[item]), size_a)
+            of_b = change_by_addition(np.int64(held_b[item]), size_b)
         else:
             item = rows.indices[j]
             j += 1
-            of_a = more(np.int64(held_a[item]), size_a)
-            of_b = fewer(np.int64(held_b[item]), size_b)
+            of_a = change_by_addition(np.int64(held_a[item]), size_a)
+            of_b = change_by_removal(np.int64(held_b[item]), size_b)
         true += of_a[0] + of_b[0]
         kept_a += of_a[1]
         kept_b += of_b[1]
@@ -113,8 +113,8 @@ def gain_of_swap(rows, groups, v, w, held_a, held_b):
 def gain_of_move(rows, groups, v, b, held_a, held_b):
     """Return q dT - p dR if v goes to group b."""
     a = groups.group[v]
-    true_a, created_a = left(rows, groups, v, a, held_a)
-    true_b, created_b = joined(rows, groups, v, b, held_b)
+    true_a, created_a = count_after_leaving(rows, groups, v, a, held_a)
+    true_b, created_b = count_after_joining(rows, groups, v, b, held_b)
     true = true_a + true_b - groups.true[a] - groups.true[b]
     created = created_a + created_b - groups.created[a] - groups.created[b]
     return groups.whole[1] * true - groups.whole[0] * created
@@ -133,7 +133,7 @@ def may_leave(rows, groups, v):
 
 
 @parallel_kernel(lambda to: len(to))
-def look(begin, end, first, to, with_whom, rows, near, groups, items):
+def find_best_moves(begin, end, first, to, with_whom, rows, near, groups, items):
     # to, with_whom int32 (records,): receive the group to go to and who comes back; -1: none
     """Find the move or swap that raises J most for records from `first` on; nobody moves."""
     held_a, held_b = np.zeros((2, items), dtype=np.int32)
@@ -142,14 +142,14 @@ def look(begin, end, first, to, with_whom, rows, near, groups, items):
         best, to[v - first], with_whom[v - first] = np.int64(0), -1, -1
         a = groups.group[v]
         asked[a] = v
-        load(groups, a, held_a)
+        load_counts(groups, a, held_a)
         free = may_leave(rows, groups, v)
         for u in near[v]:
             b = groups.group[u] if u >= 0 else a
             if asked[b] == v:
                 continue
             asked[b] = v
-            load(groups, b, held_b)
+            load_counts(groups, b, held_b)
             if free and groups.size[b] + 1 >= rows.k[v]:
                 gain = gain_of_move(rows, groups, v, b, held_a, held_b)
                 if gain > best:
@@ -161,12 +161,12 @@ def look(begin, end, first, to, with_whom, rows, near, groups, items):
                     if gain > best:
                         best, to[v - first], with_whom[v - first] = gain, b, w
                 w = groups.after[w]
-            unload(groups, b, held_b)
-        unload(groups, a, held_a)
+            unload_counts(groups, b, held_b)
+        unload_counts(groups, a, held_a)
 
 
 @kernel
-def change(rows, groups, v, b, w):
+def move_record(rows, groups, v, b, w):
     """Let v go to group b, and w, if not -1, to the group of v."""
     a = groups.group[v]
     leave_group(rows, groups, v)
@@ -174,12 +174,12 @@ def change(rows, groups, v, b, w):
         leave_group(rows, groups, w)
         enter_group(rows, groups, w, a)
     enter_group(rows, groups, v, b)
-    measure(groups, a)
-    measure(groups, b)
+    measure_group(groups, a)
+    measure_group(groups, b)
 
 
 @kernel
-def follow(first, to, with_whom, rows, groups, items):
+def apply_moves(first, to, with_whom, rows, groups, items):
     """Make the moves found that still raise J, in order; return how many."""
     held_a, held_b = np.zeros((2, items), dtype=np.int32)
     made = 0
@@ -190,24 +190,24 @@ def follow(first, to, with_whom, rows, groups, items):
         a, b = groups.group[v], to[place] if w < 0 else groups.group[w]
         if a == b:
             continue
-        load(groups, a, held_a)
-        load(groups, b, held_b)
+        load_counts(groups, a, held_a)
+        load_counts(groups, b, held_b)
         if w < 0:
             fits = groups.size[b] + 1 >= rows.k[v] and may_leave(rows, groups, v)
             gain = gain_of_move(rows, groups, v, b, held_a, held_b)
         else:
             fits = rows.k[w] <= groups.size[a] and rows.k[v] <= groups.size[b]
             gain = gain_of_swap(rows, groups, v, w, held_a, held_b)
-        unload(groups, a, held_a)
-        unload(groups, b, held_b)
+        unload_counts(groups, a, held_a)
+        unload_counts(groups, b, held_b)
         if fits and gain > 0:
-            change(rows, groups, v, b, w)
+            move_record(rows, groups, v, b, w)
             made += 1
     return made
 
 
 @kernel
-def place(waiting, need, rows, near, groups, items):
+def place_waiting_records(waiting, need, rows, near, groups, items):
     # waiting int64 (records,), need int64 (groups,): the greatest k of the members
     """Put each waiting record into that group of its neighbours, below 2k, that gains most.
 
@@ -226,16 +226,16 @@ def place(waiting, need, rows, near, groups, items):
             large = groups.size[b] >= 2 * max(need[b], rows.k[v])
             if large or groups.size[b] + 1 < rows.k[v]:
                 continue
-            load(groups, b, held_b)
-            true, created = joined(rows, groups, v, b, held_b)
-            unload(groups, b, held_b)
+            load_counts(groups, b, held_b)
+            true, created = count_after_joining(rows, groups, v, b, held_b)
+            unload_counts(groups, b, held_b)
             gain = groups.whole[1] * (true - groups.true[b])
             gain -= groups.whole[0] * (created - groups.created[b])
             if gain > best:
                 best, to = gain, b
         if to >= 0:
             enter_group(rows, groups, v, to)
-            measure(groups, to)
+            measure_group(groups, to)
             need[to] = max(need[to], rows.k[v])
             placed += 1
     return placed

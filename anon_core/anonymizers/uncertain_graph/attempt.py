@@ -65,21 +65,21 @@ class Attempt:
 
     @cached_property
     def _changes(self) -> NDArray[np.int64]:
-        return self.edges.expected_billionths() - self.hiding.expected
+        return self.edges.degree_billionths() - self.hiding.expected
 
 
-def joined(one: Edges, other: Edges) -> Edges:
+def join_edges(one: Edges, other: Edges) -> Edges:
     """Return the edges of both."""
     pairs = zip(one[1:], other[1:], strict=True)
     return Edges(one.vertices, *(np.concatenate(pair) for pair in pairs))
 
 
-def chosen(edges: Edges, which: NDArray[np.bool_]) -> Edges:
+def select_edges(edges: Edges, which: NDArray[np.bool_]) -> Edges:
     """Return some of the edges; which bool (m,)."""
     return Edges(edges.vertices, edges.u[which], edges.v[which], edges.p[which])
 
 
-def present(edges: Edges) -> Edges:
+def list_present_edges(edges: Edges) -> Edges:
     """Return the edges with p > 0, ascending by (u, v)."""
     order = np.lexsort((edges.v, edges.u))
     order = order[edges.p[order] > 0]

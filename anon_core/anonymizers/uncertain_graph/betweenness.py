@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hashed, sum_passing
+from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbers, sum_passing
 from anon_core.anonymizers.uncertain_graph.worlds_kernels import Links, links_of
 from anon_core.graphs.records import UncertainGraph
 
@@ -12,7 +12,7 @@ MOST_SOURCES = 5000  # vertices that have edges; beyond, paths are counted from 
 SAMPLED = 1000
 
 
-def betweenness(graph: UncertainGraph) -> NDArray[np.float64]:
+def compute_betweenness(graph: UncertainGraph) -> NDArray[np.float64]:
     """Sum over pairs of vertices the share of their shortest paths that take each edge.
 
     A path is as long as it has edges. Every edge that may exist (p > 0) counts alike, however
@@ -38,7 +38,7 @@ def betweenness(graph: UncertainGraph) -> NDArray[np.float64]:
     (sources,) = np.nonzero(np.diff(links.start))
     drawn = sources
     if len(sources) > MOST_SOURCES:
-        drawn = np.sort(sources[np.argsort(hashed(sources), kind="stable")[:SAMPLED]])
+        drawn = np.sort(sources[np.argsort(hash_numbers(sources), kind="stable")[:SAMPLED]])
     sums = np.zeros((SHARES, len(some)), dtype=np.float64)
     sum_passing(sums, drawn, links)
     out = np.zeros(graph.edges, dtype=np.float64)

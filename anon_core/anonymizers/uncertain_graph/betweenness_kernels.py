@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 class Search(NamedTuple):
@@ -18,16 +18,16 @@ class Search(NamedTuple):
 
 
 @kernel
-def hashed(numbers):  # int64 (size,)
+def hash_numbers(numbers):  # int64 (size,)
     """Return a hash of each number, uint64 (size,): their order looks drawn."""
     out = np.empty(len(numbers), dtype=np.uint64)
     for at in range(len(numbers)):
-        out[at] = mixed(np.uint64(numbers[at]))
+        out[at] = mix_bits(np.uint64(numbers[at]))
     return out
 
 
 @kernel
-def search(source, links, found):
+def count_shortest_paths(source, links, found):
     """Count the shortest paths from a source to each vertex; return how many are reached."""
     found.away[:] = -1
     found.away[source], found.paths[source], found.order[0] = 0, 1.0, source
@@ -56,7 +56,7 @@ def sum_passing(begin, end, sums, sources, links):  # sums float64 (shares, m)
     found = Search(away, paths, passing, order)
     for share in range(begin, end):
         for source in sources[share :: len(sums)]:
-            reached = search(source, links, found)
+            reached = count_shortest_paths(source, links, found)
             for at in range(reached - 1, 0, -1):
                 x = found.order[at]
                 part = (1.0 + found.passing[x]) / found.paths[x]

@@ -7,7 +7,7 @@ from anon_core.anonymizers.uncertain_graph.candidates_kernels import (
     EMPTY,
     GONE,
     Pairs,
-    enter,
+    enter_edges,
     take_turns,
 )
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
@@ -16,7 +16,7 @@ from anon_core.specs.graphs import ONE
 TURNS = 64  # times the pairs that are missing: after so many turns the draw ends with fewer
 
 
-def candidates(
+def draw_candidates(
     edges: Edges,
     weight: NDArray[np.float64],
     excluded: NDArray[np.bool_],
@@ -54,7 +54,7 @@ def candidates(
     keys = edges.u.astype(np.int64) * n + edges.v
     size = 1 << int(4 * (len(keys) + missing) + 16).bit_length()
     pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
-    enter(pairs, keys)
+    enter_edges(pairs, keys)
     weight = np.where(excluded, 0.0, weight)
     # More pairs may enter than are missing: one for each edge that leaves.
     added, room = np.empty(missing + len(keys) + 1, dtype=np.int64), np.array([0, missing])

@@ -38,7 +38,7 @@ def place_of(pairs, key):
 
 
 @kernel
-def enter(pairs, keys):
+def enter_edges(pairs, keys):
     """Enter the source's edges."""
     for e in range(len(keys)):
         place = place_of(pairs, keys[e])

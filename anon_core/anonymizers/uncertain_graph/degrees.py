@@ -10,7 +10,7 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
     Degrees,
     Incident,
     add_columns,
-    convolve,
+    convolve_degrees,
 )
 from anon_core.specs.graphs import ONE
 
@@ -33,7 +33,7 @@ class Edges(NamedTuple):
     v: NDArray[np.int32]
     p: NDArray[np.int32]
 
-    def expected_billionths(self) -> NDArray[np.int64]:
+    def degree_billionths(self) -> NDArray[np.int64]:
         """Return the expected degree of each vertex in billionths, int64 (n,): exact."""
         total = np.zeros(self.vertices, dtype=np.int64)
         np.add.at(total, self.u, self.p)
@@ -53,7 +53,7 @@ def degrees_of(edges: Edges) -> Degrees:
     degrees = Degrees(
         low, start + np.arange(edges.vertices + 1), np.empty(len(uncertain) + edges.vertices)
     )
-    convolve(Incident(start, p[uncertain] / ONE), degrees)
+    convolve_degrees(Incident(start, p[uncertain] / ONE), degrees)
     return degrees
 
 

@@ -47,12 +47,12 @@ class Degrees(NamedTuple):
     chance: NDArray[np.float64]
 
 
-def _vertices(incident: Incident) -> int:
+def _count_vertices(incident: Incident) -> int:
     return len(incident.start) - 1
 
 
-@parallel_kernel(_vertices)
-def convolve(begin, end, incident, degrees):
+@parallel_kernel(_count_vertices)
+def convolve_degrees(begin, end, incident, degrees):
     """Fill in the chances of the degrees of vertices begin .. end - 1 (Poisson-binomial)."""
     for u in range(begin, end):
         base = degrees.start[u]
@@ -81,12 +81,12 @@ def add_columns(degrees, total, weighted):
             w += 1
 
 
-def _asked(known: Degrees) -> int:
+def _count_known(known: Degrees) -> int:
     return len(known.low)
 
 
-@parallel_kernel(_asked)
-def match(begin, end, known, degrees, bits):
+@parallel_kernel(_count_known)
+def fill_match_entropies(begin, end, known, degrees, bits):
     """Fill in the entropy over vertices u of P(d_u = d_v), u of `degrees`, for each v of `known`.
 
     bits : float64 (len(known.low),)
@@ -94,7 +94,7 @@ def match(begin, end, known, degrees, bits):
     for v in range(begin, end):
         total, weighted = 0.0, 0.0
         for u in range(len(degrees.low)):
-            x = meeting(known, v, degrees, u)
+            x = compute_match_chance(known, v, degrees, u)
             if x > 0:
                 total += x
                 weighted += x * np.log2(x)
@@ -102,7 +102,7 @@ def match(begin, end, known, degrees, bits):
 
 
 @kernel
-def meeting(known, v, degrees, u):
+def compute_match_chance(known, v, degrees, u):
     """Return the chance that the degrees of v in `known` and of u in `degrees` are equal."""
     first = max(known.low[v], degrees.low[u])
     of_v = known.start[v] + first - known.low[v]

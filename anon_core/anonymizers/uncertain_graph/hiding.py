@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropies, degrees_of
-from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, match
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, fill_match_entropies
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
@@ -40,17 +40,17 @@ class Hiding:
         """Take what the adversary knows from the source."""
         needed = np.log2(graph.k.astype(np.float64))
         edges = Edges(graph.records, graph.u, graph.v, graph.p)
-        return cls(graph, needed, known_of(graph), edges.expected_billionths())
+        return cls(graph, needed, find_known_degrees(graph), edges.degree_billionths())
 
     def entropies(self, edges: Edges) -> NDArray[np.float64]:
         """Return H(Y) in bits of each vertex of the source, float64 (n,), in a release."""
-        return self.hidden_by(degrees_of(edges))
+        return self.compute_levels_of(degrees_of(edges))
 
-    def hidden_by(self, released: Degrees) -> NDArray[np.float64]:
+    def compute_levels_of(self, released: Degrees) -> NDArray[np.float64]:
         """Return the same of the degrees of a release."""
         if isinstance(self.known, Degrees):
             bits = np.empty(self.graph.records)
-            match(self.known, released, bits)
+            fill_match_entropies(self.known, released, bits)
             return bits
         columns = column_entropies(released, int(self.known.max(initial=0)) + 1)
         return columns[self.known]
@@ -69,11 +69,11 @@ class Hiding:
         return int(np.exp2(counted[0] + TOLERANCE)) if len(counted) else self.graph.records
 
 
-def known_of(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
+def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
     """Return what the adversary knows of each degree; see `anon_core.specs.graphs.Knowledge`."""
     edges = Edges(graph.records, graph.u, graph.v, graph.p)
     if graph.knowledge == "ceiling":
-        return -(-edges.expected_billionths() // ONE)
+        return -(-edges.degree_billionths() // ONE)
     degrees = degrees_of(edges)
     if graph.knowledge == "distribution":
         return degrees

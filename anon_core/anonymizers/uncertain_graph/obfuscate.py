@@ -13,10 +13,14 @@ from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
 from anon_core.anonymizers.uncertain_graph.planned import Planned
-from anon_core.anonymizers.uncertain_graph.representative import representative
+from anon_core.anonymizers.uncertain_graph.representative import choose_representative
 from anon_core.anonymizers.uncertain_graph.sampled import Sampled
-from anon_core.anonymizers.uncertain_graph.search import kept_step, most_turns
-from anon_core.anonymizers.uncertain_graph.selection import Selection, edges_of, weights
+from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_turns
+from anon_core.anonymizers.uncertain_graph.selection import (
+    Selection,
+    compute_vertex_weights,
+    edges_of,
+)
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
 from anon_core.promise import Promise
@@ -143,18 +147,18 @@ class Obfuscate:
         self.admit(data)
         observer = observer or Observer()
         observer.expects(self._most)
-        seed = _seed(np.arange(data.records) if order is None else order)
+        seed = _compute_seed(np.arange(data.records) if order is None else order)
         steps = [] if resume is None else list(resume.steps)
-        edges = None if resume is None else _checked(resume, data)
+        edges = None if resume is None else _restore_graph(resume, data)
         search = self._search(data, seed)
         while found := search.next(steps, edges, [*seed, len(steps) + 1]):
             stated, attempt = found
             steps.append(Step(len(steps) + 1, {**stated, **attempt.figures}))
-            if edges is None or kept_step(steps, data.exempt) in (0, len(steps)):
+            if edges is None or find_best_step(steps, data.exempt) in (0, len(steps)):
                 edges = attempt.edges
             observer.advanced(data.records)
-            observer.stepped(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
-        kept = kept_step(steps, data.exempt)
+            observer.on_step(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
+        kept = find_best_step(steps, data.exempt)
         if edges is None or not (kept and search.hiding.accepts(edges)):
             raise _out_of_reach(steps, data)
         return ObfuscatedGraph(data, *edges[1:], tuple(steps), kept)
@@ -166,7 +170,7 @@ class Obfuscate:
     def _search(self, data: UncertainGraph, seed: list[int]) -> Planned | Sampled:
         start, hiding = data, Hiding.of(data)
         if self.start == "representative":
-            kept = representative(data, seed[0])
+            kept = choose_representative(data, seed[0])
             certain = np.full(np.count_nonzero(kept), ONE, dtype=np.int32)
             start = UncertainGraph(data.u[kept], data.v[kept], certain, data.k, exempt=data.exempt)
         if self.selection == "planned":
@@ -176,7 +180,7 @@ class Obfuscate:
         return Sampled(
             hiding=hiding,
             start=edges_of(start),
-            weights=weights(start, self.selection, self.worlds, seed[0]),
+            weights=compute_vertex_weights(start, self.selection, self.worlds, seed[0]),
             perturbation=self.perturbation,
             trials=self.trials,
             c=self.c,
@@ -185,13 +189,13 @@ class Obfuscate:
         )
 
 
-def _seed(order: NDArray[np.int64]) -> list[int]:
+def _compute_seed(order: NDArray[np.int64]) -> list[int]:
     """Return the hash of an order as whole numbers."""
     digest = hashlib.sha256(np.ascontiguousarray(order, dtype="<i8").tobytes()).digest()
     return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
 
 
-def _checked(state: State, data: UncertainGraph) -> Edges:
+def _restore_graph(state: State, data: UncertainGraph) -> Edges:
     """Return the graph of a checkpoint; refuse one that is none of these vertices."""
     arrays = [state.arrays.get(name) for name in ARRAYS]
     try:

@@ -27,7 +27,7 @@ def grain_of(p: NDArray[np.int32]) -> int:
     return grain
 
 
-def released(p: NDArray[np.float64], grain: int) -> NDArray[np.int32]:
+def round_to_grain(p: NDArray[np.float64], grain: int) -> NDArray[np.int32]:
     """Return probabilities, float64 in billionths, as whole grains, int32 in billionths."""
     rounded: NDArray[np.int32] = (np.rint(np.clip(p, 0, ONE) / grain) * grain).astype(np.int32)
     return rounded
@@ -48,7 +48,7 @@ def spread_of(edges: Edges, weight: NDArray[np.float64], sigma: float) -> NDArra
     return sigma * share
 
 
-def truncated_normal(
+def draw_truncated_normal(
     sigma: NDArray[np.float64], stream: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw from normal distributions around 0 with these deviations, limited to [0, 1]."""
@@ -61,7 +61,7 @@ def truncated_normal(
     return np.asarray(drawn, dtype=np.float64)
 
 
-def perturbed(
+def perturb_probabilities(
     edges: Edges,
     sigma: NDArray[np.float64],
     q: float,
@@ -84,11 +84,11 @@ def perturbed(
     grain : int
         See `grain_of`.
     """
-    r = truncated_normal(sigma, stream)
+    r = draw_truncated_normal(sigma, stream)
     white, even = stream.random(len(r)), stream.random(len(r))
     r = np.where(white < q, even, r)
     p = edges.p / ONE
     if perturbation == "towards half":
-        return released((p + (1 - 2 * p) * r) * ONE, grain)
+        return round_to_grain((p + (1 - 2 * p) * r) * ONE, grain)
     sign = np.where(stream.random(len(r)) < 0.5, 1.0, -1.0)
-    return released((p + sign * r) * ONE, grain)
+    return round_to_grain((p + sign * r) * ONE, grain)

@@ -5,13 +5,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.attempt import Attempt, present
+from anon_core.anonymizers.uncertain_graph.attempt import Attempt, list_present_edges
 from anon_core.anonymizers.uncertain_graph.degrees import Edges, degrees_of
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, of_source
-from anon_core.anonymizers.uncertain_graph.planning import Means, asked_of, plan
-from anon_core.anonymizers.uncertain_graph.rewiring import rewired
-from anon_core.anonymizers.uncertain_graph.sampled import best
+from anon_core.anonymizers.uncertain_graph.planning import (
+    Means,
+    build_hiding_targets,
+    plan_degree_moves,
+)
+from anon_core.anonymizers.uncertain_graph.rewiring import rewire_edges
+from anon_core.anonymizers.uncertain_graph.sampled import choose_best_attempt
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Step
 
@@ -55,17 +59,21 @@ class Planned:
         seed : sequence of int
         """
         if edges is None:
-            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
             return {"margin": 0.0}, Attempt(self.hiding, unchanged)
         graph = self.hiding.graph
         if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:
             return None
         margin = MARGIN * WIDENS ** (len(steps) - 1)
         degrees = degrees_of(edges)
-        asked = asked_of(self.hiding, self.hiding.hidden_by(degrees), degrees, margin)
-        means = Means(self.hiding.expected / ONE, edges.expected_billionths() / ONE)
-        shift = plan(asked, degrees, means, int(graph.k.max()))
+        asked = build_hiding_targets(
+            self.hiding, self.hiding.compute_levels_of(degrees), degrees, margin
+        )
+        means = Means(self.hiding.expected / ONE, edges.degree_billionths() / ONE)
+        shift = plan_degree_moves(asked, degrees, means, int(graph.k.max()))
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         grain = grain_of(graph.p)
-        made = [present(rewired(edges, shift, grain, stream)) for stream in streams]
-        return {"margin": margin}, best([Attempt(self.hiding, each) for each in made])
+        made = [list_present_edges(rewire_edges(edges, shift, grain, stream)) for stream in streams]
+        return {"margin": margin}, choose_best_attempt(
+            [Attempt(self.hiding, each) for each in made]
+        )

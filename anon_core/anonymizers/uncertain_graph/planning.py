@@ -14,9 +14,9 @@ from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.planning_kernels import (
     MOVES,
     Asked,
+    fill_gains,
     fill_moved,
     fill_shortfalls,
-    gains,
     sum_up,
 )
 
@@ -60,7 +60,7 @@ class Found(NamedTuple):
     moved: NDArray[np.float64]
 
 
-def exempted(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
+def choose_exempt_vertices(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Choose the vertices that stay below, bool (n,): those that lack most, as far as allowed.
 
     Vertices with the same known degree and k are hidden together or not at all, so they are
@@ -82,7 +82,9 @@ def exempted(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
     return chosen[alike]
 
 
-def asked_of(hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float) -> Asked:
+def build_hiding_targets(
+    hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float
+) -> Asked:
     """Return what has to be hidden: known degrees, or the distributions that are not yet hidden.
 
     Parameters
@@ -94,11 +96,11 @@ def asked_of(hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin
     margin : float
         Bits beyond log2 k.
     """
-    wanted = ~exempted(hiding, bits)
+    wanted = ~choose_exempt_vertices(hiding, bits)
     goal = np.minimum(hiding.needed + margin, np.log2(len(bits)))
     if isinstance(hiding.known, Degrees):
         chosen = np.flatnonzero(wanted & (bits < goal))
-        known, goal = _some(hiding.known, chosen), goal[chosen]
+        known, goal = _select_distributions(hiding.known, chosen), goal[chosen]
     else:
         column, place = np.unique(hiding.known[wanted], return_inverse=True)
         most = np.zeros(len(column))
@@ -113,7 +115,7 @@ def asked_of(hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin
     return asked
 
 
-def _some(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
+def _select_distributions(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
     """Return the distributions of some vertices."""
     size = known.start[chosen + 1] - known.start[chosen]
     start = np.concatenate([[0], np.cumsum(size)])
@@ -121,14 +123,14 @@ def _some(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
     return Degrees(known.low[chosen], start, known.chance[place])
 
 
-def shortfalls(asked: Asked) -> NDArray[np.float64]:
+def compute_shortfalls(asked: Asked) -> NDArray[np.float64]:
     """Return by how much log2 (2^H - 1) misses what is needed, float64 (asked,), at least 0."""
     short = np.empty(len(asked.need))
     fill_shortfalls(asked, short)
     return short
 
 
-def plan(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
+def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
     """Return by how much each expected degree should move, float64 (n,).
 
     In each turn the moves with the greatest gains for their costs are made, each of another
@@ -144,28 +146,28 @@ def plan(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.flo
     shift, candidate = np.zeros(len(degrees.low)), np.empty(0, dtype=np.int64)
     missing: list[float] = []
     for turn in range(MOST_TURNS):
-        short = shortfalls(asked)
+        short = compute_shortfalls(asked)
         missing.append(float(short.sum()))
         stalled = turn >= PATIENCE and missing[turn] > STALLED * missing[turn - PATIENCE]
         if missing[turn] == 0 or stalled:
             break
         if turn % ALL_IN == 0:
-            candidate = _candidates(asked, short, means.now + shift, k)
+            candidate = _list_candidates(asked, short, means.now + shift, k)
         gain = np.empty((len(candidate), *DELTA.shape))
-        gains(candidate, degrees, asked, short, gain)
-        found = _chosen(candidate, gain, means._replace(now=means.now + shift), missing[turn])
+        fill_gains(candidate, degrees, asked, short, gain)
+        found = _choose_moves(candidate, gain, means._replace(now=means.now + shift), missing[turn])
         candidate = found.candidate
         if not len(found.moved) and turn % ALL_IN == 0:
             break
         folds = np.zeros(len(shift), dtype=np.int64)
         folds[candidate[: len(found.moved)]] = (2 * found.moved).astype(np.int64)
         shift += folds / 2
-        degrees = _moved(degrees, folds)
+        degrees = _move_degrees(degrees, folds)
         sum_up(asked, degrees)
     return shift
 
 
-def _candidates(
+def _list_candidates(
     asked: Asked, short: NDArray[np.float64], mean: NDArray[np.float64], k: int
 ) -> NDArray[np.int64]:
     """Return the vertices nearest to what is not yet hidden, int64."""
@@ -179,7 +181,7 @@ def _candidates(
     return np.flatnonzero(chosen)
 
 
-def _chosen(
+def _choose_moves(
     candidate: NDArray[np.int64], gain: NDArray[np.float64], means: Means, missing: float
 ) -> Found:
     """Choose the moves of most worth, until they gain a part of what is missing."""
@@ -196,7 +198,7 @@ def _chosen(
     return Found(candidate[order], DELTA.reshape(-1)[best[some[:number]]])
 
 
-def _moved(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
+def _move_degrees(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
     """Return the chances after moves; folds int64 (n,): twice the move."""
     start = np.concatenate([[0], np.cumsum(np.diff(degrees.start) + np.abs(folds))])
     moved = Degrees(degrees.low + np.minimum(folds, 0), start, np.zeros(start[-1]))

@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
 
 @kernel
-def overlap(known, a, low, chance, size):
+def compute_overlap_chance(known, a, low, chance, size):
     """Return P(degree is the known one) of chances chance[:size] of the degrees from `low` on."""
     first = max(known.low[a], low)
     of_a, of_u = known.start[a] + first - known.low[a], first - low
@@ -55,18 +55,18 @@ def overlap(known, a, low, chance, size):
     return z
 
 
-def _asked(asked: Asked) -> int:
+def _count_targets(asked: Asked) -> int:
     return len(asked.need)
 
 
-@parallel_kernel(_asked)
+@parallel_kernel(_count_targets)
 def sum_up(begin, end, asked, degrees):
     """Fill in the sums of what is asked for begin .. end - 1."""
     for a in range(begin, end):
         main, most, total, weighted = -1, 0.0, 0.0, 0.0
         for u in range(len(degrees.low)):
             chance = degrees.chance[degrees.start[u] : degrees.start[u + 1]]
-            z = overlap(asked.known, a, degrees.low[u], chance, len(chance))
+            z = compute_overlap_chance(asked.known, a, degrees.low[u], chance, len(chance))
             if z > most:
                 main, most, z = u, z, most
             if z > 0:
@@ -77,7 +77,7 @@ def sum_up(begin, end, asked, degrees):
 
 
 @kernel
-def shortfall(need, total, weighted, z):
+def compute_shortfall(need, total, weighted, z):
     """Return by how much log2 (2^H - 1) misses `need`; z is to be added to the sums."""
     if z > 0:
         total += z
@@ -89,15 +89,17 @@ def shortfall(need, total, weighted, z):
     return max(0.0, need - np.log2(crowd + LEAST))
 
 
-def _shortfalls(short: NDArray[np.float64]) -> int:
+def _count_shortfalls(short: NDArray[np.float64]) -> int:
     return len(short)
 
 
-@parallel_kernel(_shortfalls)
+@parallel_kernel(_count_shortfalls)
 def fill_shortfalls(begin, end, asked, short):
     """Fill in the shortfall of what is asked for begin .. end - 1."""
     for a in range(begin, end):
-        short[a] = shortfall(asked.need[a], asked.total[a], asked.weighted[a], asked.of_main[a])
+        short[a] = compute_shortfall(
+            asked.need[a], asked.total[a], asked.weighted[a], asked.of_main[a]
+        )
 
 
 @kernel
@@ -105,22 +107,22 @@ def shortfall_after(asked, a, z, changed):
     """Return the shortfall of a if a vertex changes z to `changed`; z = of_main: it is the main."""
     total, weighted, kept = asked.total[a], asked.weighted[a], asked.of_main[a]
     if z > 0 and z == kept:
-        return shortfall(asked.need[a], total, weighted, changed)
+        return compute_shortfall(asked.need[a], total, weighted, changed)
     if z > 0:
         total = max(0.0, total - z)
         weighted -= z * np.log2(z)
     if kept > 0:
         total += kept
         weighted += kept * np.log2(kept)
-    return shortfall(asked.need[a], total, weighted, changed)
+    return compute_shortfall(asked.need[a], total, weighted, changed)
 
 
-def _candidates(candidate: NDArray[np.int64]) -> int:
+def _count_candidates(candidate: NDArray[np.int64]) -> int:
     return len(candidate)
 
 
-@parallel_kernel(_candidates)
-def gains(begin, end, candidate, degrees, asked, now, gain):
+@parallel_kernel(_count_candidates)
+def fill_gains(begin, end, candidate, degrees, asked, now, gain):
     """Fill in how much less is missing after each move of each candidate.
 
     Parameters
@@ -142,24 +144,24 @@ def gains(begin, end, candidate, degrees, asked, now, gain):
         chance = np.zeros(size + (1 << (MOVES - 1)))
         chance[:size] = degrees.chance[first:last]
         for a in range(asks):
-            before[a] = overlap(asked.known, a, low, chance, size)
+            before[a] = compute_overlap_chance(asked.known, a, low, chance, size)
         folds = 0
         for move in range(MOVES):
             while folds < 1 << move:
-                fold(chance, size)
+                fold_chances(chance, size)
                 size += 1
                 folds += 1
             for down in range(2):
                 start = low - folds * down
                 gain[c, down, move] = 0.0
                 for a in range(asks):
-                    z = overlap(asked.known, a, start, chance, size)
+                    z = compute_overlap_chance(asked.known, a, start, chance, size)
                     if abs(z - before[a]) > slight[a]:
                         gain[c, down, move] += now[a] - shortfall_after(asked, a, before[a], z)
 
 
 @kernel
-def fold(chance, size):
+def fold_chances(chance, size):
     """Fold chance[:size] with (1/2, 1/2)."""
     chance[size] = chance[size - 1] / 2
     for i in range(size - 1, 0, -1):
@@ -175,5 +177,5 @@ def fill_moved(degrees, folds, moved):
         chance = moved.chance[moved.start[u] : moved.start[u + 1]]
         chance[:size] = degrees.chance[degrees.start[u] : degrees.start[u + 1]]
         for _ in range(abs(folds[u])):
-            fold(chance, size)
+            fold_chances(chance, size)
             size += 1

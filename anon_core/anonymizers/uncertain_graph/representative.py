@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.representative_kernels import rewire, start_of
+from anon_core.anonymizers.uncertain_graph.representative_kernels import start_of, swap_edge_pairs
 from anon_core.anonymizers.uncertain_graph.worlds import edges_of
 from anon_core.anonymizers.uncertain_graph.worlds_kernels import Edges
 from anon_core.graphs.records import UncertainGraph
@@ -12,7 +12,7 @@ from anon_core.specs.graphs import ONE
 STEPS = 300  # pairs offered for each edge
 
 
-def representative(graph: UncertainGraph, seed: int) -> NDArray[np.bool_]:
+def choose_representative(graph: UncertainGraph, seed: int) -> NDArray[np.bool_]:
     """Choose edges so that degrees are near the expected ones: average degree rewiring.
 
     The number of edges kept is the sum of all p, rounded (half up). At first edges are kept with
@@ -43,7 +43,7 @@ def representative(graph: UncertainGraph, seed: int) -> NDArray[np.bool_]:
     if 0 < wanted < len(order):
         places = np.argsort(~kept, kind="stable").astype(np.int32)
         excess = excess_of(graph, order[kept])
-        rewire(kept, places, excess, edges, ONE, STEPS * len(order), seed)
+        swap_edge_pairs(kept, places, excess, edges, ONE, STEPS * len(order), seed)
     out = np.zeros(graph.edges, dtype=np.bool_)
     out[order[kept]] = True
     return out

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import drawn
+from anon_core.anonymizers.uncertain_graph.worlds_kernels import draw_world
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 @kernel
@@ -13,7 +13,7 @@ def start_of(edges, wanted, seed):  # edges, the likeliest first
     kept, exists = np.zeros((2, len(edges.u)), dtype=np.bool_)
     turn = 0
     while wanted > 0:
-        drawn(exists, edges, seed, turn)
+        draw_world(exists, edges, seed, turn)
         turn += 1
         for e in range(len(kept)):
             if exists[e] and not kept[e] and wanted > 0:
@@ -30,34 +30,34 @@ def less_apart(e, step, edges, excess):
 
 
 @kernel
-def shift(e, step, edges, excess):
+def shift_degrees(e, step, edges, excess):
     """Add `step` to the degree of both ends of an edge."""
     excess[edges.u[e]] += step
     excess[edges.v[e]] += step
 
 
 @kernel
-def rewire(kept, places, excess, edges, one, steps, seed):
+def swap_edge_pairs(kept, places, excess, edges, one, steps, seed):
     # places int32 (m,): the kept edges, then the others; excess int64 (n,): degree less expectation
     """Swap drawn pairs of a kept edge and another if the sum of |excess| falls; count the swaps."""
     inside = np.int64(kept.sum())
     outside = len(places) - inside
     swaps = 0
     for step in range(steps):
-        number = mixed(np.uint64(seed) ^ mixed(np.uint64(step)))
+        number = mix_bits(np.uint64(seed) ^ mix_bits(np.uint64(step)))
         i = np.int64(number % np.uint64(inside))
-        j = inside + np.int64(mixed(number) % np.uint64(outside))
+        j = inside + np.int64(mix_bits(number) % np.uint64(outside))
         old, new = places[i], places[j]
         gain = less_apart(old, -one, edges, excess)
         # Few kept edges have a gain that another edge cannot undo: most pairs end here.
         if gain + 2 * one <= 0:
             continue
-        shift(old, -one, edges, excess)
+        shift_degrees(old, -one, edges, excess)
         if gain + less_apart(new, one, edges, excess) > 0:
-            shift(new, one, edges, excess)
+            shift_degrees(new, one, edges, excess)
             kept[old], kept[new] = False, True
             places[i], places[j] = new, old
             swaps += 1
         else:
-            shift(old, one, edges, excess)
+            shift_degrees(old, one, edges, excess)
     return swaps

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.candidates_kernels import EMPTY, Pairs, enter
+from anon_core.anonymizers.uncertain_graph.candidates_kernels import EMPTY, Pairs, enter_edges
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
     Work,
@@ -12,7 +12,7 @@ from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
     lower_rest,
     raise_between,
     raise_rest,
-    switch,
+    switch_edges,
 )
 from anon_core.specs.graphs import ONE
 
@@ -20,7 +20,7 @@ AT_LEAST = 16  # new edges for each unit of a move that there is room for
 BESIDE = 1024
 
 
-def rewired(
+def rewire_edges(
     edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
 ) -> Edges:
     """Change edges by drawn parts of their probability until the moves are made.
@@ -45,12 +45,12 @@ def rewired(
     Edges
         In any order; some p may be 0.
     """
-    work = _opened(edges, shift, grain, stream)
+    work = _build_work(edges, shift, grain, stream)
     falls, rises = (work.left > 0) & ~work.up, (work.left > 0) & work.up
     fallers, risers = (stream.permutation(np.flatnonzero(each)) for each in (falls, rises))
     both = np.flatnonzero(falls[edges.u] & falls[edges.v])
     lower_between(work, stream.permutation(both))
-    switch(work, fallers, risers.copy())
+    switch_edges(work, fallers, risers.copy())
     raise_between(work, risers.copy())
     freed, touched = np.zeros((2, edges.vertices), dtype=np.int64)
     lost = lower_rest(work, fallers, freed, touched)
@@ -65,7 +65,7 @@ def rewired(
     return Edges(n, *columns)
 
 
-def _opened(
+def _build_work(
     edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
 ) -> Work:
     n, m = edges.vertices, len(edges.u)
@@ -76,7 +76,7 @@ def _opened(
     room = int(AT_LEAST * np.abs(shift).sum()) + BESIDE
     size = 1 << (2 * (m + room)).bit_length()
     pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
-    enter(pairs, edges.u.astype(np.int64) * n + edges.v)
+    enter_edges(pairs, edges.u.astype(np.int64) * n + edges.v)
     return Work(
         edges.u,
         edges.v,

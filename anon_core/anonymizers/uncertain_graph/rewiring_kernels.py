@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import Pairs, place_of
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 from anon_core.specs.graphs import ONE
 
 TRIES = 32  # of finding another end nearby, or at all
@@ -59,21 +59,21 @@ class Work(NamedTuple):
 
 
 @kernel
-def below(state, number):
+def draw_below(state, number):
     """Draw one of 0 .. number - 1."""
     state[0] += np.uint64(1)
-    return np.int64((mixed(state[0]) >> np.uint64(32)) * np.uint64(number) >> np.uint64(32))
+    return np.int64((mix_bits(state[0]) >> np.uint64(32)) * np.uint64(number) >> np.uint64(32))
 
 
 @kernel
 def part_of(work, p):
     """Draw a part of p, from a quarter to three quarters, in whole grains."""
     grains = p // work.grain
-    return (grains // 4 + below(work.state, grains // 2 + 1)) * work.grain
+    return (grains // 4 + draw_below(work.state, grains // 2 + 1)) * work.grain
 
 
 @kernel
-def add(work, a, b, mass):
+def add_edge(work, a, b, mass):
     """Add a new edge; returns False if the pair is an edge, or there is no room."""
     n = len(work.left)
     key = min(a, b) * n + max(a, b)
@@ -87,38 +87,40 @@ def add(work, a, b, mass):
 
 
 @kernel
-def neighbour(work, x):
+def draw_neighbour(work, x):
     """Draw a neighbour of x, -1 if it has none."""
     size = work.start[x + 1] - work.start[x]
-    return np.int64(work.other[work.start[x] + below(work.state, size)]) if size else np.int64(-1)
+    return (
+        np.int64(work.other[work.start[x] + draw_below(work.state, size)]) if size else np.int64(-1)
+    )
 
 
 @kernel
-def joined(work, a, b):
+def has_edge(work, a, b):
     """Return whether two vertices are the same, or have an edge."""
     key = min(a, b) * len(work.left) + max(a, b)
     return a == b or work.pairs.key[place_of(work.pairs, key)] == key
 
 
 @kernel
-def rising(work, a, risers, count):
+def draw_riser(work, a, risers, count):
     """Draw a vertex that is to rise and has no edge to a, two steps from a if some try finds it.
 
     Returns -1 where no try finds any.
     """
     for turn in range(2 * TRIES):
         if turn < TRIES:
-            x = neighbour(work, a)
-            b = neighbour(work, x) if x >= 0 else x
+            x = draw_neighbour(work, a)
+            b = draw_neighbour(work, x) if x >= 0 else x
         else:
-            b = risers[below(work.state, count)]
-        if b >= 0 and work.up[b] and work.left[b] >= work.grain and not joined(work, a, b):
+            b = risers[draw_below(work.state, count)]
+        if b >= 0 and work.up[b] and work.left[b] >= work.grain and not has_edge(work, a, b):
             return b
     return np.int64(-1)
 
 
 @kernel
-def pack(work, vertices, count):
+def pack_vertices(work, vertices, count):
     """Keep those of vertices[:count] that still have to move; returns how many."""
     kept = 0
     for i in range(count):
@@ -142,39 +144,39 @@ def lower_between(work, edges):
 @kernel
 def raise_between(work, risers):
     """Join vertices that are both to rise by new edges, most of them two steps apart."""
-    count, failed = pack(work, risers, len(risers)), 0
+    count, failed = pack_vertices(work, risers, len(risers)), 0
     while count > 1 and failed < TURNS:
-        a = risers[below(work.state, count)]
-        b = rising(work, a, risers, count)
+        a = risers[draw_below(work.state, count)]
+        b = draw_riser(work, a, risers, count)
         failed += 1
         if b >= 0:
             mass = min(part_of(work, ONE), work.left[a], work.left[b])
-            if mass >= work.grain and add(work, a, b, mass):
+            if mass >= work.grain and add_edge(work, a, b, mass):
                 failed = 0
                 work.left[a] -= mass
                 work.left[b] -= mass
                 if work.left[a] < work.grain or work.left[b] < work.grain:
-                    count = pack(work, risers, count)
+                    count = pack_vertices(work, risers, count)
 
 
 @kernel
-def switch(work, fallers, risers):
+def switch_edges(work, fallers, risers):
     """Replace a part of an edge h x by an edge r x: h falls, r rises, x stays."""
-    count = pack(work, risers, len(risers))
+    count = pack_vertices(work, risers, len(risers))
     for h in fallers:
         for i in range(work.start[h], work.start[h + 1]):
             if work.left[h] < work.grain or count == 0:
                 break
             x, e = np.int64(work.other[i]), work.edge[i]
-            r = rising(work, x, risers, count)
+            r = draw_riser(work, x, risers, count)
             if r < 0:
                 continue
             mass = min(part_of(work, work.p[e]), work.left[h], work.left[r])
-            if mass >= work.grain and add(work, x, r, mass):
+            if mass >= work.grain and add_edge(work, x, r, mass):
                 work.p[e] -= mass
                 work.left[h] -= mass
                 work.left[r] -= mass
-                count = pack(work, risers, count)
+                count = pack_vertices(work, risers, count)
 
 
 @kernel
@@ -208,9 +210,9 @@ def join_freed(work, freed, touched, count):
         for _ in range(TRIES):
             if freed[a] < work.grain:
                 break
-            b = np.int64(touched[below(work.state, count)])
+            b = np.int64(touched[draw_below(work.state, count)])
             mass = min(freed[a], freed[b], ONE)
-            if mass >= work.grain and add(work, a, b, mass):
+            if mass >= work.grain and add_edge(work, a, b, mass):
                 freed[a] -= mass
                 freed[b] -= mass
 
@@ -224,16 +226,16 @@ def raise_rest(work, risers):
         for turn in range(TURNS):
             if work.left[r] < 2 * work.grain:
                 break
-            x = neighbour(work, r)
-            x = neighbour(work, x) if x >= 0 else x
-            e = below(work.state, len(work.p))
+            x = draw_neighbour(work, r)
+            x = draw_neighbour(work, x) if x >= 0 else x
+            e = draw_below(work.state, len(work.p))
             if x >= 0 and turn < TRIES:
                 size = work.start[x + 1] - work.start[x]
-                e = work.edge[work.start[x] + below(work.state, size)]
+                e = work.edge[work.start[x] + draw_below(work.state, size)]
             a, b = np.int64(work.u[e]), np.int64(work.v[e])
             mass = min(part_of(work, work.p[e]), work.left[r] // (2 * work.grain) * work.grain)
-            if mass >= work.grain and add(work, r, a, mass):
+            if mass >= work.grain and add_edge(work, r, a, mass):
                 work.left[r] -= mass
                 work.p[e] -= mass
-                if add(work, r, b, mass):
+                if add_edge(work, r, b, mass):
                     work.left[r] -= mass

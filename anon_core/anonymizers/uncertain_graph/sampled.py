@@ -5,15 +5,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.attempt import Attempt, chosen, joined, present
-from anon_core.anonymizers.uncertain_graph.candidates import candidates
+from anon_core.anonymizers.uncertain_graph.attempt import (
+    Attempt,
+    join_edges,
+    list_present_edges,
+    select_edges,
+)
+from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
     Perturbation,
     grain_of,
     of_source,
-    perturbed,
+    perturb_probabilities,
     spread_of,
 )
 from anon_core.anonymizers.uncertain_graph.search import most_turns, next_turn
@@ -58,28 +63,28 @@ class Sampled:
         if turn is None:
             return None
         if turn.sigma == 0:
-            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
             return turn._asdict(), Attempt(self.hiding, unchanged)
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         attempts = [self.attempt(turn.sigma, turn.c, stream) for stream in streams]
-        return turn._asdict(), best(attempts)
+        return turn._asdict(), choose_best_attempt(attempts)
 
     def attempt(self, sigma: float, c: float, stream: np.random.Generator) -> Attempt:
         """Perturb candidates with deviation sigma on average: one pass of lines 8 to 31."""
-        inside, added = candidates(
+        inside, added = draw_candidates(
             self.start, self.weights.sampled, self.weights.excluded, c, stream
         )
-        both = joined(chosen(self.start, inside), added)
+        both = join_edges(select_edges(self.start, inside), added)
         spread = spread_of(both, self.weights.sampled, sigma)
         grain = grain_of(self.hiding.graph.p)
-        p = perturbed(both, spread, self.q, self.perturbation, grain, stream)
+        p = perturb_probabilities(both, spread, self.q, self.perturbation, grain, stream)
         changed = both._replace(p=p)
-        outside = chosen(self.start, ~inside)
+        outside = select_edges(self.start, ~inside)
         outside = outside._replace(p=of_source(outside.p))
-        return Attempt(self.hiding, present(joined(outside, changed)))
+        return Attempt(self.hiding, list_present_edges(join_edges(outside, changed)))
 
 
-def best(attempts: Sequence[Attempt]) -> Attempt:
+def choose_best_attempt(attempts: Sequence[Attempt]) -> Attempt:
     """Return the accepted attempt with the least error, or else that with the least missing."""
     return min(
         attempts,

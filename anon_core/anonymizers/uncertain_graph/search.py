@@ -56,7 +56,7 @@ def _next_of_scan(steps: Sequence[Step], c: float, most_c: float) -> Turn | None
     return Turn(LEAST, last["c"] + 1) if last["c"] + 1 <= most_c else None
 
 
-def kept_step(steps: Sequence[Step], exempt: int) -> int:
+def find_best_step(steps: Sequence[Step], exempt: int) -> int:
     """Return the number of the accepted step with the least degree error, 0 if there is none."""
     accepted = [step for step in steps if step.figures["below"] <= exempt]
     if not accepted:

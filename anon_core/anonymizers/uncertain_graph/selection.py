@@ -5,10 +5,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.betweenness import betweenness
+from anon_core.anonymizers.uncertain_graph.betweenness import compute_betweenness
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
-from anon_core.anonymizers.uncertain_graph.selection_kernels import commonness
-from anon_core.anonymizers.uncertain_graph.worlds import centrality, relevance
+from anon_core.anonymizers.uncertain_graph.selection_kernels import fill_commonness
+from anon_core.anonymizers.uncertain_graph.worlds import compute_centrality, estimate_relevance
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
@@ -39,7 +39,9 @@ class Weights(NamedTuple):
     excluded: NDArray[np.bool_]
 
 
-def weights(graph: UncertainGraph, selection: Selection, worlds: int, seed: int) -> Weights:
+def compute_vertex_weights(
+    graph: UncertainGraph, selection: Selection, worlds: int, seed: int
+) -> Weights:
     """Return Q(v), and the set H of half as many vertices as are exempt, rounded up.
 
     U is the uniqueness, RC the reliability centrality in parts of the greatest.
@@ -67,17 +69,21 @@ def weights(graph: UncertainGraph, selection: Selection, worlds: int, seed: int)
         Of these worlds.
     """
     if selection == "degree":
-        degree = edges_of(graph).expected_billionths() / ONE
-        return Weights(degree, _greatest(degree, graph.exempt))
-    unique = uniqueness(edges_of(graph))
+        degree = edges_of(graph).degree_billionths() / ONE
+        return Weights(degree, _select_greatest(degree, graph.exempt))
+    unique = compute_uniqueness(edges_of(graph))
     if selection in ("uniqueness", "random"):
         sampled = unique if selection == "uniqueness" else np.ones(graph.records)
-        return Weights(sampled, _greatest(unique, graph.exempt))
-    of_edge = betweenness(graph) if selection == "betweenness" else relevance(graph, worlds, seed)
-    central = centrality(graph, of_edge)
+        return Weights(sampled, _select_greatest(unique, graph.exempt))
+    of_edge = (
+        compute_betweenness(graph)
+        if selection == "betweenness"
+        else estimate_relevance(graph, worlds, seed)
+    )
+    central = compute_centrality(graph, of_edge)
     central /= central.max(initial=0) or 1.0
     sampled = {"anonymity": unique, "utility": 1 - central}.get(selection, unique * (1 - central))
-    return Weights(sampled, _greatest(unique * central, graph.exempt))
+    return Weights(sampled, _select_greatest(unique * central, graph.exempt))
 
 
 def edges_of(graph: UncertainGraph) -> Edges:
@@ -85,13 +91,13 @@ def edges_of(graph: UncertainGraph) -> Edges:
     return Edges(graph.records, graph.u, graph.v, graph.p)
 
 
-def _greatest(score: NDArray[np.float64], exempt: int) -> NDArray[np.bool_]:
+def _select_greatest(score: NDArray[np.float64], exempt: int) -> NDArray[np.bool_]:
     chosen = np.zeros(len(score), dtype=np.bool_)
     chosen[np.argsort(-score, kind="stable")[: -(-exempt // 2)]] = True
     return chosen
 
 
-def uniqueness(edges: Edges) -> NDArray[np.float64]:
+def compute_uniqueness(edges: Edges) -> NDArray[np.float64]:
     """Return U(v) = 1 / sum over u of the normal density of theta at P(u) - P(v), float64 (n,).
 
     P is the expected degree and theta = sigma_G its standard deviation over the vertices.
@@ -100,11 +106,11 @@ def uniqueness(edges: Edges) -> NDArray[np.float64]:
     ----------
     Xiao, Definition 5.
     """
-    expected = edges.expected_billionths() / ONE
+    expected = edges.degree_billionths() / ONE
     theta = float(expected.std())
     if theta == 0:
         return np.ones(edges.vertices)
     value, times = np.unique(expected, return_counts=True)
     common = np.empty(len(value))
-    commonness(value / theta, times.astype(np.float64), common)
+    fill_commonness(value / theta, times.astype(np.float64), common)
     return theta / common[np.searchsorted(value, expected)]

@@ -7,12 +7,12 @@ from anon_core.jit.kernel import parallel_kernel
 ROOT = 2.5066282746310002  # of 2 pi: the normal density of deviation 1 is exp(-x^2 / 2) / ROOT
 
 
-def _values(value):
+def _count_values(value):
     return len(value)
 
 
-@parallel_kernel(_values)
-def commonness(begin, end, value, times, common):
+@parallel_kernel(_count_values)
+def fill_commonness(begin, end, value, times, common):
     """Fill in the sum of the standard normal density at the distance of each value, `times` each.
 
     value, times, common : float64 (values,)

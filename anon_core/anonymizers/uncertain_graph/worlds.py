@@ -24,7 +24,7 @@ Estimate = Literal["toggled", "groups"]
 LARGEST = 2**63 - 1  # of a sum of pairs over all worlds
 
 
-def relevance(
+def estimate_relevance(
     graph: UncertainGraph, worlds: int, seed: int, estimate: Estimate = "toggled"
 ) -> NDArray[np.float64]:
     """Estimate the reliability relevance of each edge, in pairs of vertices, from sampled worlds.
@@ -66,12 +66,12 @@ def relevance(
     if estimate == "groups":
         return _by_groups(graph, worlds, seed)
     _refuse_too_many(graph, worlds)
-    sums = np.zeros((_shares(worlds), graph.edges), dtype=np.int64)
+    sums = np.zeros((_count_shares(worlds), graph.edges), dtype=np.int64)
     sum_toggled(sums, edges_of(graph), graph.records, worlds, seed)
     return np.asarray(sums.sum(axis=0) / worlds, dtype=np.float64)
 
 
-def connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.int64]:
+def count_connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.int64]:
     """Return the number of connected pairs of vertices in each sampled world, int64 (worlds,)."""
     _refuse_too_many(graph, worlds)
     pairs = np.empty(worlds, dtype=np.int64)
@@ -79,13 +79,15 @@ def connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np
     return pairs
 
 
-def centrality(graph: UncertainGraph, relevances: NDArray[np.float64]) -> NDArray[np.float64]:
+def compute_centrality(
+    graph: UncertainGraph, relevances: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the reliability centrality RC(v) of each vertex: the sum of p(e) RR(e) at v.
 
     Parameters
     ----------
     relevances : float64 (m,)
-        RR(e), from `relevance`.
+        RR(e), from `estimate_relevance`.
 
     Returns
     -------
@@ -99,8 +101,8 @@ def centrality(graph: UncertainGraph, relevances: NDArray[np.float64]) -> NDArra
 
 def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.float64]:
     """Return the difference of the group means, at least 0; 0 where a group is empty."""
-    connected = connected_pairs(graph, worlds, seed)
-    present, pairs = np.zeros((2, _shares(worlds), graph.edges), dtype=np.int64)
+    connected = count_connected_pairs(graph, worlds, seed)
+    present, pairs = np.zeros((2, _count_shares(worlds), graph.edges), dtype=np.int64)
     sum_by_group(present, pairs, edges_of(graph), connected, seed)
     having, with_edge = present.sum(axis=0), pairs.sum(axis=0)
     without = int(connected.sum()) - with_edge
@@ -119,7 +121,7 @@ def edges_of(graph: UncertainGraph) -> Edges:
     return Edges(graph.u, graph.v, chance)
 
 
-def _shares(worlds: int) -> int:
+def _count_shares(worlds: int) -> int:
     """Each thread sums by itself; sums of integers are the same in any order."""
     return min(worlds, int(numba.get_num_threads()))
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 class Edges(NamedTuple):
@@ -67,15 +67,15 @@ def fill_links(links, u, v, listed):  # listed int (edges,), ascending
 
 
 @kernel
-def drawn(exists, edges, seed, world):  # exists bool (m,)
+def draw_world(exists, edges, seed, world):  # exists bool (m,)
     """Draw which edges exist in a world: what is drawn depends on seed, world and edge alone."""
-    stream = mixed(mixed(np.uint64(seed)) ^ np.uint64(world))
+    stream = mix_bits(mix_bits(np.uint64(seed)) ^ np.uint64(world))
     for e in range(len(exists)):
-        exists[e] = mixed(stream ^ np.uint64(e)) >> np.uint64(1) < edges.chance[e]
+        exists[e] = mix_bits(stream ^ np.uint64(e)) >> np.uint64(1) < edges.chance[e]
 
 
 @kernel
-def join(parent, x, y):
+def join_trees(parent, x, y):
     """Join the trees of two vertices unless they are one; return whether they were two.
 
     Rem's algorithm: every parent is less than its child.
@@ -110,7 +110,7 @@ def count_connected(begin, end, pairs, edges, n, seed):  # pairs int64 (worlds,)
     here = np.empty(len(edges.u), dtype=np.int32)
     parent, size = np.empty((2, n), dtype=np.int32)
     for world in range(begin, end):
-        drawn(exists, edges, seed, world)
+        draw_world(exists, edges, seed, world)
         for x in range(n):
             parent[x] = x
         found = 0
@@ -118,7 +118,7 @@ def count_connected(begin, end, pairs, edges, n, seed):  # pairs int64 (worlds,)
             here[found] = e
             found += exists[e]
         for e in here[:found]:
-            join(parent, edges.u[e], edges.v[e])
+            join_trees(parent, edges.u[e], edges.v[e])
         pairs[world] = pairs_in(parent, size)
 
 
@@ -129,7 +129,7 @@ def sum_by_group(begin, end, present, pairs, edges, connected, seed):
     exists = np.empty(len(edges.u), dtype=np.bool_)
     for share in range(begin, end):
         for world in range(share, len(connected), len(present)):
-            drawn(exists, edges, seed, world)
+            draw_world(exists, edges, seed, world)
             for e in range(len(exists)):
                 present[share, e] += exists[e]
                 pairs[share, e] += exists[e] * connected[world]
@@ -139,7 +139,7 @@ def sum_by_group(begin, end, present, pairs, edges, connected, seed):
 
 
 @kernel
-def part(lists, parent, edges, exists):  # lists int32 (3, m); parent int32 (n,)
+def partition_edges(lists, parent, edges, exists):  # lists int32 (3, m); parent int32 (n,)
     """List the edges of a spanning forest of a world, its other edges, and those that it lacks."""
     for x in range(len(parent)):
         parent[x] = x
@@ -150,7 +150,7 @@ def part(lists, parent, edges, exists):  # lists int32 (3, m); parent int32 (n,)
         absent += not exists[e]
     left = 0
     for e in lists[1, :others]:
-        joins = join(parent, edges.u[e], edges.v[e])
+        joins = join_trees(parent, edges.u[e], edges.v[e])
         lists[0, trees] = lists[1, left] = e
         trees += joins
         left += not joins
@@ -158,7 +158,7 @@ def part(lists, parent, edges, exists):  # lists int32 (3, m); parent int32 (n,)
 
 
 @kernel
-def grow(forest, links):
+def root_forest(forest, links):
     """Root the trees, and order their vertices by breadth."""
     forest.top[:] = -1
     known = 0
@@ -196,7 +196,7 @@ def enumerate_subtrees(forest):
 
 
 @kernel
-def reach(forest, edges, others):  # others int32 (edges outside the forest,)
+def find_subtree_reach(forest, edges, others):  # others int32 (edges outside the forest,)
     """Find the range of numbers that edges outside the forest lead to from each subtree."""
     for e in others:
         for x, y in ((edges.u[e], edges.v[e]), (edges.v[e], edges.u[e])):
@@ -238,10 +238,10 @@ def sum_toggled(begin, end, sums, edges, n, worlds, seed):  # sums int64 (shares
     links = Links(np.empty(n + 1, dtype=np.int64), other, edge)
     for share in range(begin, end):
         for world in range(share, worlds, len(sums)):
-            drawn(exists, edges, seed, world)
-            trees, others, absent = part(lists, parent, edges, exists)
+            draw_world(exists, edges, seed, world)
+            trees, others, absent = partition_edges(lists, parent, edges, exists)
             fill_links(links, edges.u, edges.v, trees)
-            grow(forest, links)
+            root_forest(forest, links)
             enumerate_subtrees(forest)
-            reach(forest, edges, others)
+            find_subtree_reach(forest, edges, others)
             add_gains(sums[share], forest, edges, absent)

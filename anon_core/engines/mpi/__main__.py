@@ -14,20 +14,20 @@ from mpi4py import MPI
 from anon_core.engines.mpi.job import REFUSED, Job, afford_rank, read_job, write_failure
 from anon_core.engines.mpi.keeping import Keeper
 from anon_core.engines.mpi.ranks import Ranks
-from anon_core.engines.spreading import ranked
+from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import AnonymityError, LimitError
 
 
 def main(folder: Path, comm: MPI.Intracomm) -> None:
     """Do the work that the folder describes, or write why it cannot be done."""
     try:
-        run(folder, read_job(folder), comm)
+        run_rank_job(folder, read_job(folder), comm)
     except AnonymityError as refusal:
         write_failure(folder, str(refusal))
         raise SystemExit(REFUSED) from None
 
 
-def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
+def run_rank_job(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
     """Do all steps that are left, and write the result."""
     if comm.size != job.ranks:
         raise LimitError(
@@ -44,7 +44,7 @@ def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
     threads = job.threads or most
     numba.set_num_threads(threads)
     ranks = Ranks(comm, job.data.records)
-    spread = ranked(job.anonymizer)
+    spread = load_mpi_module(job.anonymizer)
     afford_rank(job.anonymizer, job.data, ranks=comm.size, threads=threads, memory=job.memory)
     keeper = Keeper(folder, job, ranks, spread)
     resume = keeper.resume()

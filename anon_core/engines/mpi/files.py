@@ -55,13 +55,13 @@ def read_part(folder: Path, part: Mapping[str, Any]) -> NDArray[Any]:
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array aside and rename it once."""
-    with _aside(path) as handle:
+    with _open_replacement(path) as handle:
         np.save(handle, array)
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
     """Write arrays by name aside and rename the file once."""
-    with _aside(path) as handle:
+    with _open_replacement(path) as handle:
         np.savez(handle, allow_pickle=False, **arrays)
 
 
@@ -73,12 +73,12 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object aside and rename it once."""
-    with _aside(path) as handle:
+    with _open_replacement(path) as handle:
         handle.write((json.dumps(document, indent=2) + "\n").encode())
 
 
 @contextmanager
-def _aside(path: Path) -> Iterator[BinaryIO]:
+def _open_replacement(path: Path) -> Iterator[BinaryIO]:
     """Yield a new file, mode 0600, that replaces this one once it is on the disk.
 
     Several ranks may do so at the same time.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.anonymizers.base import Data, Made
 from anon_core.build import hash_packages
-from anon_core.engines.local import afford
+from anon_core.engines.local import check_memory
 from anon_core.engines.mpi.files import (
     DAMAGED,
     UNREADABLE,
@@ -34,7 +34,7 @@ from anon_core.engines.mpi.files import (
     write_arrays,
     write_json,
 )
-from anon_core.engines.spreading import ranked
+from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
 
@@ -111,10 +111,10 @@ def afford_rank(
     ------
     InputError, InfeasibleError, LimitError
     """
-    spread = ranked(anonymizer)
+    spread = load_mpi_module(anonymizer)
     anonymizer.admit(data)
     need = spread.memory(anonymizer, data, ranks=ranks, threads=threads)
-    afford(need, data, memory, where=f" on each of {ranks} ranks", instead="take more ranks")
+    check_memory(need, data, memory, where=f" on each of {ranks} ranks", instead="take more ranks")
 
 
 def write_job(
@@ -135,7 +135,7 @@ def write_job(
     folder.mkdir(mode=0o700, exist_ok=True)
     document, packed = data.packed()
     arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
-    shape = {**_build(), **_settings(anonymizer), "data": document}
+    shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
     (folder / FAILURE).unlink(missing_ok=True)
     before = read_document(folder / JOB)
@@ -150,12 +150,12 @@ def write_job(
     return bool(before) and before != record
 
 
-def _build() -> dict[str, str]:
+def _describe_build() -> dict[str, str]:
     """Return the version of this program, and the hash of the code that ranks run."""
     return {"version": version("crowdcover"), "code": hash_packages("anon_core")}
 
 
-def _settings(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
+def _describe_anonymizer(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
     """Return the anonymizer by name, with its settings."""
     names = [name for name, each in ANONYMIZERS.items() if each is type(anonymizer)]
     if not names or not dataclasses.is_dataclass(anonymizer):
@@ -177,7 +177,7 @@ def read_job(folder: Path) -> Job:
         )
     try:
         record = dict(json.loads((folder / JOB).read_text()))
-        build = _build()
+        build = _describe_build()
         if {key: record.get(key) for key in build} != build:
             raise InputError(
                 "the job was written by another build of crowdcover; "
@@ -188,7 +188,7 @@ def read_job(folder: Path) -> Job:
         arrays = read_arrays(folder / DATA)
         order = arrays.pop(ORDER)
         packed = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
-        data = maker.data.unpacked(record["data"], packed)
+        data = maker.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
     except (*DAMAGED, FileNotFoundError) as error:

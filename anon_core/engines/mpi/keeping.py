@@ -51,7 +51,7 @@ class Keeper(Observer):
         joined: dict[str, NDArray[Any]] = {}
         for name, parts in record["arrays"].items():
             same = [other for other in joined if record["arrays"][other] == parts]
-            joined[name] = joined[same[0]] if same else self._joined(name, parts)
+            joined[name] = joined[same[0]] if same else self._join_shares(name, parts)
             self._kept.append((weakref.ref(joined[name]), parts))
         steps = steps_from_json(record["steps"])
         self._seconds, self._step, self._began = list(record["seconds"]), steps[-1], MPI.Wtime()
@@ -70,7 +70,7 @@ class Keeper(Observer):
             return None
         return record
 
-    def _joined(self, name: str, parts: Parts) -> NDArray[Any]:
+    def _join_shares(self, name: str, parts: Parts) -> NDArray[Any]:
         """Return this rank's share of all parts of an array."""
         shares = [
             self._spread.share({name: read_part(self._folder, part)}, self._job.order, self._ranks)
@@ -88,13 +88,13 @@ class Keeper(Observer):
         if MPI.Wtime() - self._told >= EVERY:
             self._tell(records)
 
-    def stepped(self, state: State) -> None:
+    def on_step(self, state: State) -> None:
         """Write the own part; once the last part is written the step can be resumed."""
         self._step = state.steps[-1]
         now = MPI.Wtime()
         self._seconds.append(round(now - self._began, 3))
         self._began = now
-        arrays = self._written(self._step.number, state.arrays)
+        arrays = self._write_parts(self._step.number, state.arrays)
         if self._ranks.rank == 0:
             record = {**self._record(), "steps": steps_to_json(state.steps), "arrays": arrays}
             write_json(self._folder / CHECKPOINT, record)
@@ -105,7 +105,7 @@ class Keeper(Observer):
         self._tell(0)
         self._ranks.agree(None)  # no rank writes a next part while leftovers are removed
 
-    def _written(self, number: int, arrays: Arrays) -> Mapping[str, Parts]:
+    def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, Parts]:
         """Write the parts of new arrays. Arrays that were written before keep their parts."""
         kept, result = self._kept, {}
         self._kept = []

@@ -74,7 +74,8 @@ class Ranks:
         kind = MPI.INT32_T.Create_contiguous(messages.shape[1]).Commit()
         try:
             self._comm.Alltoallv(
-                [ordered, (going, _offsets(going)), kind], [inbox, (coming, _offsets(coming)), kind]
+                [ordered, (going, _compute_offsets(going)), kind],
+                [inbox, (coming, _compute_offsets(coming)), kind],
             )
         finally:
             kind.Free()
@@ -120,7 +121,11 @@ class Ranks:
             if turn == self.rank:
                 work()
             for index, rows in enumerate(changing):
-                changed = _changed(rows, before[index]) if before else np.empty(0, dtype=np.int64)
+                changed = (
+                    _find_changed_rows(rows, before[index])
+                    if before
+                    else np.empty(0, dtype=np.int64)
+                )
                 self._tell(turn, rows, changed)
 
     def _tell(self, turn: int, rows: NDArray[Any], changed: NDArray[np.int64]) -> None:
@@ -168,10 +173,10 @@ class Ranks:
             take(first, min(high, first + size), received[rank])
 
 
-def _changed(rows: NDArray[Any], before: NDArray[Any]) -> NDArray[np.int64]:
+def _find_changed_rows(rows: NDArray[Any], before: NDArray[Any]) -> NDArray[np.int64]:
     """Return where rows differ, int64 ascending."""
     return np.flatnonzero((rows != before).reshape(len(rows), -1).any(axis=1))
 
 
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _compute_offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.cumsum(sizes) - sizes

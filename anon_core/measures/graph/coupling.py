@@ -31,7 +31,7 @@ class Coupled(NamedTuple):
     vertices: int
 
 
-def coupled(*graphs: Edges) -> Coupled:
+def couple_graphs(*graphs: Edges) -> Coupled:
     """Return the pairs of graphs over the same vertices; the order of their edges is lost."""
     n = graphs[0].vertices
     keys = [

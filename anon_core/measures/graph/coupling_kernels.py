@@ -3,25 +3,25 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 from anon_core.specs.graphs import ONE
 
 
 @kernel
-def draw(numbers, pairs, seed, world):  # numbers int32 (pairs,)
+def draw_pair_numbers(numbers, pairs, seed, world):  # numbers int32 (pairs,)
     """Draw a number below ONE for each pair: it depends on seed, world and the pair alone.
 
     A probability is met within 2^-32, since 2^32 numbers become 10^9.
     """
-    stream = mixed(mixed(np.uint64(seed)) ^ np.uint64(world))
+    stream = mix_bits(mix_bits(np.uint64(seed)) ^ np.uint64(world))
     n = np.uint64(pairs.vertices)
     for e in range(len(numbers)):
         pair = np.uint64(pairs.u[e]) * n + np.uint64(pairs.v[e])
-        numbers[e] = (mixed(stream ^ pair) >> np.uint64(32)) * np.uint64(ONE) >> np.uint64(32)
+        numbers[e] = (mix_bits(stream ^ pair) >> np.uint64(32)) * np.uint64(ONE) >> np.uint64(32)
 
 
 @kernel
-def label(top, members, there, pairs, p, numbers):
+def label_components(top, members, there, pairs, p, numbers):
     # top, members int32 (n,); there int32 (pairs + 1,)
     """Label each vertex by the last vertex of its component; return how many pairs are connected.
 
@@ -66,10 +66,12 @@ def count_joined(begin, end, times, connected, pairs, asked, seed):
     joined = np.empty(asked.shape[1], dtype=np.int8)
     for share in range(begin, end):
         for world in range(share, worlds, len(times)):
-            draw(numbers, pairs, seed, world)
+            draw_pair_numbers(numbers, pairs, seed, world)
             joined[:] = 0
             for g in range(graphs):
-                connected[g, world] = label(top, members, there, pairs, pairs.p[g], numbers)
+                connected[g, world] = label_components(
+                    top, members, there, pairs, pairs.p[g], numbers
+                )
                 for at in range(len(joined)):
                     if top[asked[0, at]] == top[asked[1, at]]:
                         joined[at] |= 1 << g

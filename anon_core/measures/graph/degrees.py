@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees_kernels import convolve, convolve_each
+from anon_core.measures.graph.degrees_kernels import convolve_each, convolve_edges
 
 FAST_FROM = 2**16  # probabilities; up to here convolution, exact in every digit that counts
 PIECE = 2**12  # probabilities that are convolved one by one before FFTs join the pieces
@@ -73,7 +73,7 @@ class Degrees:
     @classmethod
     def of(cls, edges: Edges) -> "Degrees":
         """Return the distributions of all vertices."""
-        of_vertex, vertices, contents = _alike(edges)
+        of_vertex, vertices, contents = _group_vertices(edges)
         p = np.frombuffer(b"".join(contents), dtype=np.int32)
         at = np.cumsum([0, *(len(content) // p.itemsize for content in contents)])
         start = at + np.arange(len(at))
@@ -82,7 +82,7 @@ class Degrees:
         slow = np.flatnonzero(np.diff(at) <= FAST_FROM)
         convolve_each(slow, at, p, start, mass)
         for group in np.flatnonzero(np.diff(at) > FAST_FROM).tolist():
-            mass[start[group] : start[group + 1]] = _fast(p[at[group] : at[group + 1]])
+            mass[start[group] : start[group + 1]] = _convolve_fast(p[at[group] : at[group + 1]])
         return cls(of_vertex, vertices, expected, start, mass)
 
     @property
@@ -111,7 +111,7 @@ def fast_error(degree: int) -> float:
     return 2 * joins * 7 * (math.log2(degree + 1) + 1) * 2.0**-52
 
 
-def _alike(edges: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
+def _group_vertices(edges: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
     """Group vertices by the probabilities of their edges, int32 ascending; 0 is no edge."""
     possible = edges.p > 0
     end = np.concatenate([edges.u[possible], edges.v[possible]])
@@ -126,20 +126,20 @@ def _alike(edges: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], list[byt
     return of_vertex, np.bincount(of_vertex, minlength=len(distinct)), distinct
 
 
-def _fast(p: NDArray[np.int32]) -> NDArray[np.float64]:
+def _convolve_fast(p: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return a distribution from pieces; what may be an error alone is 0."""
-    mass = _joined(p)
+    mass = _join_halves(p)
     mass[mass < fast_error(len(p)) / 2] = 0
     return mass
 
 
-def _joined(p: NDArray[np.int32]) -> NDArray[np.float64]:
+def _join_halves(p: NDArray[np.int32]) -> NDArray[np.float64]:
     """Join halves by FFTs."""
     if len(p) <= PIECE:
         mass = np.zeros(len(p) + 1)
-        convolve(p, mass)
+        convolve_edges(p, mass)
         return mass
-    left, right = _joined(p[: len(p) // 2]), _joined(p[len(p) // 2 :])
+    left, right = _join_halves(p[: len(p) // 2]), _join_halves(p[len(p) // 2 :])
     size = 1 << len(p).bit_length()
     product = np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)
     return product[: len(p) + 1]

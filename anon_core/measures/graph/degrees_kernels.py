@@ -7,7 +7,7 @@ NOTHING = 1e-290  # smaller chances are 0: arithmetic below 1e-308 is slow
 
 
 @kernel
-def convolve(p, mass):
+def convolve_edges(p, mass):
     """mass = degree distribution of a vertex with edges of probabilities p; mass is all 0."""
     # chances outside low .. high are 0
     mass[0] = 1.0
@@ -32,4 +32,4 @@ def convolve_each(begin, end, groups, at, p, start, mass):
     """Fill in the distribution of each of the groups."""
     for index in range(begin, end):
         g = groups[index]
-        convolve(p[at[g] : at[g + 1]], mass[start[g] : start[g + 1]])
+        convolve_edges(p[at[g] : at[g + 1]], mass[start[g] : start[g + 1]])

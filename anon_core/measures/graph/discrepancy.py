@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.graph.coupling import coupled
+from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.coupling_kernels import count_joined
 from anon_core.measures.graph.degrees import Edges
-from anon_core.measures.graph.hops import hops, some_vertices
+from anon_core.measures.graph.hops import count_hops, some_vertices
 from anon_core.measures.graph.reliability import NORMAL, Counted
 
 SEED = 19  # of worlds, pairs and vertices; anybody may know it
@@ -123,7 +123,7 @@ class Discrepancy:
         return float(means.std(ddof=1) / np.sqrt(len(means)))
 
 
-def discrepancy(
+def estimate_discrepancy(
     source: Edges,
     released: Edges,
     worlds: int = 1000,
@@ -145,30 +145,32 @@ def discrepancy(
     """
     if source.vertices != released.vertices:
         raise InputError("source and release must have the same vertices")
-    vertex, asked, stratum, weight = _pairs(source, *sample, seed)
+    vertex, asked, stratum, weight = _draw_pairs(source, *sample, seed)
     connected = np.empty((2, worlds), dtype=np.int64)
     times = np.zeros((min(SHARES, worlds), len(stratum), 4), dtype=np.int32)
-    count_joined(times, connected, coupled(source, released), asked, seed)
+    count_joined(times, connected, couple_graphs(source, released), asked, seed)
     return Discrepancy(
         times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
     )
 
 
-def sampled(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
+def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
     """Count the sampled worlds in which two vertices are connected."""
     connected = np.empty((1, worlds), dtype=np.int64)
     times = np.zeros((min(SHARES, worlds), 1, 2), dtype=np.int32)
-    count_joined(times, connected, coupled(edges), np.array([[a], [b]], dtype=np.int32), seed)
+    count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
     return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
 
 
-def _pairs(
+def _draw_pairs(
     source: Edges, vertices: int, others: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
     starts = some_vertices(source.vertices, vertices, seed)
     draws = np.random.Generator(np.random.PCG64([seed, 1]))
     number, target, stratum, weight = [], [], [], []
-    for at, (start, row) in enumerate(zip(starts.tolist(), hops(source, starts, 4), strict=True)):
+    for at, (start, row) in enumerate(
+        zip(starts.tolist(), count_hops(source, starts, 4), strict=True)
+    ):
         kind = np.where(row < 0, len(STRATA) - 1, row - 1)
         kind[start] = -1
         for index in range(len(STRATA)):

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.coupling import Coupled, coupled
+from anon_core.measures.graph.coupling import Coupled, couple_graphs
 from anon_core.measures.graph.degrees import Edges
 from anon_core.measures.graph.hops_kernels import Ends, hops_from, sum_lengths
 
 SEED = 192  # of worlds and of sources; anybody may know it
 
 
-def hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[np.int8]:
+def count_hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[np.int8]:
     """Return the hops from each source over all edges that may exist, -1 where no path leads.
 
     Parameters
@@ -27,7 +27,7 @@ def hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[n
     -------
     int8 (sources, n)
     """
-    pairs = coupled(edges)
+    pairs = couple_graphs(edges)
     found = np.full((len(sources), edges.vertices), -1, dtype=np.int8)
     hops_from(found, sources, ends_of(pairs), np.ones(len(pairs.u), dtype=np.bool_), most)
     return found
@@ -105,7 +105,7 @@ def path_lengths(
         Sampled worlds, and vertices from which paths start in each.
     seed : int
     """
-    pairs = coupled(source, released)
+    pairs = couple_graphs(source, released)
     starts = some_vertices(source.vertices, sources, seed)
     lengths, reached = np.zeros((2, 2, worlds), dtype=np.int64)
     sum_lengths(lengths, reached, pairs, ends_of(pairs), starts, seed)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.measures.graph.coupling_kernels import draw
+from anon_core.measures.graph.coupling_kernels import draw_pair_numbers
 
 
 class Ends(NamedTuple):
@@ -28,7 +28,7 @@ class Searches(NamedTuple):
 
 
 @kernel
-def searches(n):
+def build_searches(n):
     """Return searches without a start."""
     seen, now, later = np.zeros((3, n), dtype=np.uint64)
     reached, fresh = np.empty((2, n), dtype=np.int32)
@@ -36,7 +36,7 @@ def searches(n):
 
 
 @kernel
-def start(sources, work):
+def start_searches(sources, work):
     """Let each search begin at its source; return the number of reached vertices."""
     work.seen[:] = 0
     for s in range(len(sources)):
@@ -46,7 +46,7 @@ def start(sources, work):
 
 
 @kernel
-def advance(number, ends, exists, work):  # exists bool (pairs,)
+def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
     """Take a hop from the reached vertices in all searches; return how many are reached anew."""
     found = 0
     for at in range(number):
@@ -67,7 +67,7 @@ def advance(number, ends, exists, work):  # exists bool (pairs,)
 
 
 @kernel
-def ones(word):
+def count_set_bits(word):
     """Return the number of set bits of a uint64."""
     word -= word >> np.uint64(1) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + (
@@ -81,18 +81,18 @@ def ones(word):
 def hops_from(begin, end, hops, sources, ends, exists, most):
     # hops int8 (sources, n), -1, filled; sources int64 (sources,), each once
     """Fill in the hops from each source, at most `most`."""
-    work = searches(hops.shape[1])
+    work = build_searches(hops.shape[1])
     for batch in range(begin, end):
         first = 64 * batch
         some = sources[first : first + 64]
-        number, taken = start(some, work), 0
+        number, taken = start_searches(some, work), 0
         while number:
             for at in range(number):
                 y = work.reached[at]
                 for s in range(len(some)):
                     if work.now[y] >> np.uint64(s) & np.uint64(1):
                         hops[first + s, y] = min(taken, most)
-            number = advance(number, ends, exists, work)
+            number = advance_searches(number, ends, exists, work)
             taken += 1
 
 
@@ -102,18 +102,18 @@ def sum_lengths(begin, end, lengths, reached, pairs, ends, sources, seed):
     """Sum the hops from the sources to what they reach in each world; count what they reach."""
     numbers = np.empty(len(pairs.u), dtype=np.int32)
     exists = np.empty(len(pairs.u), dtype=np.bool_)
-    work = searches(pairs.vertices)
+    work = build_searches(pairs.vertices)
     for world in range(begin, end):
-        draw(numbers, pairs, seed, world)
+        draw_pair_numbers(numbers, pairs, seed, world)
         for g in range(len(lengths)):
             for e in range(len(exists)):
                 exists[e] = numbers[e] < pairs.p[g, e]
             for first in range(0, len(sources), 64):
-                number, taken = start(sources[first : first + 64], work), 0
+                number, taken = start_searches(sources[first : first + 64], work), 0
                 while number:
-                    number = advance(number, ends, exists, work)
+                    number = advance_searches(number, ends, exists, work)
                     taken += 1
                     for at in range(number):
-                        found = ones(work.now[work.reached[at]])
+                        found = count_set_bits(work.now[work.reached[at]])
                         lengths[g, world] += taken * found
                         reached[g, world] += found

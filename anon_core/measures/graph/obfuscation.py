@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.posteriors import posteriors
+from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import Knowledge
 
 TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
@@ -60,7 +60,7 @@ class Obfuscation:
         return int(np.exp2(np.sort(self.bits)[exempt] + TOLERANCE))
 
 
-def obfuscation(
+def measure_obfuscation(
     source: Degrees, released: Degrees, knowledge: Knowledge, k: NDArray[np.integer]
 ) -> Obfuscation:
     """Return how well each vertex of the source hides in the release.
@@ -73,9 +73,11 @@ def obfuscation(
         What the adversary knows of each vertex, from the source.
     k : int (n,)
     """
-    return Obfuscation(entropies(source, released, knowledge), k)
+    return Obfuscation(compute_entropies(source, released, knowledge), k)
 
 
-def entropies(source: Degrees, released: Degrees, knowledge: Knowledge) -> NDArray[np.float64]:
+def compute_entropies(
+    source: Degrees, released: Degrees, knowledge: Knowledge
+) -> NDArray[np.float64]:
     """Return the entropy of the adversary's distribution for each vertex, in bits, float64 (n,)."""
-    return posteriors(source, released, knowledge).bits
+    return compute_posteriors(source, released, knowledge).bits

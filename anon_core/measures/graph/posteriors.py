@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.posteriors_kernels import Columns, Found, match
+from anon_core.measures.graph.posteriors_kernels import Columns, Found, match_distributions
 from anon_core.specs.graphs import ONE, Knowledge
 
 TIE = 1e-12  # chances that differ by less, as a part of the greater, are equal
@@ -40,7 +40,7 @@ class Posteriors:
     likeliest: NDArray[np.int64] = field(repr=False)
 
 
-def posteriors(source: Degrees, released: Degrees, knowledge: Knowledge) -> Posteriors:
+def compute_posteriors(source: Degrees, released: Degrees, knowledge: Knowledge) -> Posteriors:
     """Return what the adversary concludes about each vertex.
 
     Parameters
@@ -64,10 +64,10 @@ def posteriors(source: Degrees, released: Degrees, knowledge: Knowledge) -> Post
         raise InputError("source and release must have the same vertices")
     if knowledge == "distribution" or not len(source.of_vertex):
         return _of_distributions(source, released)
-    return _of_degrees(known_degrees(source, knowledge)[source.of_vertex], released)
+    return _of_degrees(compute_known_degrees(source, knowledge)[source.of_vertex], released)
 
 
-def known_degrees(source: Degrees, knowledge: Knowledge) -> NDArray[np.int64]:
+def compute_known_degrees(source: Degrees, knowledge: Knowledge) -> NDArray[np.int64]:
     """Return the degree that the adversary knows, for each distribution of the source.
 
     "ceiling": the expected degree, rounded up. "mode": the likeliest degree, the smallest of ties.
@@ -85,7 +85,7 @@ def known_degrees(source: Degrees, knowledge: Knowledge) -> NDArray[np.int64]:
 
 def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
     """Weigh each degree once; known int64 (n,) says whose is which."""
-    columns, highest = _columns(released), released.highest
+    columns, highest = _build_columns(released), released.highest
     count = released.vertices[columns.group]
     degree = np.repeat(np.arange(highest + 1), np.diff(columns.start))
     total = np.bincount(degree, count * columns.mass, minlength=highest + 1)
@@ -116,11 +116,11 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     bounds = np.concatenate([[0], np.cumsum(source.vertices)])
     n = len(source.of_vertex)
     found = Found(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
-    match(
+    match_distributions(
         bounds,
         source.start,
         source.mass,
-        _columns(released),
+        _build_columns(released),
         released.vertices,
         released.of_vertex[order],
         1 - TIE,
@@ -133,7 +133,7 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     )
 
 
-def _columns(degrees: Degrees) -> Columns:
+def _build_columns(degrees: Degrees) -> Columns:
     """Sort the chances by degree. Those of a degree belong to the first distributions."""
     degree = degrees.degree()
     order = np.argsort(degree, kind="stable")

@@ -30,7 +30,9 @@ class Found(NamedTuple):
 
 
 @parallel_kernel(lambda bounds: len(bounds) - 1)
-def match(begin, end, bounds, start, mass, columns, vertices, released_of, near, found):
+def match_distributions(
+    begin, end, bounds, start, mass, columns, vertices, released_of, near, found
+):
     # the vertices bounds[g] .. bounds[g + 1] - 1 have distribution g, mass[start[g] : ...], in the
     # source, and distribution released_of[vertex] of `columns` in the release
     """Weigh all released distributions for each distribution of the source."""

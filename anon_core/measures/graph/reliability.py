@@ -21,7 +21,7 @@ NORMAL = 1.96  # of 95 % of a normal distribution
 Neighbours = dict[int, dict[int, float]]
 
 
-def enumerated(edges: Edges, a: int, b: int) -> float:
+def enumerate_reliability(edges: Edges, a: int, b: int) -> float:
     """Return the reliability of two vertices, a sum over all worlds.
 
     Raises
@@ -45,7 +45,7 @@ def enumerated(edges: Edges, a: int, b: int) -> float:
     return float(enumerate_worlds(u, v, edges.p[possible] / ONE, len(ends), a, b))
 
 
-def factored(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
+def factor_reliability(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
     """Return the reliability of two vertices by factorization.
 
     Lemma 1: R = p R(the edge contracted) + (1 - p) R(the edge removed). Before each branch,
@@ -65,7 +65,7 @@ def factored(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
     stack = [(1.0, near)]
     while stack:
         weight, graph = stack.pop()
-        joined = _reduced(graph, a, b)
+        joined = _reduce_graph(graph, a, b)
         if joined is not None:
             total += weight * joined
             continue
@@ -79,7 +79,7 @@ def factored(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
         if other == b:
             total += weight * p
         else:
-            _contract(graph, a, other)
+            _contract_edge(graph, a, other)
             stack.append((weight * p, graph))
         stack.append((weight * (1 - p), without))
     return total
@@ -90,7 +90,7 @@ def _refuse_one(edges: Edges, a: int, b: int) -> None:
         raise InputError("reliability needs two distinct vertices of the graph")
 
 
-def _reduced(near: Neighbours, a: int, b: int) -> float | None:
+def _reduce_graph(near: Neighbours, a: int, b: int) -> float | None:
     """Shrink a graph in place; return its reliability where that is plain."""
     queue = [vertex for vertex in near if vertex not in {a, b}]
     while queue:
@@ -103,16 +103,16 @@ def _reduced(near: Neighbours, a: int, b: int) -> float | None:
             del near[end][vertex]
         if len(ends) == 2:
             one, other = ends
-            _join(near, one, other, ends[one] * ends[other])
+            _add_parallel_edge(near, one, other, ends[one] * ends[other])
         queue.extend(end for end in ends if end not in {a, b})
-    if not _reaches(near, a, b):
+    if not _is_connected(near, a, b):
         return 0.0
     if near[a].keys() == {b}:
         return near[a][b]
     return None
 
 
-def _reaches(near: Neighbours, a: int, b: int) -> bool:
+def _is_connected(near: Neighbours, a: int, b: int) -> bool:
     seen, queue = {a}, [a]
     while queue:
         fresh = near[queue.pop()].keys() - seen
@@ -121,20 +121,20 @@ def _reaches(near: Neighbours, a: int, b: int) -> bool:
     return b in seen
 
 
-def _join(near: Neighbours, one: int, other: int, p: float) -> None:
+def _add_parallel_edge(near: Neighbours, one: int, other: int, p: float) -> None:
     """Add an edge, beside the one that there may be."""
     both = 1 - (1 - near[one].get(other, 0.0)) * (1 - p)
     near[one][other] = near[other][one] = both
 
 
-def _contract(near: Neighbours, a: int, other: int) -> None:
+def _contract_edge(near: Neighbours, a: int, other: int) -> None:
     """Make another vertex one with a."""
     ends = near.pop(other)
     del near[a][other]
     for end, p in ends.items():
         if end != a:
             del near[end][other]
-            _join(near, a, end, p)
+            _add_parallel_edge(near, a, end, p)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.posteriors import Posteriors, posteriors
+from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.specs.graphs import ONE, Knowledge
 
 DECIMALS = range(1, 6)
@@ -43,7 +43,7 @@ class Sifted:
         return float(np.sort(self.found.own[some]).sum())
 
 
-def sifted(source: Degrees, released: Edges, knowledge: Knowledge) -> list[Sifted]:
+def sift_edges(source: Degrees, released: Edges, knowledge: Knowledge) -> list[Sifted]:
     """Try each rule that drops some edges and not all, and first the release as it is.
 
     Parameters
@@ -55,14 +55,14 @@ def sifted(source: Degrees, released: Edges, knowledge: Knowledge) -> list[Sifte
     knowledge : {"ceiling", "mode", "distribution"}
     """
     tried = []
-    for rule, kept in _rules(released.p):
+    for rule, kept in _list_rules(released.p):
         edges = Edges(released.u[kept], released.v[kept], released.p[kept], released.vertices)
-        found = posteriors(source, Degrees.of(edges), knowledge)
+        found = compute_posteriors(source, Degrees.of(edges), knowledge)
         tried.append(Sifted(rule, int(np.count_nonzero(kept)), found))
     return tried
 
 
-def _rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _list_rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield different sets of edges; of rules that keep the same edges the first."""
     yield "all edges", np.ones(len(p), dtype=np.bool_)
     seen = {0, len(p)}

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.coupling import coupled
+from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.triangles.expected import expectation, variance
-from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.graph.triangles.expected import (
+    compute_expected_triangles,
+    compute_triangle_variance,
+)
+from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.specs.graphs import ONE
 
 
@@ -30,7 +33,7 @@ class DegreeChange:
     after: float
 
     @property
-    def added(self) -> float:
+    def relative_change(self) -> float:
         """Part of the mean degree that was added; negative if it was removed."""
         return self.after / self.before - 1 if self.before else 0.0
 
@@ -78,14 +81,17 @@ class Clustering:
         return 3 * self.triangles / self.wedges if self.wedges else 0.0
 
 
-def clustering(edges: Edges) -> Clustering:
+def compute_expected_clustering(edges: Edges) -> Clustering:
     """Return expected triangles, their standard deviation and expected wedges."""
-    pairs = coupled(edges)
+    pairs = couple_graphs(edges)
     n = edges.vertices
     p = pairs.p[0] / ONE
     end, twice = np.concatenate([pairs.u, pairs.v]), np.concatenate([p, p])
     expected = np.bincount(end, twice, minlength=n)
     wedges = (expected**2 - np.bincount(end, twice**2, minlength=n)).sum() / 2
-    graph = oriented(pairs.u, pairs.v, n)
-    triangles, spread = expectation(graph, pairs.p[0]), variance(graph, pairs.p[0])
+    graph = orient_edges(pairs.u, pairs.v, n)
+    triangles, spread = (
+        compute_expected_triangles(graph, pairs.p[0]),
+        compute_triangle_variance(graph, pairs.p[0]),
+    )
     return Clustering(float(triangles), math.sqrt(spread), max(float(wedges), 0.0))

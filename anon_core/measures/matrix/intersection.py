@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def alike(class_of: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_alike_users(class_of: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the users who share a user's class in every release.
 
     Parameters

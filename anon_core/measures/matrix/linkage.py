@@ -36,7 +36,7 @@ class Linkage:
     of: int
 
 
-def linkage(
+def measure_linkage(
     classes: RowClasses,
     indptr: NDArray[np.int64],
     item: NDArray[np.int64],
@@ -66,8 +66,8 @@ def linkage(
     lengths = np.diff(indptr)
     able = np.flatnonzero(lengths >= known)
     if known == 1:
-        return _one(classes, indptr, item, items, able)
-    tried = _sample(indptr, item, able)
+        return _link_by_one_item(classes, indptr, item, items, able)
+    tried = _sample_records(indptr, item, able)
     draws = np.random.Generator(np.random.PCG64([SEED, known]))
     inverted = _Inverted.of(classes, items)
     chance = np.zeros(len(tried))
@@ -78,7 +78,7 @@ def linkage(
     return Linkage(tried, chance, len(able))
 
 
-def _one(
+def _link_by_one_item(
     classes: RowClasses,
     indptr: NDArray[np.int64],
     item: NDArray[np.int64],
@@ -95,7 +95,7 @@ def _one(
     return Linkage(able, total[able] / lengths[able], len(able))
 
 
-def _sample(
+def _sample_records(
     indptr: NDArray[np.int64], item: NDArray[np.int64], able: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     content, size = item.tobytes(), item.itemsize

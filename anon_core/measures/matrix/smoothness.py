@@ -47,7 +47,7 @@ class Smoothness:
         return int(self.members.sum()) - self.kept
 
     @property
-    def suppressed(self) -> int:
+    def suppression_count(self) -> int:
         """Entries of the source that are not released."""
         return self.entries - self.kept
 
@@ -63,7 +63,7 @@ class Smoothness:
         return np.asarray(self.holders == self.members, dtype=np.bool_)
 
 
-def smoothness(
+def measure_smoothness(
     classes: RowClasses,
     class_of: NDArray[np.int64],
     record: NDArray[np.integer],

@@ -20,7 +20,7 @@ from anon_core.measures.table.attacks_kernels import (
     find_tightest,
     list_matchable,
 )
-from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
+from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
 from anon_core.measures.table.crowds import Components
 
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
@@ -73,7 +73,7 @@ def tightest_rows(released: ReleasedCells, classes: Classes) -> Tightest:
     return Tightest(rank, least, alike)
 
 
-def known_subsets(attributes: int) -> dict[int, list[list[int]]]:
+def list_known_subsets(attributes: int) -> dict[int, list[list[int]]]:
     """Sets of attributes that a partial attacker knows, by their number.
 
     The numbers are all but one attribute, and half of them. Each set is a window of neighbouring
@@ -90,12 +90,13 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
     Returns
     -------
     dict of float64 (n,)
-        By number of known attributes: the chance of the true row, a mean over `known_subsets`. The
-        true row always fits, so this chance is at most that of linkage with all attributes.
+        By number of known attributes: the chance of the true row, a mean over
+        `list_known_subsets`. The true row always fits, so this chance is at most that of linkage
+        with all attributes.
     """
     rows, times = _rows_by_number(released, classes)
     success = {}
-    for size, subsets in known_subsets(len(released.cell)).items():
+    for size, subsets in list_known_subsets(len(released.cell)).items():
         counts = np.zeros((len(subsets), classes.level.shape[1]), dtype=np.int32)
         start = np.arange(len(subsets) + 1) * size
         count_partly(classes.level_index, rows, times, start, np.concatenate(subsets), counts)
@@ -120,10 +121,10 @@ def _rows_by_number(
         block = np.zeros((levels.shape[1], 64 * int(words.sum())), dtype=np.bool_)
         block[:, place] = levels[cell[order]].T
         flags.append(block)
-    return bitmap(flags), np.repeat(number, words)
+    return pack_bitmap(flags), np.repeat(number, words)
 
 
-def insider(
+def attack_as_insider(
     classes: Classes,
     components: Components,
     tightest: Tightest,

@@ -66,21 +66,21 @@ def read_cells(
     """
     place: dict[str | None, int] = {}
     cell = [place.setdefault(text, len(place)) for text in cells]
-    texts = written(column)
+    texts = format_cell_levels(column)
     level_of = {text: level for level, text in enumerate(texts)}
-    ends = _ends(column, texts)
+    ends = _find_interval_ends(column, texts)
     levels = np.zeros((len(place), len(column.labels)), dtype=np.bool_)
     for row, text in enumerate(place):
-        levels[row, _levels(column, level_of, ends, text)] = True
+        levels[row, _read_levels(column, level_of, ends, text)] = True
     return np.array(cell, dtype=np.int32), levels
 
 
-def written(column: Labelled) -> list[str]:
+def format_cell_levels(column: Labelled) -> list[str]:
     """The text of each level as it stands in a cell."""
     if column.kind in ("numeric", "date"):
         return [*column.labels]
     shift, other = int(column.has_missing), len(column.labels) - column.has_other
-    named = map(_escaped, column.labels[shift:other])
+    named = map(_escape_label, column.labels[shift:other])
     return [
         *column.labels[:shift],
         *("\\" + text if column.has_other and text == OTHER else text for text in named),
@@ -88,7 +88,7 @@ def written(column: Labelled) -> list[str]:
     ]
 
 
-def _escaped(value: str) -> str:
+def _escape_label(value: str) -> str:
     if value == "":
         return EMPTY
     if value == MISSING:
@@ -105,7 +105,7 @@ def _escaped(value: str) -> str:
 Ends = tuple[Mapping[str, int], Mapping[str, int]]
 
 
-def _ends(column: Labelled, texts: Sequence[str]) -> Ends:
+def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> Ends:
     """The level that begins, and the one that ends, at each text that may be an interval's end."""
     if column.kind not in ("numeric", "date"):
         level_of = {text: level for level, text in enumerate(texts)}
@@ -117,7 +117,7 @@ def _ends(column: Labelled, texts: Sequence[str]) -> Ends:
     )
 
 
-def _levels(
+def _read_levels(
     column: Labelled, level_of: Mapping[str, int], ends: Ends, text: str | None
 ) -> list[int]:
     """The levels that a cell allows, none if it cannot be read."""
@@ -134,12 +134,12 @@ def _levels(
             if text[at : at + 2] == DOTS and low is not None and high is not None:
                 return list(range(low, high + 1))
         return []
-    parts = [level_of.get(part) for part in _split(text)]
+    parts = [level_of.get(part) for part in _cut_at_bars(text)]
     known = [level for level in parts if level is not None]
     return known if len(known) == len(parts) else []
 
 
-def _split(text: str) -> list[str]:
+def _cut_at_bars(text: str) -> list[str]:
     """The parts between the bars that no backslash precedes."""
     parts, escaped = [""], False
     for letter in text:

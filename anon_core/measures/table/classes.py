@@ -90,7 +90,7 @@ class Classes:
         level, cell = codes[:, first_record], released.cell[:, first_row]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
         index = level.astype(np.int64) + released.level_offsets[:, None]
-        return cls(record_class, row_class, level, cell, index, bitmap(allows))
+        return cls(record_class, row_class, level, cell, index, pack_bitmap(allows))
 
     @property
     def records_in(self) -> NDArray[np.int64]:
@@ -130,7 +130,7 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     return kind, first
 
 
-def bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
+def pack_bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
     """Pack boolean blocks (levels, items) into uint64 (all levels, words).
 
     Item i is bit i % 64 of word i // 64.

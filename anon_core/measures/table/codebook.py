@@ -40,7 +40,7 @@ GRAMMAR_OF_INTERVALS = {
 OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
-def says(
+def is_exact_codebook(
     document: Any, columns: Sequence[Levels], shown: Sequence[Mapping[str, str]] | None = None
 ) -> bool:
     """Whether a published codebook states these levels and nothing else.
@@ -61,20 +61,20 @@ def says(
     expected: dict[str, Any] = dict(GRAMMAR_OF_INTERVALS if intervals else GRAMMAR)
     if any(levels.has_other for levels in columns):
         expected["others"] = OTHERS
-    expected["attributes"] = [_attribute(levels) for levels in columns]
+    expected["attributes"] = [_describe_attribute(levels) for levels in columns]
     if shown is not None:
         expected |= {"format": FORMAT, "columns": [dict(each) for each in shown]}
         types = {each["name"]: each["type"] for each in shown}
         for entry, levels in zip(expected["attributes"], columns, strict=True):
-            entry.update(_typed_levels(levels, types[levels.name]))
-    return bool(_typed(document) == _typed(expected))
+            entry.update(_describe_typed_levels(levels, types[levels.name]))
+    return bool(_tag_booleans(document) == _tag_booleans(expected))
 
 
 def _is_span(number: object) -> TypeGuard[Span]:
     return isinstance(number, tuple)
 
 
-def _attribute(levels: Levels) -> dict[str, Any]:
+def _describe_attribute(levels: Levels) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": levels.name,
         "kind": levels.kind,
@@ -100,7 +100,7 @@ def _attribute(levels: Levels) -> dict[str, Any]:
     return entry
 
 
-def _typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
+def _describe_typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
     """What is stated of the levels as data.parquet shows them."""
     counted = levels.kind in COUNTED
     said = "hidden" if levels.hide_missing else "level"
@@ -112,21 +112,22 @@ def _typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
         whole = kind != "float"
         entry["lower"] = "excluded" if levels.grouped and not whole else "included"
         entry["bounds"] = [
-            [_side(side, kind) for side in pair] for pair in level_bounds(levels, whole=whole)
+            [_format_side(side, kind) for side in pair]
+            for pair in level_bounds(levels, whole=whole)
         ]
     return entry
 
 
-def _side(side: float | None, kind: str) -> float | str | None:
+def _format_side(side: float | None, kind: str) -> float | str | None:
     if side is None or kind != "date":
         return side
     return str(np.datetime_as_string(np.datetime64("1970-01-01") + np.timedelta64(int(side), "D")))
 
 
-def _typed(value: Any) -> Any:
+def _tag_booleans(value: Any) -> Any:
     """The same with each truth value told apart from the number that equals it."""
     if isinstance(value, dict):
-        return {name: _typed(below) for name, below in value.items()}
+        return {name: _tag_booleans(below) for name, below in value.items()}
     if isinstance(value, list):
-        return [_typed(below) for below in value]
+        return [_tag_booleans(below) for below in value]
     return (isinstance(value, bool), value)

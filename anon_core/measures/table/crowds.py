@@ -6,11 +6,11 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
+from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
 from anon_core.measures.table.crowds_kernels import (
-    components,
     count_records,
     count_rows,
+    find_components,
     finish_order,
 )
 from anon_core.measures.table.people_kernels import count_people
@@ -167,7 +167,7 @@ def crowds(
     people = np.zeros((len(compatible), 2), dtype=np.int64)
     if seat is not None:
         taken = merged.row_class[seat]
-        start, seated = _lists(taken, person, merged.cell.shape[1])
+        start, seated = _list_items(taken, person, merged.cell.shape[1])
         most = np.zeros(len(compatible), dtype=np.int64)
         np.maximum.at(most, merged.record_class, k)
         count_people(
@@ -204,18 +204,18 @@ def components_of(
         return Components(record, row)
     row[:] = -1
     taken = classes.row_class[seat]
-    seats_start, seats = _lists(classes.record_class, taken, level.shape[1])
-    seated_start, seated = _lists(taken, classes.record_class, cell.shape[1])
+    seats_start, seats = _list_items(classes.record_class, taken, level.shape[1])
+    seated_start, seated = _list_items(taken, classes.record_class, cell.shape[1])
     order = np.empty(level.shape[1], dtype=np.int64)
     finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
     holds = [
         np.arange(count)[:, None] == code
         for count, code in zip(released.level_counts, level, strict=True)
     ]
-    cell_index, allowed_start, allowed = _allowed(released, cell)
-    components(
+    cell_index, allowed_start, allowed = _list_cell_levels(released, cell)
+    find_components(
         order,
-        bitmap(holds),
+        pack_bitmap(holds),
         cell_index,
         allowed_start,
         allowed,
@@ -235,7 +235,7 @@ def records_per_row(classes: Classes) -> NDArray[np.int64]:
     return total[classes.row_class]
 
 
-def _lists(
+def _list_items(
     owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct items of each owner as (start (owners + 1,), items)."""
@@ -243,7 +243,7 @@ def _lists(
     return np.searchsorted(pairs[0], np.arange(owners + 1)), np.ascontiguousarray(pairs[1])
 
 
-def _allowed(
+def _list_cell_levels(
     released: ReleasedCells, cell: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Number the cells over all attributes and list the levels of each; an empty list means all."""

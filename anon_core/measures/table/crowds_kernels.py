@@ -152,7 +152,7 @@ def finish_order(level, bitmap, seated_start, seated, order):
 
 
 @kernel
-def components(
+def find_components(
     order,
     record_bitmap,
     cell,

@@ -61,7 +61,7 @@ def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) ->
     )
     of_place = pairs // levels
     best = np.zeros(levels, dtype=np.int64)
-    for first, last in _runs(of_place):
+    for first, last in _find_runs(of_place):
         best[pairs[first:last] % levels] += times[first:last]
         np.maximum.accumulate(best, out=best)
     return DemandGuesses(
@@ -72,7 +72,7 @@ def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) ->
     )
 
 
-def _runs(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _find_runs(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
     """First place of each run of equal numbers, and the place behind it."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
     return list(zip(starts, [*starts[1:], len(numbers)], strict=True))

@@ -9,7 +9,7 @@ from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.demands import MOST_K, Demand
 
 
-def demanded(
+def compute_demands(
     demand: Demand, stays: NDArray[np.bool_], values: NDArray[Any] | None
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Give every record its k, and find which records are released.
@@ -35,7 +35,7 @@ def demanded(
     InfeasibleError
         The plan refuses a demand that cannot be met, or fewer than 2 records are left.
     """
-    k = _each(demand, len(stays), values)
+    k = _list_stated_k(demand, len(stays), values)
     rising = np.sort(k[stays])
     # The m records of least k can hide among each other iff the greatest of these k is at most m.
     sizes = np.arange(1, len(rising) + 1)
@@ -47,7 +47,7 @@ def demanded(
     return k.astype(np.int32), stays & (k <= most)
 
 
-def _each(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
+def _list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
     if demand.constant is not None:
         return np.array([demand.constant] * records, dtype=np.int64)
     if demand.uniform is not None:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, bitmap
+from anon_core.measures.table.classes import Classes, pack_bitmap
 from anon_core.measures.table.diversity_kernels import weigh_crowds
 
 MOST_L = 10  # up to which recursive diversity is measured
@@ -44,7 +44,7 @@ class Diversity:
         )
 
 
-def diversity(classes: Classes, values: NDArray[np.int64], *, ordered: bool) -> Diversity:
+def measure_diversity(classes: Classes, values: NDArray[np.int64], *, ordered: bool) -> Diversity:
     """Measure one sensitive attribute in every crowd.
 
     Parameters
@@ -72,26 +72,30 @@ def diversity(classes: Classes, values: NDArray[np.int64], *, ordered: bool) -> 
     Machanavajjhala et al., l-Diversity (distinct, entropy, recursive (c, l)); Li et al.,
     t-Closeness (equal and ordered distance).
     """
-    held = _held(classes, values)
-    return _weighed(classes.level_index, classes.bitmap, held, ordered).at(classes.record_class)
+    held = _count_class_values(classes, values)
+    return _measure_crowds(classes.level_index, classes.bitmap, held, ordered).at(
+        classes.record_class
+    )
 
 
 def diversity_in_classes(
     classes: Classes, values: NDArray[np.int64], *, ordered: bool
 ) -> Diversity:
-    """Measure one sensitive attribute in every equivalence class; see `diversity`.
+    """Measure one sensitive attribute in every equivalence class; see `measure_diversity`.
 
     Returns
     -------
     Diversity
         In the order of the rows: that of each row's class.
     """
-    start, value, number, below = _held(classes, values)
+    start, value, number, below = _count_class_values(classes, values)
     parts = []
     for first in range(0, len(start) - 1, BLOCK):
         block = np.eye(min(BLOCK, len(start) - 1 - first), dtype=np.bool_)
         held = start[first : first + len(block) + 1], value, number, below
-        parts.append(_weighed(np.arange(len(block))[None], bitmap([block]), held, ordered))
+        parts.append(
+            _measure_crowds(np.arange(len(block))[None], pack_bitmap([block]), held, ordered)
+        )
     whole = Diversity(
         np.concatenate([part.distinct for part in parts]),
         np.concatenate([part.effective for part in parts]),
@@ -104,7 +108,7 @@ def diversity_in_classes(
 Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-def _held(classes: Classes, values: NDArray[np.int64]) -> Held:
+def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> Held:
     """What the classes of rows hold: `start`, `value`, `number`, `below` of `weigh_crowds`."""
     pairs, number = np.unique(np.stack([classes.row_class, values]), axis=1, return_counts=True)
     start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
@@ -112,10 +116,10 @@ def _held(classes: Classes, values: NDArray[np.int64]) -> Held:
     return start, np.ascontiguousarray(pairs[1]), number, below
 
 
-def _weighed(
+def _measure_crowds(
     level: NDArray[np.int64], rows: NDArray[np.uint64], held: Held, ordered: bool
 ) -> Diversity:
-    """Measure what crowds hold; `level` and `rows` are `level_index` and `bitmap` of `Classes`."""
+    """Measure what crowds hold; `level` and `rows`: `level_index`, `pack_bitmap` of `Classes`."""
     records = level.shape[1]
     distinct = np.empty(records, dtype=np.int64)
     effective, distance = np.empty((2, records))

@@ -52,7 +52,9 @@ def weigh_crowds(
             counts = count[values]
             count[values] = 0
             distance[record] = (
-                moved(values, counts, below) if ordered else replaced(values, counts, below)
+                compute_ordered_distance(values, counts, below)
+                if ordered
+                else compute_equal_distance(values, counts, below)
             )
             counts = np.sort(counts)
             distinct[record] = found
@@ -85,7 +87,7 @@ def weigh_odds(counts, odds):
 
 
 @kernel
-def replaced(values, counts, below):
+def compute_equal_distance(values, counts, below):
     """Earth mover's distance from the whole table, 0 .. 1; all values are equally far apart."""
     size, rows = counts.sum(), below[-1]
     excess = 0
@@ -96,7 +98,7 @@ def replaced(values, counts, below):
 
 
 @kernel
-def moved(values, counts, below):
+def compute_ordered_distance(values, counts, below):
     """Earth mover's distance from the whole table, 0 .. 1; values are as far apart as their ranks.
 
     It is the sum over ranks of |share of the crowd up to the rank - share of the table|.

@@ -63,7 +63,7 @@ class Drift:
     shift: float
 
 
-def profile(kind: Kind, values: NDArray[Any]) -> Profile:
+def summarize_column(kind: Kind, values: NDArray[Any]) -> Profile:
     """Summarize a column.
 
     Parameters
@@ -78,7 +78,7 @@ def profile(kind: Kind, values: NDArray[Any]) -> Profile:
             np.quantile(present, PERCENTILES, method="inverted_cdf") if len(present) else present
         )
         steps = np.unique(percentiles).tolist()
-        held, counts = len(present), _around(steps, present)
+        held, counts = len(present), _count_around_steps(steps, present)
     else:
         found = sorted(Counter(value for value in values.tolist() if value is not None).items())
         steps, counts = [name for name, _ in found], [number for _, number in found]
@@ -92,7 +92,7 @@ def profile(kind: Kind, values: NDArray[Any]) -> Profile:
     )
 
 
-def drift(before: Profile, values: NDArray[Any]) -> Drift:
+def measure_drift(before: Profile, values: NDArray[Any]) -> Drift:
     """Compare a column with the profile of an earlier one of the same kind.
 
     Notes
@@ -101,14 +101,14 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
     group's edge that is a quantile has moved past at most this share of the records, plus the
     percent between two percentiles.
     """
-    now = profile(before.kind, values)
+    now = summarize_column(before.kind, values)
     if before.kind in COUNTED:
-        counts = _around(before.steps, np.sort(values[~np.isnan(values)]))
+        counts = _count_around_steps(before.steps, np.sort(values[~np.isnan(values)]))
         below = [
             [table.missing + count for count in (0, *of)]
             for table, of in ((before, before.counts), (now, counts))
         ]
-        return Drift(shift=_shift(before.records, below[0], now.records, below[1]))
+        return Drift(shift=_compute_shift(before.records, below[0], now.records, below[1]))
     was, held = (dict(zip(table.steps, table.counts, strict=True)) for table in (before, now))
     new, gone = held.keys() - was.keys(), {name for name in was if was[name] and name not in held}
     names = was.keys() | held.keys()
@@ -121,7 +121,7 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
         new_records=sum(held[name] for name in new),
         gone=len(gone),
         gone_records=sum(was[name] for name in gone),
-        shift=_shift(before.records, each[0], now.records, each[1]),
+        shift=_compute_shift(before.records, each[0], now.records, each[1]),
     )
 
 
@@ -138,7 +138,7 @@ def by_chance(n: int, m: int) -> float:
     return math.sqrt(-math.log(RARELY / 2) / 2 * (1 / n + 1 / m))
 
 
-def knowing(table: Profile, earlier: Profile) -> Profile:
+def add_earlier_categories(table: Profile, earlier: Profile) -> Profile:
     """Add the categories of a still earlier table, so that they are not new when they return."""
     if table.kind in COUNTED or table.kind != earlier.kind:
         return table
@@ -146,7 +146,7 @@ def knowing(table: Profile, earlier: Profile) -> Profile:
     return replace(table, steps=(*table.steps, *names), counts=(*table.counts, *(0 for _ in names)))
 
 
-def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
+def _count_around_steps(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
     """Count, for each step, the numbers below it and those up to it."""
     counts = [
         np.searchsorted(ordered, np.array(steps, dtype=np.float64), side=side)
@@ -155,6 +155,6 @@ def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
     return [int(count) for count in np.stack(counts, axis=1).ravel()]
 
 
-def _shift(n: int, earlier: Sequence[int], m: int, later: Sequence[int]) -> float:
+def _compute_shift(n: int, earlier: Sequence[int], m: int, later: Sequence[int]) -> float:
     """The greatest difference of two shares, exact but for one division."""
     return max(abs(a * m - b * n) for a, b in zip(earlier, later, strict=True)) / (n * m)

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import LimitError
-from anon_core.measures.table.classes import ReleasedCells, bitmap, distinct_columns
+from anon_core.measures.table.classes import ReleasedCells, distinct_columns, pack_bitmap
 from anon_core.measures.table.fitting_kernels import list_fitting
 
 BLOCK = 2**16  # rows whose bitmaps are held at a time: 8 KiB a level
 MOST_PAIRS = 2**31
 
 
-def fitting_rows(
+def find_fitting_rows(
     codes: NDArray[np.int32], released: ReleasedCells
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """List the rows that fit each record: they allow its level in every attribute.
@@ -44,17 +44,17 @@ def fitting_rows(
     level = codes[:, first].astype(np.int64) + released.level_offsets[:, None]
     count = np.zeros(len(first), dtype=np.int64)
     nowhere = np.empty(0, dtype=np.int32)
-    for offset, allows in _blocks(released):
+    for offset, allows in _list_blocks(released):
         list_fitting(level, allows, offset, count, nowhere)
-    start = _ends(count[kind])
+    start = _compute_starts(count[kind])
     if start[-1] > MOST_PAIRS:
         raise LimitError(
             f"records and rows fit in {start[-1]} pairs; at most {MOST_PAIRS} can be listed: "
             "release smaller parts"
         )
-    own = _ends(count)
+    own = _compute_starts(count)
     cursor, listed = own[:-1].copy(), np.empty(int(own[-1]), dtype=np.int32)
-    for offset, allows in _blocks(released) if len(listed) else ():
+    for offset, allows in _list_blocks(released) if len(listed) else ():
         list_fitting(level, allows, offset, cursor, listed)
     row = np.empty(int(start[-1]), dtype=np.int32)
     for record, of in enumerate(kind.tolist()):
@@ -62,14 +62,14 @@ def fitting_rows(
     return start, row
 
 
-def _blocks(released: ReleasedCells) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+def _list_blocks(released: ReleasedCells) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """First row of each block, and who allows which level, uint64 (all levels, words)."""
     for offset in range(0, released.rows, BLOCK):
         cell = released.cell[:, offset : offset + BLOCK]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
-        yield offset, bitmap(allows)
+        yield offset, pack_bitmap(allows)
 
 
-def _ends(count: NDArray[np.int64]) -> NDArray[np.int64]:
+def _compute_starts(count: NDArray[np.int64]) -> NDArray[np.int64]:
     """0 and the running sums, int64 (m + 1,)."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(count)])

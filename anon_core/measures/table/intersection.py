@@ -60,18 +60,20 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
     ]
     kind, first = distinct_columns(np.stack(merged))
     persons = np.stack(merged)[:, first]
-    values = [_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
-    link = _links(releases, values)
-    rows = [_rows(shown.classes, of) for shown, (of, _) in zip(releases, values, strict=True)]
+    values = [_number_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
+    link = _number_links(releases, values)
+    rows = [
+        _list_row_values(shown.classes, of) for shown, (of, _) in zip(releases, values, strict=True)
+    ]
     sizes = np.stack(
         [
-            _sizes(shown.classes, lists[0], of)
+            _count_crowd_values(shown.classes, lists[0], of)
             for shown, lists, of in zip(releases, rows, persons, strict=True)
         ]
     )
     offsets = np.cumsum([0] + [len(which) for _, which in values])
     left = np.empty(persons.shape, dtype=np.int64)
-    for some in _portions(sizes):
+    for some in _cut_portions(sizes):
         here = sizes[:, some]
         begin = np.zeros((len(releases), here.shape[1] + 1), dtype=np.int64)
         begin[:, 1:] = np.cumsum(here).reshape(here.shape)
@@ -107,7 +109,7 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
     return left[:, kind]
 
 
-def _values(
+def _number_values(
     carried: Mapping[str, NDArray[np.int64]], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the carried values of each row, all columns together; return a row of each number."""
@@ -115,7 +117,7 @@ def _values(
     return distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
 
 
-def _links(
+def _number_links(
     releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> NDArray[np.int32]:
     """Number the values of each release within the columns that it shares with another one."""
@@ -139,7 +141,7 @@ def _links(
     return link
 
 
-def _rows(
+def _list_row_values(
     classes: Classes, value: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Values of each class of rows, as (start (row classes + 1,), values, how many rows)."""
@@ -148,7 +150,7 @@ def _rows(
     return start, np.ascontiguousarray(pairs[1]), number
 
 
-def _sizes(
+def _count_crowd_values(
     classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Number of values listed for the crowd of each person; 0 if the person is not there."""
@@ -167,7 +169,7 @@ def _sizes(
     return np.where(record >= 0, found[record], 0)
 
 
-def _portions(sizes: NDArray[np.int64]) -> Iterator[slice]:
+def _cut_portions(sizes: NDArray[np.int64]) -> Iterator[slice]:
     """Cut the persons into portions with short lists; the list of one person is never cut."""
     ends = np.cumsum(sizes.sum(axis=0))
     at = 0

@@ -54,7 +54,7 @@ class Law:
         return self.above + self.unfit + self.uneven + self.unseated == 0
 
 
-def law(
+def judge_law(
     codes: NDArray[np.int32],
     k: NDArray[np.int32],
     released: ReleasedCells,
@@ -98,7 +98,7 @@ def law(
     of, row = np.divmod(pair, rows)
     total = np.zeros(len(size), dtype=np.int64)
     np.add.at(total, of, held)
-    greatest = _greatest(of, held, len(size))
+    greatest = _list_greatest(of, held, len(size))
     most, rest = greatest[:, 0], (size * shares)[:, None] - np.cumsum(greatest[:, 1:], axis=1)
     here = classes.record_class[first]
     tight = tightest.rank[classes.row_class[row]] == tightest.least[here[of]]
@@ -125,7 +125,9 @@ def law(
     )
 
 
-def _greatest(of: NDArray[np.int64], held: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+def _list_greatest(
+    of: NDArray[np.int64], held: NDArray[np.int64], number: int
+) -> NDArray[np.int64]:
     """The greatest 1 + `OTHERS` numbers of each class, falling, 0 where there are fewer."""
     order = np.lexsort((-held, of))
     start = np.searchsorted(of[order], np.arange(number + 1))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.number_levels import Distinct, Span, grouped, ungrouped
+from anon_core.measures.table.number_levels import Distinct, Span, group_numbers, list_number_levels
 from anon_core.specs.columns import Carry, ColumnSpec, Kind
 
 MISSING, OTHER = "(missing)", "(other)"
@@ -124,7 +124,7 @@ def without_missing(
     stays = np.ones(records, dtype=np.bool_)
     for spec in specs:
         if spec.missing == "drop":
-            stays &= ~_absent(columns[spec.name])
+            stays &= ~_is_missing(columns[spec.name])
     return stays
 
 
@@ -135,7 +135,7 @@ def column_levels(
     persons: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[Levels, NDArray[np.int32]]:
     """Find the levels of one column, and the level of each record, int32 (n,)."""
-    absent = _absent(values)
+    absent = _is_missing(values)
     if spec.missing == "refuse" and absent.any():
         raise InputError(
             f"column {spec.name!r} has {int(absent.sum())} missing values and the plan refuses them"
@@ -147,12 +147,12 @@ def column_levels(
     numbers: list[float | Span] = []
     present, who = values[~absent], None if persons is None else persons[~absent]
     pool: set[str] = set()
-    if spec.counted:
+    if spec.is_counted:
         edges, numbers, labels, of_record = _of_numbers(spec, present, least, who)
         level[~absent] = shift + of_record
     else:
-        labels = _categories(spec, set(present.tolist()))
-        pool = _rare(labels, present, least, who) if spec.rare == "pool" else set()
+        labels = _list_categories(spec, set(present.tolist()))
+        pool = _find_rare_categories(labels, present, least, who) if spec.rare == "pool" else set()
         labels = [label for label in labels if label not in pool]
         place = {label: shift + position for position, label in enumerate(labels)}
         level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
@@ -174,7 +174,7 @@ def column_levels(
     ), level
 
 
-def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Missing values: nan differs from itself, and only None is None."""
     if values.dtype == np.float64:
         return np.asarray(values != values, dtype=np.bool_)  # noqa: PLR0124
@@ -210,9 +210,9 @@ def _of_numbers(
     if not len(found):
         return edges, numbers, [], place
     if spec.bins is None:
-        numbers, of_number = ungrouped(spec, distinct, least)
+        numbers, of_number = list_number_levels(spec, distinct, least)
     else:
-        edges, medians, of_number = grouped(spec, spec.bins, distinct, least)
+        edges, medians, of_number = group_numbers(spec, spec.bins, distinct, least)
         numbers = [*medians]
     meant = numbers
     if spec.bins is not None and spec.carry == "bounds":
@@ -230,7 +230,7 @@ def _level_text(kind: str, level: float | Span) -> str:
     return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
 
 
-def _rare(
+def _find_rare_categories(
     categories: Sequence[str],
     values: NDArray[Any],
     least: int,
@@ -262,7 +262,7 @@ def _number_text(kind: str, number: float) -> str:
     return str(int(number)) if number % 1 == 0 and -EXACT < number < EXACT else repr(number)
 
 
-def _categories(spec: ColumnSpec, present: set[str]) -> list[str]:
+def _list_categories(spec: ColumnSpec, present: set[str]) -> list[str]:
     """The values that occur, in the plan's order, or else in that of their text."""
     if spec.kind == "binary" and len(present) > 2:
         raise InputError(f"column {spec.name!r} is binary but has {len(present)} distinct values")

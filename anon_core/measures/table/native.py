@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from anon_core.measures.table.cells import ALL, DOTS, OTHER, Labelled, read_cells, written
+from anon_core.measures.table.cells import (
+    ALL,
+    DOTS,
+    OTHER,
+    Labelled,
+    format_cell_levels,
+    read_cells,
+)
 from anon_core.measures.table.levels import Levels
 
 Bound = float | None  # None: open
@@ -27,7 +34,10 @@ def group_bounds(edges: Sequence[float], *, whole: bool) -> list[Bounds]:
     """
     sides = [-inf, *edges, inf]
     return [
-        (_least(low, above=True) if whole else _plain(low), _greatest(high, whole))
+        (
+            _find_least_whole(low, above=True) if whole else _normalize_bound(low),
+            _find_greatest_bound(high, whole),
+        )
         for low, high in pairwise(sides)
     ]
 
@@ -37,7 +47,12 @@ def value_bounds(numbers: Sequence[float | tuple[float, float]], *, whole: bool)
     found = []
     for number in numbers:
         low, high = number if isinstance(number, tuple) else (number, number)
-        found.append((_least(low) if whole else _plain(low), _greatest(high, whole)))
+        found.append(
+            (
+                _find_least_whole(low) if whole else _normalize_bound(low),
+                _find_greatest_bound(high, whole),
+            )
+        )
     return found
 
 
@@ -50,25 +65,25 @@ def level_bounds(levels: Levels, *, whole: bool) -> list[Bounds]:
     return value_bounds(levels.numbers, whole=whole)
 
 
-def _least(side: float, *, above: bool = False) -> int | None:
+def _find_least_whole(side: float, *, above: bool = False) -> int | None:
     if isinf(side):
         return None
     return floor(side) + 1 if above else ceil(side)
 
 
-def _greatest(side: float, whole: bool) -> Bound:
-    return floor(side) if whole and not isinf(side) else _plain(side)
+def _find_greatest_bound(side: float, whole: bool) -> Bound:
+    return floor(side) if whole and not isinf(side) else _normalize_bound(side)
 
 
-def _plain(side: float) -> Bound:
+def _normalize_bound(side: float) -> Bound:
     return None if isinf(side) else abs(side) if side == 0 else side  # no negative zero
 
 
 def texts_in_form(column: Labelled, cells: Sequence[str | None]) -> list[str | None]:
     """Cells of text as they are; None for a cell that is not written as its levels are."""
-    texts = written(column)
+    texts = format_cell_levels(column)
     place, levels = read_cells(column, cells)
-    own = [_text(column, texts, np.flatnonzero(allowed).tolist()) for allowed in levels]
+    own = [_format_levels(column, texts, np.flatnonzero(allowed).tolist()) for allowed in levels]
     return [text if text in (ALL, own[at]) else None for text, at in zip(cells, place, strict=True)]
 
 
@@ -76,8 +91,8 @@ def texts_of_lists(
     column: Labelled, cells: Sequence[Sequence[str | None] | None]
 ) -> list[str | None]:
     """The text of each cell of a column of categories; None for a cell of no valid form."""
-    place = {_member(column, level): level for level in range(len(column.labels))}
-    return _texts(column, cells, lambda cell: [place.get(each, -1) for each in cell])
+    place = {_format_member(column, level): level for level in range(len(column.labels))}
+    return _format_cells(column, cells, lambda cell: [place.get(each, -1) for each in cell])
 
 
 def texts_of_intervals(
@@ -85,21 +100,21 @@ def texts_of_intervals(
 ) -> list[str | None]:
     """The same of a column of numbers or dates with one interval a cell: lo, hi, missing."""
     shift = int(column.has_missing)
-    begins = {_exact(low): level for level, (low, _) in enumerate(bounds, start=shift)}
-    stops = {_exact(high): level for level, (_, high) in enumerate(bounds, start=shift)}
+    begins = {_format_exact(low): level for level, (low, _) in enumerate(bounds, start=shift)}
+    stops = {_format_exact(high): level for level, (_, high) in enumerate(bounds, start=shift)}
 
     def levels(cell: Sequence[Any]) -> list[int]:
         low, high, missing = cell
         if missing is True:
             return [0] if shift and low is None and high is None else []
-        first, last = begins.get(_exact(low), -1), stops.get(_exact(high), -1)
+        first, last = begins.get(_format_exact(low), -1), stops.get(_format_exact(high), -1)
         if first < 0 or last < first or (missing is None and first != shift):
             return []
         if missing is None:
             return list(range(last + 1)) if shift else []
         return list(range(first, last + 1))
 
-    return _texts(column, cells, levels)
+    return _format_cells(column, cells, levels)
 
 
 def texts_of_sets(
@@ -108,19 +123,23 @@ def texts_of_sets(
     """The same of a column of numbers or dates with a list of intervals a cell: lo, hi."""
     shift = int(column.has_missing)
     place: dict[Hashable, int] = {
-        (_exact(low), _exact(high)): level for level, (low, high) in enumerate(bounds, start=shift)
+        (_format_exact(low), _format_exact(high)): level
+        for level, (low, high) in enumerate(bounds, start=shift)
     }
     if shift:
         place[None] = 0
 
     def levels(cell: Sequence[Any]) -> list[int]:
-        keys = [None if each is None else (_exact(each[0]), _exact(each[1])) for each in cell]
+        keys = [
+            None if each is None else (_format_exact(each[0]), _format_exact(each[1]))
+            for each in cell
+        ]
         return [place.get(key, -1) for key in keys]
 
-    return _texts(column, cells, levels)
+    return _format_cells(column, cells, levels)
 
 
-def _member(column: Labelled, level: int) -> str | None:
+def _format_member(column: Labelled, level: int) -> str | None:
     """A level as it stands in a list."""
     label, last = column.labels[level], len(column.labels) - 1
     if column.has_missing and level == 0:
@@ -130,19 +149,19 @@ def _member(column: Labelled, level: int) -> str | None:
     return "\\" + label if label.lstrip("\\") == OTHER else label
 
 
-def _exact(number: Bound) -> str | None:
+def _format_exact(number: Bound) -> str | None:
     """A number to its last bit; whole numbers and real ones differ."""
     return None if number is None else repr(number)
 
 
-def _texts(
+def _format_cells(
     column: Labelled, cells: Sequence[Any], levels: Callable[[Any], list[int]]
 ) -> list[str | None]:
-    texts = written(column)
-    return [ALL if cell is None else _text(column, texts, levels(cell)) for cell in cells]
+    texts = format_cell_levels(column)
+    return [ALL if cell is None else _format_levels(column, texts, levels(cell)) for cell in cells]
 
 
-def _text(column: Labelled, texts: Sequence[str], levels: Sequence[int]) -> str | None:
+def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]) -> str | None:
     """The text of these levels; None where they are not the levels of a cell, in order."""
     ordered = all(low < high for low, high in pairwise(levels))
     if not levels or levels[0] < 0 or not ordered:

@@ -37,9 +37,9 @@ class Distinct:
 
     def people(self, places: Iterable[int]) -> int:
         """How many people hold one of the numbers at these places."""
-        return max(self.growing(places), default=0)
+        return max(self.grow_prefixes(places), default=0)
 
-    def growing(self, places: Iterable[int]) -> Iterator[int]:
+    def grow_prefixes(self, places: Iterable[int]) -> Iterator[int]:
         """The same for the first place, the first two, and so on."""
         if self._people is None:
             yield from accumulate(self.times[place] for place in places)
@@ -61,14 +61,14 @@ class Distinct:
         return of
 
 
-def grouped(
+def group_numbers(
     spec: ColumnSpec, bins: int | tuple[float, ...], distinct: Distinct, least: int
 ) -> tuple[list[float], list[float], list[int]]:
     """Inner edges, medians, and the group of each distinct number."""
     numbers = distinct.numbers
-    stated = list(bins) if isinstance(bins, tuple) else _quantiles(distinct, bins)
+    stated = list(bins) if isinstance(bins, tuple) else _find_quantiles(distinct, bins)
     if isinstance(bins, int) and spec.carry == "bounds":
-        stated = _readable(spec.kind, distinct, stated, bins, least)
+        stated = _find_readable_edges(spec.kind, distinct, stated, bins, least)
     elif spec.kind == "date" and spec.carry == "bounds":
         stated = sorted({float(floor(edge)) for edge in stated})  # days
     # A group reaches up to the first edge below which `least` people are left for it.
@@ -89,7 +89,7 @@ def grouped(
     return edges, [median(each) for each in members], group
 
 
-def ungrouped(
+def list_number_levels(
     spec: ColumnSpec, distinct: Distinct, least: int
 ) -> tuple[list[float | Span], list[int]]:
     """What each level stands for, a number or the bounds of several, and that of each number."""
@@ -104,7 +104,7 @@ def ungrouped(
 
     def up(start: int) -> int:
         """Where a level that begins at `start` may end at the earliest; count + 1: nowhere."""
-        held = enumerate(distinct.growing(range(start, count)), start + 1)
+        held = enumerate(distinct.grow_prefixes(range(start, count)), start + 1)
         return next((stop for stop, people in held if people >= least and parted(stop)), count + 1)
 
     if spec.rare == "pool":
@@ -115,7 +115,9 @@ def ungrouped(
             starts.pop()
     else:
         low = min(up(0), count)
-        down = zip(range(count - 1, -1, -1), distinct.growing(reversed(range(count))), strict=True)
+        down = zip(
+            range(count - 1, -1, -1), distinct.grow_prefixes(reversed(range(count))), strict=True
+        )
         high = next((at for at, people in down if people >= least and parted(at)), 0)
         starts = [0, *range(low, high + 1)] if low <= high else [0]
     levels: list[float | Span] = []
@@ -125,21 +127,23 @@ def ungrouped(
         if stop - start == 1:
             levels.append(numbers[start])
         else:
-            levels.append((_gap(spec.kind, numbers, start), _gap(spec.kind, numbers, stop)))
+            levels.append(
+                (_find_gap_cut(spec.kind, numbers, start), _find_gap_cut(spec.kind, numbers, stop))
+            )
     return levels, of_number
 
 
-def _gap(kind: Kind, numbers: list[float], place: int) -> float:
+def _find_gap_cut(kind: Kind, numbers: list[float], place: int) -> float:
     """A readable number between two neighbours, or an open side."""
     if place in (0, len(numbers)):
         return -inf if place == 0 else inf
     below, above = numbers[place - 1], numbers[place]
-    cut = _roundest(kind, below, above, below, lambda number: number != below)
+    cut = _find_roundest(kind, below, above, below, lambda number: number != below)
     assert cut is not None
     return cut
 
 
-def _quantiles(distinct: Distinct, groups: int) -> list[float]:
+def _find_quantiles(distinct: Distinct, groups: int) -> list[float]:
     """The least numbers that reach the shares 1/groups, 2/groups ..., each once.
 
     A share times the number of records is a float64, as in numpy's "inverted_cdf".
@@ -149,7 +153,7 @@ def _quantiles(distinct: Distinct, groups: int) -> list[float]:
     return sorted({distinct.numbers[bisect_left(up_to, rank)] for rank in ranks})
 
 
-def _readable(
+def _find_readable_edges(
     kind: Kind, distinct: Distinct, quantiles: Sequence[float], bins: int, least: int
 ) -> list[float]:
     """The roundest edge near each quantile that is no single person's value.
@@ -169,24 +173,26 @@ def _readable(
             first -= 1
         while last + 1 < len(numbers) - 1 and up_to[last + 1] - up_to[at] <= moved:
             last += 1
-        edge = _roundest(kind, numbers[first], numbers[last + 1], quantile, distinct.free(least))
+        edge = _find_roundest(
+            kind, numbers[first], numbers[last + 1], quantile, distinct.free(least)
+        )
         if edge is not None:
             edges.add(edge)
     return sorted(edges)
 
 
-def _roundest(
+def _find_roundest(
     kind: Kind, low: float, high: float, near: float, free: Callable[[float], bool]
 ) -> float | None:
     """The roundest free number c with low <= c < high; of several the nearest, then greatest."""
-    for tier in _dates(low, high) if kind == "date" else _decimals(low, high):
+    for tier in _list_round_days(low, high) if kind == "date" else _list_round_decimals(low, high):
         fit = [number for number in tier if low <= number < high and free(number)]
         if fit:
             return min(fit, key=lambda number: (abs(number - near), -number))
     return None
 
 
-def _decimals(low: float, high: float) -> Iterator[list[float]]:
+def _list_round_decimals(low: float, high: float) -> Iterator[list[float]]:
     """0, then multiples of 5, 2 and 1 times falling powers of ten, down to a float64's spacing."""
     yield [0.0]
     greatest = max(abs(low), abs(high))
@@ -198,7 +204,7 @@ def _decimals(low: float, high: float) -> Iterator[list[float]]:
             yield [float(unit * count) for count in inside]
 
 
-def _dates(low: float, high: float) -> Iterator[list[float]]:
+def _list_round_days(low: float, high: float) -> Iterator[list[float]]:
     """Last days of years, of quarters, of months, all days, and noons."""
     days = np.arange(int(low), int(high))
     tomorrow = (days + 1).astype("datetime64[D]")

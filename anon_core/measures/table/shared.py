@@ -49,7 +49,7 @@ class Shared:
         )
 
 
-def shared(
+def count_shared_levels(
     spec: ColumnSpec,
     entry: Mapping[str, Any],
     values: NDArray[Any],
@@ -80,11 +80,11 @@ def shared(
     """
     try:
         labels = [str(label) for label in entry["labels"]][bool(entry["has_missing"]) :]
-        if not spec.counted:
+        if not spec.is_counted:
             return _of_categories(
                 labels, bool(entry.get("has_other", False)), values, least, persons
             )
-        spans = list(_spans(spec, labels, entry))
+        spans = list(_list_level_spans(spec, labels, entry))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"the codebook's entry of column {spec.name!r} cannot be read") from None
     given = ~np.isnan(values)
@@ -106,10 +106,10 @@ def shared(
     bounds = set() if spec.bins is not None and spec.carry == "median" else written
     holders = [people(nextafter(bound, -inf), bound) for bound in bounds - stated]
     own = sum(0 < number < least for number in holders)
-    return _held(inside, least) + Shared(bounds=len(bounds), own=own)
+    return _count_few_levels(inside, least) + Shared(bounds=len(bounds), own=own)
 
 
-def _held(people: Sequence[int], least: int) -> Shared:
+def _count_few_levels(people: Sequence[int], least: int) -> Shared:
     return Shared(levels=len(people), few=sum(number < least for number in people))
 
 
@@ -129,10 +129,10 @@ def _of_categories(
         if value is not None:
             (people[value] if value in named else others).add(person)
     held = [len(people[label]) for label in named]
-    return _held(held + [len(others)] * has_other, least)
+    return _count_few_levels(held + [len(others)] * has_other, least)
 
 
-def _spans(
+def _list_level_spans(
     spec: ColumnSpec, labels: Sequence[str], entry: Mapping[str, Any]
 ) -> Iterator[tuple[float, float]]:
     """Bounds of each level; the same twice is a single number."""
@@ -142,11 +142,11 @@ def _spans(
         return
     for label in labels:
         low, dots, high = label.partition(DOTS)
-        start = _number(spec.kind, low) if low else -inf
-        yield (start, (_number(spec.kind, high) if high else inf) if dots else start)
+        start = _read_number(spec.kind, low) if low else -inf
+        yield (start, (_read_number(spec.kind, high) if high else inf) if dots else start)
 
 
-def _number(kind: str, text: str) -> float:
+def _read_number(kind: str, text: str) -> float:
     """A number, or a date in ISO form as days since 1970-01-01; its noon is half a day later."""
     if kind != "date":
         return float(text)

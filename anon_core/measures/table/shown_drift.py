@@ -29,7 +29,7 @@ class Spans(NamedTuple):
     excludes_low: NDArray[np.bool_]
 
 
-def shares(
+def find_share_bounds(
     cell: NDArray[np.int32], levels: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least and greatest share of the rows that hold each level.

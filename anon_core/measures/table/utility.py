@@ -84,13 +84,13 @@ def widths_lost(columns: Sequence[Levels], released: ReleasedCells) -> NDArray[n
     """
     sums = []
     for column, cell, allowed in zip(columns, released.cell, released.levels, strict=True):
-        lost = np.array([_lost(column, np.flatnonzero(levels)) for levels in allowed])
+        lost = np.array([_compute_cell_loss(column, np.flatnonzero(levels)) for levels in allowed])
         rows = np.bincount(cell, minlength=len(lost))
         sums.append(fsum((lost * rows).tolist()))  # exact, so the order of cells changes no digit
     return np.array(sums, dtype=np.float64)
 
 
-def _lost(column: Levels, allowed: NDArray[np.int64]) -> float:
+def _compute_cell_loss(column: Levels, allowed: NDArray[np.int64]) -> float:
     """What one cell loses."""
     if len(allowed) == 0:
         return 1.0
@@ -100,13 +100,13 @@ def _lost(column: Levels, allowed: NDArray[np.int64]) -> float:
         return (len(allowed) - 1) / len(column.labels)
     if column.has_missing and allowed[0] == 0:
         return 1.0
-    points = _points(column)
+    points = _list_level_points(column)
     low, high = column.range or (points[0], points[-1])
     first, last = allowed[[0, -1]] - column.has_missing
     return (points[last] - points[first]) / (high - low) if high > low else 0.0
 
 
-def _points(column: Levels) -> list[float]:
+def _list_level_points(column: Levels) -> list[float]:
     """The number that stands for each level but the missing one."""
     if column.kind not in ("numeric", "date"):
         return [float(level) for level in range(len(column.labels) - column.has_missing)]

@@ -12,7 +12,7 @@ from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
 from kinds.graph.plan import GraphPlan
 from kinds.graph.read import read_source
-from kinds.graph.rows import flat
+from kinds.graph.rows import flatten_rows
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.files import read_matching, read_rows
 from tasks.source.reading import Reading
@@ -34,10 +34,10 @@ def audit_graph(
 ) -> Audit:
     """Audit the data files and the codebook in a folder; all of it is required."""
     source = SourceGraph.of(read_source(reading, plan), plan)
-    rows, findings = read_rows(folder, FILES, formats, flat)
+    rows, findings = read_rows(folder, FILES, formats, flatten_rows)
     if rows is None:
         return Audit(tuple(findings))
-    findings.append(_columns(rows, folder, formats))
+    findings.append(_judge_columns(rows, folder, formats))
     if not {U, V, P} <= set(rows.columns):
         return Audit((*findings, NOT_JUDGED), rows=rows)
     edges = read_edges(rows)
@@ -47,11 +47,11 @@ def audit_graph(
     if released is None:
         return Audit((*findings, NOT_JUDGED), rows=rows)
     measured = Measured.of(source, released, plan)
-    findings.append(_obfuscated(measured, promise))
+    findings.append(_judge_obfuscation(measured, promise))
     return Audit((*findings, *not_judged(promise, findings, "graph")), measured, rows)
 
 
-def _columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> Finding:
+def _judge_columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> Finding:
     """Whether there are two keys and a probability, of the types that the writer gives them."""
     passed = rows.columns == [U, V, P]
     if "parquet" in formats:
@@ -60,7 +60,7 @@ def _columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> Findin
     return Finding("no other column", passed, f"{rows.width} columns; u, v and p are expected")
 
 
-def _obfuscated(measured: Measured, promise: Promise) -> Finding:
+def _judge_obfuscation(measured: Measured, promise: Promise) -> Finding:
     """Whether all vertices but the exempt ones hide among as many as they demand."""
     below, exempt = measured.below, measured.exempt
     detail = (

@@ -16,13 +16,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.discrepancy import Discrepancy, discrepancy
+from anon_core.measures.graph.discrepancy import Discrepancy, estimate_discrepancy
 from anon_core.measures.graph.hops import PathLengths, path_lengths
 from anon_core.measures.graph.linkage import Linkage
 from anon_core.measures.graph.obfuscation import Obfuscation
-from anon_core.measures.graph.posteriors import Posteriors, posteriors
-from anon_core.measures.graph.sifting import Sifted, sifted
-from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
+from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
+from anon_core.measures.graph.sifting import Sifted, sift_edges
+from anon_core.measures.graph.structure import (
+    compute_expected_clustering,
+    degree_change,
+    degree_counts,
+)
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan import GraphPlan
@@ -87,12 +91,12 @@ class Measured:
         degrees = Degrees.of(source.edges), Degrees.of(released)
         few = degrees[0].vertices.size * degrees[1].mass.size
         tried = {
-            each: posteriors(*degrees, each)
+            each: compute_posteriors(*degrees, each)
             for each in KNOWN
             if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
         }
         sifting = knows != "distribution" or RULES * few <= MOST_MATCHES
-        bits = posteriors(degrees[0], degrees[0], knows).bits
+        bits = compute_posteriors(degrees[0], degrees[0], knows).bits
         return cls(
             k=source.k,
             plan=plan,
@@ -101,9 +105,9 @@ class Measured:
             after=released,
             degrees=degrees,
             tried=tried,
-            dropping=tuple(sifted(degrees[0], released, knows)) if sifting else (),
+            dropping=tuple(sift_edges(degrees[0], released, knows)) if sifting else (),
             below_before=int(np.count_nonzero(Obfuscation(bits, source.k).below)),
-            joined=discrepancy(*graphs),
+            joined=estimate_discrepancy(*graphs),
             lengths=path_lengths(*graphs),
         )
 
@@ -143,12 +147,12 @@ class Measured:
 
     def _utility(self) -> dict[str, Any]:
         change, n = degree_change(*self.degrees), len(self.k)
-        lengths, shape = self.lengths, [clustering(edges) for edges in self.graphs]
+        lengths, shape = self.lengths, [compute_expected_clustering(edges) for edges in self.graphs]
         connected = self.joined.connected.mean(axis=1) / max(1, n * (n - 1) // 2)
         sides: dict[str, Sequence[float]] = {
             "edges": [len(edges.p) for edges in self.graphs],
             "expected_edges": [round(mean * n / 2) for mean in (change.before, change.after)],
-            "isolated": [_isolated(edges) for edges in self.graphs],
+            "isolated": [_count_isolated(edges) for edges in self.graphs],
             "degree": [round(mean, 2) for mean in (change.before, change.after)],
             "clustering": [round(each.coefficient, 3) for each in shape],
             "triangles": [round(each.triangles) for each in shape],
@@ -160,9 +164,9 @@ class Measured:
         return {
             **{name: before for name, (before, _) in sides.items()},
             **{f"{name}_released": after for name, (_, after) in sides.items()},
-            "degree_error": _up(change.error),
-            "discrepancy": _up(self.joined.mean),
-            "discrepancy_interval": [_down(low), _up(high)],
+            "degree_error": _round_up(change.error),
+            "discrepancy": _round_up(self.joined.mean),
+            "discrepancy_interval": [_round_down(low), _round_up(high)],
             "discrepancy_by_hops": self._by_hops(),
             "worlds": self.joined.worlds,
             "same_edges": self._same_edges(),
@@ -172,27 +176,27 @@ class Measured:
         """Discrepancy by distance, where enough pairs were sampled."""
         least = max(LEAST_PAIRS, int(self.k.max()))
         found = self.joined.by_hops()
-        return {name: _up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
+        return {name: _round_up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
 
     def _protection(self) -> dict[str, Any]:
         hiding = self.hiding
         likely = Linkage.of(self.tried[self.plan.knows]).surer(self.k)
         return {
             "hides_among": {
-                "least": _down(hiding.least),
-                "median": _down(hiding.quantile(0.5)),
-                "greatest": _down(hiding.quantile(1.0)),
+                "least": _round_down(hiding.least),
+                "median": _round_down(hiding.quantile(0.5)),
+                "greatest": _round_down(hiding.quantile(1.0)),
             },
             "below_before": self.below_before,
-            "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
-            "unchanged": _up(self._unchanged() / max(1, len(self.after.p))),
+            "likelier": _round_up(int(np.count_nonzero(likely)) / len(self.k)),
+            "unchanged": _round_up(self._count_unchanged_edges() / max(1, len(self.after.p))),
         }
 
     def _attacks(self) -> dict[str, dict[str, Any]]:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
             KNOWN[knows]: {
-                "success": _up(Linkage.of(each).found / n),
+                "success": _round_up(Linkage.of(each).found / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
@@ -202,10 +206,10 @@ class Measured:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
             best = max(Linkage.of(each.found).found for each in self.dropping)
             name = SIFTING.format(KNOWN[self.plan.knows])
-            found[name] = {"success": _up(best / n), "promised": guess, "below": None}
+            found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
         return found
 
-    def _unchanged(self) -> int:
+    def _count_unchanged_edges(self) -> int:
         """Released edges with the probability of the source, in millionths."""
         return int(self._changes().filter(pl.col("p") > 0)["same"].sum())
 
@@ -229,7 +233,7 @@ class Measured:
         same = (pl.col("p") - pl.col("p_right")).abs() * 2 <= MILLIONTH
         return there.with_columns(same=same)
 
-    def pictured(self) -> dict[str, NDArray[np.float64]]:
+    def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
         return {
             "levels": np.sort(self.hiding.reached / self.k),
@@ -238,25 +242,25 @@ class Measured:
         }
 
 
-def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
+def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: counts as they are, other figures rounded up."""
     plain = ("number", "seconds", "published")
     return {
-        name: value if name in plain or not isinstance(value, float) else _up(value)
+        name: value if name in plain or not isinstance(value, float) else _round_up(value)
         for name, value in step.items()
     }
 
 
-def _isolated(edges: Edges) -> int:
+def _count_isolated(edges: Edges) -> int:
     """Vertices without an edge that can exist."""
     there = edges.p > 0
     return edges.vertices - len(np.union1d(edges.u[there], edges.v[there]))
 
 
-def _down(level: float) -> float:
+def _round_down(level: float) -> float:
     return math.floor(level * DIGITS + ROUNDING) / DIGITS
 
 
-def _up(share: float) -> float:
+def _round_up(share: float) -> float:
     """A share or a difference, rounded up: a release is not told to be better than it is."""
     return math.ceil(share * DIGITS - ROUNDING) / DIGITS

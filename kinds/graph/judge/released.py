@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.measures.graph.degrees import Edges
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, codebook
+from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
 from tasks.judging.audit import Finding
 from tasks.judging.seats import KEY_FORM
 
@@ -86,7 +86,7 @@ def judge_codebook(folder: Path, vertices: int) -> Finding:
     except (OSError, ValueError):
         text = ""
     # Compared as text: blanks, doubled keys and escapes could also tell something.
-    same = text == codebook(vertices)
+    same = text == format_codebook(vertices)
     is_so = "is" if same else "is not"
     return Finding("codebook of the source", same, f"the text {is_so} that of {vertices} vertices")
 
@@ -131,10 +131,10 @@ def judge_map(
     ]
     if not whole or doubled or strangers or edges.again or edges.bad:
         return None, findings
-    return _numbered(edges, keys, n), findings
+    return _number_edges(edges, keys, n), findings
 
 
-def _numbered(edges: ReadEdges, keys: pl.Series, n: int) -> Edges:
+def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> Edges:
     """The released edges in the order of the source's vertices, u < v."""
     numbers = pl.Enum(keys)
     u, v = (end.cast(numbers).to_physical().to_numpy() for end in (edges.u, edges.v))

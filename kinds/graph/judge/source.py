@@ -33,7 +33,7 @@ class SourceGraph:
             assert read.demands is not None
             k = demands_again(read.vertices, read.demands, "vertices")
         exempt = Decimal(plan.eps.numerator) * n // Decimal(plan.eps.denominator)
-        return cls(read.vertices, k, _edges(read, plan.both_ways, n), int(exempt))
+        return cls(read.vertices, k, _join_listed_edges(read, plan.both_ways, n), int(exempt))
 
     @property
     def vertices(self) -> int:
@@ -41,7 +41,7 @@ class SourceGraph:
         return len(self.k)
 
 
-def _edges(read: Read, rule: Rule, n: int) -> Edges:
+def _join_listed_edges(read: Read, rule: Rule, n: int) -> Edges:
     """Each pair of vertices once, its directions joined by the rule."""
     listed = pl.DataFrame({"u": read.u, "v": read.v, "p": read.p})
     ends = (pl.min_horizontal("u", "v").alias("low"), pl.max_horizontal("u", "v").alias("high"))

@@ -12,7 +12,7 @@ K, LEAST, GREATEST, ASCENDING = "k", "least", "greatest", "ascending"
 LEAST_P, GREATEST_P = "least_p", "greatest_p"
 
 
-def suite(vertices: int) -> gx.ExpectationSuite:
+def build_suite(vertices: int) -> gx.ExpectationSuite:
     """Expect edges in order, each once, probabilities from 0 to 1, and demands in range."""
     return gx.ExpectationSuite(
         name="encoded",

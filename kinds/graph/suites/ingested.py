@@ -9,7 +9,7 @@ from kinds.graph.layout import P, U, V
 AGAIN = "again"
 
 
-def suite(vertices: int, edges: int) -> gx.ExpectationSuite:
+def build_suite(vertices: int, edges: int) -> gx.ExpectationSuite:
     """Expect numbered ends and probabilities, each pair once, and nothing else."""
     ends = [
         gxe.ExpectColumnValuesToBeBetween(

@@ -8,7 +8,7 @@ from validations.expectations import random_keys
 KEY, BELOW, EDGES, LEAST_P, GREATEST_P = "key", "below", "edges", "least_p", "greatest_p"
 
 
-def suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
+def build_suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
     """Expect random keys, probabilities that an edge can have, and all but some hidden."""
     chances = [
         gxe.ExpectColumnMinToBeBetween(

@@ -7,10 +7,12 @@ import numpy as np
 from kinds.matrix.items import item_columns
 from kinds.matrix.judge.released import ReleasedRows
 from kinds.matrix.plan import MatrixPlan
-from tasks.judging.direct import Shown, shown_labels
+from tasks.judging.direct import Shown, build_shown_labels
 
 
-def shown_items(plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows) -> list[Shown]:
+def list_shown_items(
+    plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows
+) -> list[Shown]:
     """Names of items with the rows that have them; none where items are people under fresh keys.
 
     Items of a table are its cells: each column is searched for itself, without its name.
@@ -20,10 +22,10 @@ def shown_items(plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows)
     held = np.bincount(released.items, minlength=len(labels))
     columns = item_columns(plan)
     if plan.layout != "table":
-        return [shown_labels(columns[0], labels, held, "columns.allow", plan.allow)]
+        return [build_shown_labels(columns[0], labels, held, "columns.allow", plan.allow)]
     shown = []
     for name in columns:
         at = [place for place, label in enumerate(labels) if label.startswith(f"{name}=")]
         cells = [labels[place].removeprefix(f"{name}=") for place in at]
-        shown.append(shown_labels(name, cells, held[at], "columns.allow", plan.allow))
+        shown.append(build_shown_labels(name, cells, held[at], "columns.allow", plan.allow))
     return shown

@@ -76,16 +76,19 @@ class Measured:
             },
             "utility": self._utility(),
             "protection": self._protection(),
-            "attacks": {_known(items): self._attack(each) for items, each in self.linkage.items()},
+            "attacks": {
+                _format_known_items(items): self._attack(each)
+                for items, each in self.linkage.items()
+            },
         }
 
     def _utility(self) -> dict[str, Any]:
         smooth, entries = self.smooth, self.smooth.entries
         return {
-            "jaccard": _down(smooth.jaccard),
-            "suppressed": _up(smooth.suppressed, entries),
-            "created": _up(smooth.created, entries),
-            "false": _up(smooth.created, self.classes.entries),
+            "jaccard": _round_down(smooth.jaccard),
+            "suppressed": _round_share_up(smooth.suppression_count, entries),
+            "created": _round_share_up(smooth.created, entries),
+            "false": _round_share_up(smooth.created, self.classes.entries),
             "entries": entries,
             "entries_released": self.classes.entries,
             "items": self.items,
@@ -105,10 +108,10 @@ class Measured:
                 "greatest": int(sizes.max()),
             },
             "empty_rows": int(sizes[empty].sum()),
-            "unanimous_entries": _up(
+            "unanimous_entries": _round_share_up(
                 int(self.smooth.members[unanimous].sum()), self.classes.entries
             ),
-            "unanimous_rows": _up(int(sizes[whose].sum()), len(self.k)),
+            "unanimous_rows": _round_share_up(int(sizes[whose].sum()), len(self.k)),
             "direct_identifiers": self.direct,
         }
 
@@ -117,41 +120,41 @@ class Measured:
         above = int(np.count_nonzero(chance * k > 1 + ROUNDING))
         number = len(chance)
         return {
-            "success": _mean(chance),
-            "promised": _mean(1 / k),
+            "success": _compute_mean(chance),
+            "promised": _compute_mean(1 / k),
             "above": above / number if number else None,
             "tried": number,
             "of": tried.of,
         }
 
 
-def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
+def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: its number and time, and shares rounded like those measured."""
     plain, worse = ("number", "seconds", "published"), ("suppressed", "created")
     return {
-        name: value if name in plain else (_raised if name in worse else _down)(value)
+        name: value if name in plain else (_round_up if name in worse else _round_down)(value)
         for name, value in step.items()
         if name in plain or isinstance(value, float)
     }
 
 
-def _known(items: int) -> str:
+def _format_known_items(items: int) -> str:
     return f"{items} known item{'s' * (items != 1)}"
 
 
-def _down(share: float) -> float:
+def _round_down(share: float) -> float:
     return math.floor(share * DIGITS + ROUNDING) / DIGITS
 
 
-def _raised(share: float) -> float:
+def _round_up(share: float) -> float:
     return math.ceil(share * DIGITS - ROUNDING) / DIGITS
 
 
-def _up(part: int, whole: int) -> float:
+def _round_share_up(part: int, whole: int) -> float:
     """A share, rounded up: a release is not told to be truer than it is."""
     return -(-part * DIGITS // whole) / DIGITS if whole else 0.0
 
 
-def _mean(values: NDArray[np.float64]) -> float | None:
+def _compute_mean(values: NDArray[np.float64]) -> float | None:
     """The mean, rounded once, so that the order of the records changes no digit."""
     return math.fsum(values.tolist()) / len(values) if len(values) else None

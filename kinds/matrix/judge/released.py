@@ -14,7 +14,7 @@ from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
 from tasks.judging.audit import Finding
 from tasks.judging.seats import KEY_FORM
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 
@@ -67,7 +67,7 @@ def read_items(rows: pl.DataFrame, items: int) -> tuple[ReleasedRows | None, Fin
         )
         lists = texts.list.eval(pl.element().cast(pl.Int64, strict=False))
     if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_integer():
-        return None, _readable(rows.height, rows.height)
+        return None, _judge_items(rows.height, rows.height)
     held = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
     values = lists.filter(lists.list.len() > 0).explode()
@@ -77,11 +77,11 @@ def read_items(rows: pl.DataFrame, items: int) -> tuple[ReleasedRows | None, Fin
     odd[1:] |= (item[1:] <= item[:-1]) & (row[1:] == row[:-1])
     bad = len(np.unique(row[odd])) + lists.null_count()
     if bad:
-        return None, _readable(bad, rows.height)
-    return ReleasedRows(indptr, item, items), _readable(0, rows.height)
+        return None, _judge_items(bad, rows.height)
+    return ReleasedRows(indptr, item, items), _judge_items(0, rows.height)
 
 
-def _readable(bad: int, rows: int) -> Finding:
+def _judge_items(bad: int, rows: int) -> Finding:
     detail = f"{bad} of {rows} rows have items that the codebook does not name once, in order"
     return Finding("readable items", bad == 0, detail)
 
@@ -128,7 +128,7 @@ def judge_codebook(
 def _item_keys(path: Path) -> pl.DataFrame:
     schema: dict[str, Any] = {ITEM: pl.String, KEY: pl.String}
     try:
-        with silenced_panics():
+        with silence_panics():
             return pl.read_parquet(path, glob=False, schema=schema)
     except FOREIGN_ERRORS:
         return pl.DataFrame(schema=schema)

@@ -9,21 +9,21 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.matrix.classes import RowClasses
-from anon_core.measures.matrix.linkage import linkage
-from anon_core.measures.matrix.smoothness import smoothness
+from anon_core.measures.matrix.linkage import measure_linkage
+from anon_core.measures.matrix.smoothness import measure_smoothness
 from anon_core.promise import Promise
-from kinds.matrix.judge.labels import shown_items
+from kinds.matrix.judge.labels import list_shown_items
 from kinds.matrix.judge.measured import Measured
 from kinds.matrix.judge.released import ReleasedRows, judge_codebook, read_codebook, read_items
 from kinds.matrix.judge.source import SourceMatrix
 from kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
-from kinds.matrix.rows import flat
+from kinds.matrix.rows import flatten_rows
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.direct import count_direct, direct_finding
 from tasks.judging.files import read_matching, read_rows
-from tasks.judging.seats import seats
+from tasks.judging.seats import find_row_seats
 from tasks.source.reading import Reading
 
 CLASSES, MAJORITY = "equivalence classes", "smooth majority"
@@ -43,7 +43,7 @@ def audit_matrix(
 ) -> Audit:
     """Audit the data files and the codebook in a folder; all of it is required."""
     source = SourceMatrix.of(read_source(reading, plan), plan)
-    rows, findings = read_rows(folder, FILES, formats, flat)
+    rows, findings = read_rows(folder, FILES, formats, flatten_rows)
     if rows is None:
         return Audit(tuple(findings))
     extra = rows.columns != [KEY, ITEMS]
@@ -51,7 +51,7 @@ def audit_matrix(
     findings.append(Finding("no other column", not extra, detail))
     if not {KEY, ITEMS} <= set(rows.columns) or rows.is_empty():
         return Audit((*findings, NOT_JUDGED), rows=rows)
-    seat, more = seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
+    seat, more = find_row_seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
     book = read_codebook(folder, bool(plan.keyed))
     released, readable = read_items(rows, len(book.labels))
     findings += [*more, readable]
@@ -60,15 +60,15 @@ def audit_matrix(
     names = source.pairs[ITEM].unique().cast(pl.String)
     numbers, finding = judge_codebook(book, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
-    shown = shown_items(plan, book.labels, released)
-    measured = _measured(source, released, seat, numbers, len(names))
+    shown = list_shown_items(plan, book.labels, released)
+    measured = _measure_release(source, released, seat, numbers, len(names))
     measured = replace(measured, direct=count_direct(shown))
-    findings += _findings(measured, promise)
+    findings += _judge_classes(measured, promise)
     findings.append(direct_finding(shown, measured.direct, rows.height))
     return Audit((*findings, *not_judged(promise, findings, "matrix")), measured, rows)
 
 
-def _measured(
+def _measure_release(
     source: SourceMatrix,
     released: ReleasedRows,
     seat: NDArray[np.int64],
@@ -96,10 +96,10 @@ def _measured(
         k=source.k,
         class_of=class_of,
         classes=classes,
-        smooth=smoothness(classes, class_of, record, item, released.number),
+        smooth=measure_smoothness(classes, class_of, record, item, released.number),
         items=items,
         released_items=released.number,
-        linkage={t: linkage(classes, indptr, item, released.number, t) for t in KNOWN},
+        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in KNOWN},
     )
 
 
@@ -119,7 +119,7 @@ def _by_name(released: ReleasedRows, numbers: pl.DataFrame) -> tuple[ReleasedRow
     return replace(released, items=items), named.with_columns(place)
 
 
-def _findings(measured: Measured, promise: Promise) -> list[Finding]:
+def _judge_classes(measured: Measured, promise: Promise) -> list[Finding]:
     """Findings on classes and majorities; those are required that the promise names."""
     records, smooth = len(measured.k), measured.smooth
     below = f"the class of {measured.below} of {records} records is smaller than they demand"

@@ -23,8 +23,10 @@ class SourceMatrix:
     @classmethod
     def of(cls, read: Read, plan: MatrixPlan) -> "SourceMatrix":
         """From one reading of the source."""
-        k = _demands(read, plan)
-        pairs = read.pairs if read.pairs is not None else _levels(read, plan, int(k.max()))
+        k = _find_demands(read, plan)
+        pairs = (
+            read.pairs if read.pairs is not None else _list_level_items(read, plan, int(k.max()))
+        )
         return cls(pairs, k)
 
     @property
@@ -33,7 +35,7 @@ class SourceMatrix:
         return len(self.k)
 
 
-def _demands(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
+def _find_demands(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
     if isinstance(plan.k, int):
         return np.array([plan.k] * read.records, dtype=np.int32)
     assert read.users is not None
@@ -41,7 +43,7 @@ def _demands(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
     return demands_again(read.users, read.demands, "users")
 
 
-def _levels(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
+def _list_level_items(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
     """An item for each column and level of a table; none where a value is missing."""
     assert read.table is not None
     columns = {}
@@ -49,7 +51,7 @@ def _levels(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
         values = read.table[spec.name].alias("")  # polars takes a name such as ^a$ for a pattern
         columns[spec.name] = (
             values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            if spec.counted
+            if spec.is_counted
             else np.array(values.to_list(), dtype=object)
         )
     levels, code = source_levels(plan.specs, columns, least)

@@ -6,7 +6,7 @@ import great_expectations.expectations as gxe
 K, HELD, LEAST, GREATEST, ASCENDING = "k", "held", "least", "greatest", "ascending"
 
 
-def suite(records: int, items: int) -> gx.ExpectationSuite:
+def build_suite(records: int, items: int) -> gx.ExpectationSuite:
     """Expect items in range, ascending in each user, and demands that can be met."""
     return gx.ExpectationSuite(
         name="encoded",

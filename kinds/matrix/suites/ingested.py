@@ -13,7 +13,7 @@ from kinds.matrix.layout import RECORD
 HELD, DISTINCT, MISSING = "held", "distinct", "missing"
 
 
-def suite(records: int) -> gx.ExpectationSuite:
+def build_suite(records: int) -> gx.ExpectationSuite:
     """Expect entries of a record and an item, each once, and nothing else."""
     whole = [
         gxe.ExpectTableColumnsToMatchSet(

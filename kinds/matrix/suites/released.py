@@ -8,7 +8,7 @@ from validations.expectations import ExpectCrowdsToMeetDemands, random_keys
 KEY, CLASS, DEMANDED, MINORITIES = "key", "class", "demanded", "minorities"
 
 
-def suite(records: int) -> gx.ExpectationSuite:
+def build_suite(records: int) -> gx.ExpectationSuite:
     """Expect random keys, classes as large as demanded, and items that most of a class hold."""
     rows = [
         gxe.ExpectTableRowCountToEqual(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest, insider, partial_linkage
+from anon_core.measures.table.attacks import Tightest, attack_as_insider, partial_linkage
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
 from anon_core.measures.table.demand_guesses import guess_demands
@@ -17,7 +17,7 @@ ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
 ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
 
 
-def attacks(
+def build_attack_section(
     released: ReleasedCells,
     classes: Classes,
     components: Components,
@@ -35,39 +35,39 @@ def attacks(
     """
     k = crowds.demanded
     partly = partial_linkage(released, classes)
-    known = insider(classes, components, tightest) if law is None else law
+    known = attack_as_insider(classes, components, tightest) if law is None else law
     section = {
-        "linkage": _chances(1 / crowds.compatible, k),
-        "tightest row": _chances(known.tightest, k),
-        "insider": _chances(known.likeliest, k),
+        "linkage": _summarize_chances(1 / crowds.compatible, k),
+        "tightest row": _summarize_chances(known.tightest, k),
+        "insider": _summarize_chances(known.likeliest, k),
     }
     if law is not None:
         for others, success in enumerate(law.ruled_out.T, start=1):
-            section[f"insider who knows {others}"] = _chances(success, k)
+            section[f"insider who knows {others}"] = _summarize_chances(success, k)
     if crowds.people is not None and law is not None:
-        section["person"] = _chances(law.of_person, k)
+        section["person"] = _summarize_chances(law.of_person, k)
     if partly:  # a table of one quasi-identifier has no part
-        some = _chances(np.mean(list(partly.values()), axis=0), k)
+        some = _summarize_chances(np.mean(list(partly.values()), axis=0), k)
         section["partial linkage"] = {
             **some,
-            "known": {str(size): _mean(success) for size, success in partly.items()},
+            "known": {str(size): _compute_mean(success) for size, success in partly.items()},
         }
     if private_demand:
         section["demand"] = asdict(guess_demands(crowds.compatible, k))
     return section
 
 
-def _chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
+def _summarize_chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
     times = success * k
     return {
-        "success": _mean(success),
-        "promised": _mean(1 / k),
+        "success": _compute_mean(success),
+        "promised": _compute_mean(1 / k),
         "above": {
             f"{factor:g}": float((times > factor * (1 + ROUNDING)).mean()) for factor in ABOVE
         },
     }
 
 
-def _mean(values: NDArray[np.float64]) -> float:
+def _compute_mean(values: NDArray[np.float64]) -> float:
     """The mean, rounded once, so that the order of the records changes no digit."""
     return math.fsum(values.tolist()) / len(values)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from anon_core.measures.table.codebook import says
-from anon_core.measures.table.shared import Shared, shared
+from anon_core.measures.table.codebook import is_exact_codebook
+from anon_core.measures.table.shared import Shared, count_shared_levels
 from kinds.columns import Column
-from kinds.table.forms import described, is_typed
+from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
 from tasks.judging.audit import Finding
@@ -28,16 +28,16 @@ def codebook_findings(
     document: Any, records: Records, columns: tuple[Column, ...]
 ) -> list[Finding]:
     """Compare the published codebook with the levels of the source, and with who shares them."""
-    shown = described(columns, records.frame.schema) if is_typed(document) else None
-    same = says(document, records.levels, shown)
+    shown = describe_codebook_columns(columns, records.frame.schema) if is_typed(document) else None
+    same = is_exact_codebook(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
-    return [Finding(BOOK, same, compared), *_shared(document, records)]
+    return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]
 
 
-def _shared(document: Any, records: Records) -> list[Finding]:
+def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
     """Whether enough people share what the codebook tells; nothing where it need not be."""
     least = int(records.k.max())
-    judged = [spec for spec in records.specs if spec.counted or spec.rare == "pool"]
+    judged = [spec for spec in records.specs if spec.is_counted or spec.rare == "pool"]
     if any(not spec.shared for spec in judged):
         return [Finding.of_later(SHARED)]
     if not judged:
@@ -46,7 +46,7 @@ def _shared(document: Any, records: Records) -> list[Finding]:
         entries = {entry["name"]: entry for entry in document["attributes"]}
         found = sum(
             (
-                shared(
+                count_shared_levels(
                     spec,
                     entries[spec.name],
                     values_of(records.frame[spec.name]),

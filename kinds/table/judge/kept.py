@@ -13,7 +13,7 @@ import polars as pl
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import KEY
 from kinds.table.version_files import KEY as ROW_KEY
-from kinds.table.version_files import shown_in
+from kinds.table.version_files import is_in_version
 
 FILE = "kept.parquet"  # versions: one line for each row ever published
 EXACT, LOST = "exact", "lost"
@@ -35,8 +35,10 @@ def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
     return born if folder is None else pl.concat([pl.read_parquet(folder / FILE, glob=False), born])
 
 
-def told(kept: pl.DataFrame, history: pl.DataFrame, number: int) -> dict[str, Any]:
+def summarize_version_utility(
+    kept: pl.DataFrame, history: pl.DataFrame, number: int
+) -> dict[str, Any]:
     """What the manifest states of all rows of a version."""
-    rows = kept.join(history.filter(shown_in(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
+    rows = kept.join(history.filter(is_in_version(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
     exact, lost = (float(rows[name].to_numpy().mean()) for name in (EXACT, LOST))
     return {"cells_exact": exact, "gcp": lost, "kept": 1 - lost}

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attacks import Tightest
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import Law, law
+from anon_core.measures.table.law import Law, judge_law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 EVEN = "even seats"
 
 
-def stated_law(
+def judge_stated_law(
     path: Path,
     keys: pl.Series,
     records: Records,
@@ -28,19 +28,19 @@ def stated_law(
     seat: NDArray[np.int64],
 ) -> Law | None:
     """Judge the law that the vault states; None if it states none for these rows and records."""
-    holders = _holders(path, keys, records.source_rows)
+    holders = _read_holders(path, keys, records.source_rows)
     if holders is None:
         return None
     merged = released, classes, tightest
-    return law(records.codes, records.k, *merged, holders, seat, records.person)
+    return judge_law(records.codes, records.k, *merged, holders, seat, records.person)
 
 
-def _holders(
+def _read_holders(
     path: Path, keys: pl.Series, source_rows: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
     """Record that holds each share of each row, int64 (rows, D)."""
     try:
-        with silenced_panics():
+        with silence_panics():
             stated = pl.read_parquet(
                 path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
             )
@@ -61,7 +61,7 @@ def _holders(
     return record.reshape(-1, shares[0])
 
 
-def finding(stated: Law | None, records: int) -> Finding:
+def build_law_finding(stated: Law | None, records: int) -> Finding:
     """Whether the seats were drawn from a law under which nobody exceeds 1/k."""
     if stated is None:
         detail = "the vault states no law of the seats for these rows and records"

@@ -148,13 +148,16 @@ class Measured:
             **of_people,
             "rows_left_out": self.source_rows - len(self.crowds.demanded),
             "unique_records": int((records_in == 1).sum()),
-            "over_protection": _spread(self.crowds.surplus),
-            "records_per_row": _spread(records_per_row(self.classes)),
+            "over_protection": _compute_spread(self.crowds.surplus),
+            "records_per_row": _compute_spread(records_per_row(self.classes)),
             "compatible_pairs": int(self.crowds.compatible.sum()),
             "matchable_pairs": int(self.crowds.matchable.sum()),
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
             "sensitive": {
-                name: {**_worst(self.in_classes.get(name, crowds)), "uniform": _uniform(crowds)}
+                name: {
+                    **_find_worst_crowd(self.in_classes.get(name, crowds)),
+                    "uniform": _count_uniform_people(crowds),
+                }
                 for name, crowds in self.sensitive.items()
             },
             "rare_levels": self.rare_levels,
@@ -175,7 +178,7 @@ def sensitive_values(
     """
     return {
         column.name: measure(
-            classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED
+            classes, _rank_values(rows[column.name], column.kind), ordered=column.kind in ORDERED
         )
         for column in columns
         if column.role == "sensitive"
@@ -205,7 +208,7 @@ def constant_values(
     return found
 
 
-def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
+def _rank_values(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
     """Rank values from 0, a missing one lowest. A CSV file holds numbers as text."""
     values = values.alias("")  # polars takes a name such as ^a$ for a pattern
     if kind != "numeric" or not values.dtype.is_numeric():
@@ -221,7 +224,7 @@ def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
     return np.unique(ranks, return_inverse=True)[1].astype(np.int64)
 
 
-def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
+def _compute_spread(numbers: NDArray[np.int64]) -> dict[str, int]:
     """Least, median and greatest; each occurs among the numbers."""
     return dict(
         zip(
@@ -232,12 +235,12 @@ def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
     )
 
 
-def _uniform(column: Diversity) -> int:
+def _count_uniform_people(column: Diversity) -> int:
     """People whose crowd has one value."""
     return int((column.distinct == 1).sum())
 
 
-def _worst(column: Diversity) -> dict[str, Any]:
+def _find_worst_crowd(column: Diversity) -> dict[str, Any]:
     """The worst crowd by each measure; odds are null if a crowd has too few values."""
     return {
         "distinct": int(column.distinct.min()),

@@ -16,15 +16,15 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
-from anon_core.measures.table.diversity import diversity, diversity_in_classes
+from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
 from anon_core.measures.table.law import Law
 from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
 from kinds.section import toml_key
 from kinds.table.judge import law
-from kinds.table.judge.attacks import attacks
-from kinds.table.judge.carried import equal
+from kinds.table.judge.attacks import build_attack_section
+from kinds.table.judge.carried import find_equal_values
 from kinds.table.judge.measured import (
     Measured,
     constant_values,
@@ -32,8 +32,8 @@ from kinds.table.judge.measured import (
     unique_values,
 )
 from kinds.table.judge.records import Records
-from kinds.table.layout import CARRIED, KEY, released_columns
-from tasks.judging.direct import Shown, count_direct, shown_cells, shown_labels
+from kinds.table.layout import CARRIED, KEY, list_released_columns
+from tasks.judging.direct import Shown, build_shown_cells, build_shown_labels, count_direct
 
 
 @dataclass(frozen=True)
@@ -73,20 +73,20 @@ class Laid:
         """Whether each record's row carries the record's own values, bool (n,)."""
         seated = np.flatnonzero(self.seat >= 0)
         true = self.seat >= 0
-        for column in released_columns(self.columns):
+        for column in list_released_columns(self.columns):
             if column.role != "quasi":
                 people = self.records.frame[column.name][seated]
-                true[seated] &= equal(people, self.rows[column.name][self.seat[seated]])
+                true[seated] &= find_equal_values(people, self.rows[column.name][self.seat[seated]])
         return true
 
 
-def measure(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measured:
+def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measured:
     """Measure a release; `law_path` is where the vault states chances, if they were promised."""
     records, cells = laid.records, laid.cells
     fits = laid.fits()
     matched = bool(laid.paired and fits.all())
     classes = Classes.of(records.codes, cells)
-    counts, stated, tried = _attacked(laid, classes, law_path, matched, private_demand)
+    counts, stated, tried = _measure_attacks(laid, classes, law_path, matched, private_demand)
     measured = Measured(
         levels=records.levels,
         crowds=counts,
@@ -96,7 +96,7 @@ def measure(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measu
         matched=matched,
         source_rows=records.source_height,
         classes=classes,
-        sensitive=sensitive_values(laid.rows, laid.columns, classes, diversity),
+        sensitive=sensitive_values(laid.rows, laid.columns, classes, measure_diversity),
         attacks=tried,
         rare_levels=rare_levels(
             records.levels, records.codes, int(records.k.max()), records.person
@@ -104,13 +104,13 @@ def measure(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measu
         one_value=of_one_value(records.levels, cells),
         widths=widths_lost(records.levels, cells),
         unique_values=unique_values(laid.rows, laid.columns),
-        direct=count_direct(shown_texts(laid)),
+        direct=count_direct(list_shown_texts(laid)),
         law=stated,
     )
     return measured if records.person is None else _of_people(measured, laid, records.person)
 
 
-def shown_texts(laid: Laid) -> list[Shown]:
+def list_shown_texts(laid: Laid) -> list[Shown]:
     """All texts that a release shows: carried cells, and the labels of the codebook.
 
     A label counts the records that have it, in whatever cell they sit. Intervals are no labels of
@@ -120,7 +120,7 @@ def shown_texts(laid: Laid) -> list[Shown]:
     for column in laid.columns:
         key = f"columns.{toml_key(column.name)}.allow"
         if column.role in CARRIED:
-            cells = shown_cells(column.name, laid.rows[column.name], key, column.allow)
+            cells = build_shown_cells(column.name, laid.rows[column.name], key, column.allow)
             shown += [] if cells is None else [cells]
         elif column.role == "quasi" and column.kind != "date":
             levels = laid.records.levels[place[column.name]]
@@ -133,7 +133,7 @@ def shown_texts(laid: Laid) -> list[Shown]:
                 if levels.kind != "numeric" or ".." not in levels.labels[at]
             ]
             labels = [levels.labels[at] for at in named]
-            shown.append(shown_labels(column.name, labels, counts[named], key, column.allow))
+            shown.append(build_shown_labels(column.name, labels, counts[named], key, column.allow))
     return shown
 
 
@@ -144,7 +144,7 @@ def with_classes(measured: Measured, laid: Laid) -> Measured:
     return replace(measured, classes_below_k=int(below.sum()), in_classes=told)
 
 
-def _attacked(
+def _measure_attacks(
     laid: Laid, classes: Classes, law_path: Path | None, matched: bool, private_demand: bool
 ) -> tuple[Crowds, Law | None, dict[str, object]]:
     """Count crowds and judge the law that the vault states; attack where everybody has a row."""
@@ -157,11 +157,11 @@ def _attacked(
     tightest, stated = tightest_rows(cells, classes), None
     if law_path is not None and laid.paired:
         keys = laid.rows[KEY]
-        stated = law.stated_law(law_path, keys, records, cells, classes, tightest, seat)
+        stated = law.judge_stated_law(law_path, keys, records, cells, classes, tightest, seat)
     if not matched:
         return counts, stated, {}
     against = cells, classes, components, counts, tightest, stated
-    return counts, stated, attacks(*against, private_demand=private_demand)
+    return counts, stated, build_attack_section(*against, private_demand=private_demand)
 
 
 def _of_people(measured: Measured, laid: Laid, person: NDArray[np.int64]) -> Measured:

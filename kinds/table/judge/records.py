@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.demands import demanded
+from anon_core.measures.table.demands import compute_demands
 from anon_core.measures.table.levels import Levels, source_levels, without_missing
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import numbered
+from kinds.table.as_text import number_distinct_cells
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Records:
         values = {spec.name: values_of(frame[spec.name]) for spec in specs}
         wishes = None if k_values is None else values_of(k_values.to_series())
         stays = without_missing(specs, values, frame.height)
-        k, released = demanded(demand, stays, wishes)
+        k, released = compute_demands(demand, stays, wishes)
         k, person = k[released], None
         if owners is not None:
             texts = owners.alias("").cast(pl.String).fill_null("").to_list()
@@ -101,7 +101,7 @@ def values_of(column: pl.Series) -> NDArray[Any]:
         column = column.to_physical()
     if column.dtype.is_numeric():
         return np.array(column.cast(pl.Float64).fill_null(float("nan")), dtype=np.float64)
-    place, distinct = numbered(column)
+    place, distinct = number_distinct_cells(column)
     texts = np.empty(len(distinct), dtype=object)
     texts[:] = distinct.to_list()
     return texts[place]

@@ -14,22 +14,22 @@ from anon_core.measures.table.native import level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import Reader, as_text, numbered
-from kinds.table.forms import is_typed, is_whole, stored_schema
+from kinds.table.as_text import Reader, as_text, number_distinct_cells
+from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
-from kinds.table.judge.measuring import Laid, measure, shown_texts, with_classes
+from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
-from kinds.table.layout import FILES, KEY, LAW, released_columns
+from kinds.table.layout import FILES, KEY, LAW, list_released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.direct import direct_finding
 from tasks.judging.files import read_matching, read_rows
-from tasks.judging.seats import seats
-from tasks.people.spelling import respell
+from tasks.judging.seats import find_row_seats
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
@@ -62,37 +62,37 @@ def audit_rows(
     """
     even = law.EVEN in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
-    records, repeated = _records(reading, columns, demand, person, needed)
+    records, repeated = _load_records(reading, columns, demand, person, needed)
     book = read_codebook(folder)
-    typed = stored_schema(columns, records.frame.schema) if is_typed(book) else None
-    rows, findings = _read(folder, formats, records, typed)
+    typed = build_stored_schema(columns, records.frame.schema) if is_typed(book) else None
+    rows, findings = _read_released_rows(folder, formats, records, typed)
     if rows is None:
         return Audit(tuple(findings))
     findings += [*codebook_findings(book, records, columns), _of_columns(rows, columns)]
     if typed is not None:
         findings.append(of_types(folder, formats, typed))
-    if not _complete(rows, columns):
+    if not _has_all_columns(rows, columns):
         return Audit((*findings, NOT_JUDGED), rows=rows)
-    laid, more = _laid(records, rows, columns, matching)
+    laid, more = _lay_rows(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
     law_path = matching.with_name(LAW) if even else None
-    measured = measure(laid, law_path, private_demand=private)
+    measured = measure_release(laid, law_path, private_demand=private)
     if IDENTICAL in promise.findings:
         measured = with_classes(measured, laid)
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),
         *_of_crowds(measured, promise),
-        direct_finding(shown_texts(laid), measured.direct, laid.rows.height),
+        direct_finding(list_shown_texts(laid), measured.direct, laid.rows.height),
     ]
     if even:
-        findings.append(law.finding(measured.law, records.number))
+        findings.append(law.build_law_finding(measured.law, records.number))
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
 
 
-def _read(
+def _read_released_rows(
     folder: Path, formats: Sequence[str], records: Records, typed: pl.Schema | None
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """The rows with their cells as text; `typed` are the types of data.parquet if it has others."""
@@ -110,14 +110,16 @@ def _read(
     return read_rows(folder, FILES, formats, lambda rows: as_text(rows, readers), flattened=True)
 
 
-def laid_of(plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path) -> Laid:
+def lay_rows_beside_records(
+    plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path
+) -> Laid:
     """Released rows beside the records of a source, without an audit."""
     needed = [plan.person] if plan.person else ()
-    records, _ = _records(reading, plan.columns, plan.demand, plan.person, needed)
-    return _laid(records, rows, plan.columns, matching)[0]
+    records, _ = _load_records(reading, plan.columns, plan.demand, plan.person, needed)
+    return _lay_rows(records, rows, plan.columns, matching)[0]
 
 
-def _records(
+def _load_records(
     reading: Reading,
     columns: tuple[Column, ...],
     demand: Demand,
@@ -126,24 +128,24 @@ def _records(
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
     frame, k_values, owners = read_table(reading, columns, demand, needed)
-    spelt = [respell(each.alias("")) for each in owners]  # a column may be called ^a$
+    spelt = [normalize_spelling(each.alias("")) for each in owners]  # a column may be called ^a$
     repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in spelt)
-    owner = respell(owners[person]) if person else None
+    owner = normalize_spelling(owners[person]) if person else None
     return Records.of(frame, k_values, columns, demand, owner), repeated
 
 
-def _expected(columns: tuple[Column, ...]) -> list[str]:
-    return [KEY, *(column.name for column in released_columns(columns))]
+def _list_expected_columns(columns: tuple[Column, ...]) -> list[str]:
+    return [KEY, *(column.name for column in list_released_columns(columns))]
 
 
-def _complete(rows: pl.DataFrame, columns: tuple[Column, ...]) -> bool:
+def _has_all_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> bool:
     """Whether there are rows, with all columns that the plan releases."""
-    return set(_expected(columns)) <= set(rows.columns) and not rows.is_empty()
+    return set(_list_expected_columns(columns)) <= set(rows.columns) and not rows.is_empty()
 
 
 def _of_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> Finding:
     """Whether the rows have the plan's columns and no others."""
-    expected, found = _expected(columns), rows.columns
+    expected, found = _list_expected_columns(columns), rows.columns
     return Finding(
         "no other column",
         found == expected,
@@ -153,11 +155,11 @@ def _of_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> Finding:
     )
 
 
-def _laid(
+def _lay_rows(
     records: Records, rows: pl.DataFrame, columns: tuple[Column, ...], matching: Path
 ) -> tuple[Laid, list[Finding]]:
     """Lay the rows beside the records, as the vault's matching claims."""
-    seat, findings = seats(rows, records.source_rows, read_matching(matching))
+    seat, findings = find_row_seats(rows, records.source_rows, read_matching(matching))
     paired = findings[-1].passed and findings[-2].passed
     cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])
     return Laid(records, rows, cells, seat, paired, columns), findings
@@ -231,6 +233,6 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
 
 def _read_cells(levels: Levels, cells: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read each distinct cell of a column once."""
-    place, distinct = numbered(cells.alias("").cast(pl.String))
+    place, distinct = number_distinct_cells(cells.alias("").cast(pl.String))
     cell, allowed = read_cells(levels, distinct.to_list())
     return cell[place], allowed

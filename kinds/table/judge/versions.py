@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.series import Cell, cell_crowds, histories
-from anon_core.measures.table.fitting import fitting_rows
-from kinds.columns import Column, typed
+from anon_core.measures.series import Cell, cell_crowds, count_histories
+from anon_core.measures.table.fitting import find_fitting_rows
+from kinds.columns import Column, type_source_column
 from kinds.table.as_text import Reader, batches_as_text
 from kinds.table.coded import Coded
 from kinds.table.forms import is_typed
@@ -34,7 +34,7 @@ from kinds.table.version_files import (
     VALUES,
     K,
     fits_file,
-    shown_in,
+    is_in_version,
 )
 from kinds.table.version_files import KEY as ROW_KEY
 from kinds.table.version_records import records_of_rows
@@ -51,7 +51,7 @@ SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histo
 
 def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The rows of a batch that fit each of its records; row i is the one of record i."""
-    start, row = fitting_rows(laid.records.codes, laid.cells)
+    start, row = find_fitting_rows(laid.records.codes, laid.cells)
     owner = np.empty(laid.rows.height, dtype=np.int32)
     owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
     own = owner[row]
@@ -72,10 +72,10 @@ def of_files(
     shown: Shown, history: pl.DataFrame, number: int, key: bytes
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """Whether a folder shows exactly the rows that its version has, each as it was first shown."""
-    rows, findings = _read(shown)
+    rows, findings = _read_released_rows(shown)
     if rows is None or not {KEY, SINCE} <= set(rows.columns):
         return None, findings
-    there = history.filter(shown_in(number))
+    there = history.filter(is_in_version(number))
     sealed = pl.DataFrame({ROW_KEY: rows[KEY], "now": seals_of(rows, key)})
     beside = there.join(sealed, on=ROW_KEY, how="full", coalesce=True)
     lost = int(beside["now"].is_null().sum())
@@ -95,7 +95,7 @@ def of_files(
     ]
 
 
-def _read(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
+def _read_released_rows(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
     """The rows with their cells as text, read with the published codebook of each batch."""
     book = read_codebook(shown.folder)
     if not is_typed(book):
@@ -148,7 +148,9 @@ def of_source(
         height = reading.columns(names, names[:1]).height
         return pl.Series([None] * height, dtype=pl.Binary)
     column = Column(name=record, role="drop")
-    values = typed(reading.columns(names, [record]), column, plan.source.missing).alias(record)
+    values = type_source_column(
+        reading.columns(names, [record]), column, plan.source.missing
+    ).alias(record)
     return pl.Series(column_digests(key, values, form), dtype=pl.Binary)
 
 
@@ -204,7 +206,7 @@ def of_members(
     )
 
 
-def until(history: pl.DataFrame, number: int) -> pl.DataFrame:
+def rewind_history(history: pl.DataFrame, number: int) -> pl.DataFrame:
     """The rows of the versions up to this one, as they stood in it."""
     dies = pl.when(pl.col(DIED) <= number).then(pl.col(DIED)).alias(DIED)
     return history.filter(pl.col(BORN) <= number).with_columns(dies)
@@ -229,7 +231,7 @@ def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Ser
     )
 
 
-def kept_fits(folder: Path, number: int) -> "Fitting":
+def load_fitting_rows(folder: Path, number: int) -> "Fitting":
     """The rows that fit each record, by batch."""
     fits = {}
     for born in range(1, number + 1):
@@ -249,13 +251,13 @@ def of_crowds(
     The plan states that `allowed` people may have too few histories, but nobody with a row in
     `batch`. Returned are the findings, the numbers, and the chains of all who have too few.
     """
-    history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
+    history = history.with_columns(_number_values(history[CONSTANT]))  # one number for one value
     cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
         here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
         part = of_batch.filter(here)
-        start, row = _among(*fits[born], here.to_numpy())
+        start, row = _restrict_fits(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
         cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
         crowd = cell_crowds(start, row, person=person)
@@ -264,7 +266,7 @@ def of_crowds(
             crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
-    told = histories(cells)
+    told = count_histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
     short = told.chain[told.number < k[K].to_numpy()]
     few = len(short)
@@ -285,7 +287,8 @@ def of_crowds(
                 HISTORIES,
                 few == 0,
                 f"{few} of {people} {what} ever had a row have fewer than k histories"
-                f"{_advice(few, allowed, new)}; {one} have fewer than k rows in some version for "
+                f"{_describe_short_histories(few, allowed, new)}; {one} have fewer than k rows in "
+                "some version for "
                 "someone who links rows by what never changes",
                 required=not 0 < few <= allowed or new > 0,
             ),
@@ -297,13 +300,13 @@ def of_crowds(
             "records_ever": people,
             "histories_below_k": few,
             "linked_below_k": one,
-            **_now(history, np.concatenate(crowds)),
+            **_summarize_last_version(history, np.concatenate(crowds)),
         },
         short,
     )
 
 
-def _advice(few: int, allowed: int, new: int) -> str:
+def _describe_short_histories(few: int, allowed: int, new: int) -> str:
     """What can be done about people with too few histories, or what the plan states of them."""
     if not few or new:
         return ""
@@ -315,7 +318,7 @@ def _advice(few: int, allowed: int, new: int) -> str:
     )
 
 
-def _now(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
+def _summarize_last_version(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
     """What the last version shows: rows, demands, and matchable rows of those who have a row."""
     there = history.filter(pl.col(DIED).is_null())
     k = there[K].to_numpy()
@@ -330,7 +333,7 @@ def _now(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
     }
 
 
-def _among(
+def _restrict_fits(
     start: NDArray[np.int64], row: NDArray[np.int32], here: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The fits of some records and their rows only, numbered anew."""
@@ -341,5 +344,5 @@ def _among(
     return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 
 
-def _numbers(values: pl.Series) -> pl.Series:
+def _number_values(values: pl.Series) -> pl.Series:
     return values.rank("dense").fill_null(0).cast(pl.Int64)

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import polars as pl
 from stdnum import get_cc_module, iban, luhn
 
-from kinds.table.starter.lexicon import UNSPACED, cut, name_ends, names_of_people, particles, titles
+from kinds.table.starter.lexicon import (
+    UNSPACED,
+    list_name_particles,
+    list_name_titles,
+    name_ends,
+    names_of_people,
+    tokenize_name,
+)
 from tasks.recognition.phones import is_possible, is_valid
 
 ONE_IN = 10  # texts may be of another form
@@ -79,10 +86,10 @@ def form_of(texts: Sequence[str]) -> str:
             return form
     if texts and all(map(_is_issued, texts)):
         return CARD_NUMBERS
-    numbers = len(texts) >= FEWEST and min(map(_digits, texts)) >= 8
+    numbers = len(texts) >= FEWEST and min(map(_count_digits, texts)) >= 8
     if numbers and _nearly_all(_is_card, texts):
         return CARD_NUMBERS
-    if numbers and any(_nearly_all(module.is_valid, texts) for module in _national()):
+    if numbers and any(_nearly_all(module.is_valid, texts) for module in _load_number_modules()):
         return "national numbers with a check digit"
     return PHONES if _are_phones(texts) else ""
 
@@ -95,7 +102,7 @@ def are_names(texts: Sequence[str]) -> int:
     hits = sum(map(is_name, texts))
     if hits < 2:
         return 0
-    if sum(map(_spaceless, texts)) > len(texts) / 2:
+    if sum(map(_is_unspaced, texts)) > len(texts) / 2:
         # A surname is one letter there, which begins other words, too.
         return hits if hits >= (0.8 * len(texts) if hits > 4 else len(texts)) else 0
     return hits if hits >= 0.5 * len(texts) else 0
@@ -105,7 +112,7 @@ def are_names(texts: Sequence[str]) -> int:
 def full_name() -> str:
     """Capital words: Ann Smith; Smith, Ann; Jean-Luc O'Hara; María de la Cruz; SMITH Ann B."""
     word = r"\p{Lu}[\p{L}'\u2019.-]*\p{L}"
-    between = rf"( (\p{{Lu}}\.?)+| {word}| ({'|'.join(sorted(particles()))}))"
+    between = rf"( (\p{{Lu}}\.?)+| {word}| ({'|'.join(sorted(list_name_particles()))}))"
     return rf"^{word},?{between}{{0,4}} {word}\.?$"
 
 
@@ -116,22 +123,22 @@ def is_name(text: str) -> bool:
     if not low <= len(words) <= high or any(sign.isdigit() for sign in text):
         return False
     known = names_of_people()
-    if _spaceless(text):
+    if _is_unspaced(text):
         whole = "".join(words)
         first = whole[:1], whole[:2], whole[:3]
         return 2 <= len(whole) <= (5 if re.search("[\u3040-\u30ff]", whole) else 4) and any(
             begin in known for begin in first
         )
     if text.islower() and not UNCASED.search(text):  # `anna de boer`, not `baker`
-        return len(words) > 1 and cut(text)[0] in known
+        return len(words) > 1 and tokenize_name(text)[0] in known
     if not UNCASED.search(text) and not all(word[0].isupper() or len(word) < 4 for word in words):
         return False
-    return any(word in known for word in cut(text)) or (
-        len(words) > 1 and any(word.endswith(name_ends()) for word in cut(text))
+    return any(word in known for word in tokenize_name(text)) or (
+        len(words) > 1 and any(word.endswith(name_ends()) for word in tokenize_name(text))
     )
 
 
-def _spaceless(text: str) -> bool:
+def _is_unspaced(text: str) -> bool:
     return UNSPACED.search(text) is not None
 
 
@@ -145,7 +152,7 @@ def _nearly_all(holds: Callable[[str], bool], texts: Sequence[str]) -> bool:
     return True
 
 
-def _digits(text: str) -> int:
+def _count_digits(text: str) -> int:
     return sum(sign.isdigit() for sign in text)
 
 
@@ -174,7 +181,7 @@ CHECKED: dict[str, Callable[[str], bool]] = {
 
 
 @cache
-def _national() -> list[Any]:
+def _load_number_modules() -> list[Any]:
     return [get_cc_module(country.strip("_"), name) for country, name in NATIONAL]
 
 
@@ -191,7 +198,9 @@ def _are_phones(texts: Sequence[str]) -> bool:
 
 def _is_long(text: str) -> bool:
     """Nine digits, or eight in three groups: other codes may be numbers of some country, too."""
-    return _digits(text) >= 9 or (_digits(text) == 8 and len(re.findall(r"\d+", text)) > 2)
+    return _count_digits(text) >= 9 or (
+        _count_digits(text) == 8 and len(re.findall(r"\d+", text)) > 2
+    )
 
 
 def is_range(text: str) -> bool:
@@ -207,7 +216,7 @@ def is_range(text: str) -> bool:
 def _is_phone_like(text: str) -> bool:
     low, high = PHONE_DIGITS
     shaped = PHONE.fullmatch(text) is not None and not is_range(text)
-    return shaped and low <= _digits(text) <= high
+    return shaped and low <= _count_digits(text) <= high
 
 
 def is_phone(text: str, region: str | None) -> bool:
@@ -219,16 +228,16 @@ def is_phone(text: str, region: str | None) -> bool:
 # ---------------------------------------------------------------- texts that hold some
 
 
-def held(texts: pl.Series) -> list[Held]:
+def count_contacts(texts: pl.Series) -> list[Held]:
     """Contacts and names within distinct texts, each kind with the number of texts."""
     texts = texts.alias("")
     frame = texts.filter(texts.str.contains(r"\p{L}{2}"))  # codes look like telephone numbers
     kinds = {
-        "e-mail addresses": _counting(frame, EMAIL, lambda _: True),
-        "IBANs": _counting(frame, IBAN, _is_iban),
-        PHONES: _counting(frame, PHONE_WITHIN, _is_some_phone),
-        "names beside titles": int(frame.str.contains(_titled()).sum()),
-        "names of people": _counting(frame, NAMED, _is_given),
+        "e-mail addresses": _count_holding_texts(frame, EMAIL, lambda _: True),
+        "IBANs": _count_holding_texts(frame, IBAN, _is_iban),
+        PHONES: _count_holding_texts(frame, PHONE_WITHIN, _is_some_phone),
+        "names beside titles": int(frame.str.contains(_build_title_pattern()).sum()),
+        "names of people": _count_holding_texts(frame, NAMED, _is_given),
     }
     return [Held(kind, number) for kind, number in kinds.items() if number]
 
@@ -238,14 +247,14 @@ NAMED = r"\p{Lu}\p{L}*\p{Ll} \p{Lu}[\p{L}'-]*\p{Ll}"
 
 def _is_given(text: str) -> bool:
     """A given name and a capital word, both known as names."""
-    return all(word in names_of_people() for word in cut(text))
+    return all(word in names_of_people() for word in tokenize_name(text))
 
 
 def _is_some_phone(text: str) -> bool:
     return is_phone(text, None) or any(is_phone(text, region) for region in REGIONS)
 
 
-def _counting(texts: pl.Series, pattern: str, holds: Callable[[str], bool]) -> int:
+def _count_holding_texts(texts: pl.Series, pattern: str, holds: Callable[[str], bool]) -> int:
     """Texts with a part of the pattern that holds, scaled up if only some are looked at."""
     found = texts.filter(texts.str.contains(pattern))
     some = found.sort().gather_every(max(1, len(found) // SAMPLE))
@@ -254,9 +263,9 @@ def _counting(texts: pl.Series, pattern: str, holds: Callable[[str], bool]) -> i
 
 
 @cache
-def _titled() -> str:
+def _build_title_pattern() -> str:
     """A title before a capital word, or after a name in Chinese, Japanese and Korean."""
-    before = [title for title in titles() if title not in AFTER_A_NAME]
+    before = [title for title in list_name_titles() if title not in AFTER_A_NAME]
     long = "|".join(re.escape(title) for title in before if len(title) > 1)
     short = "|".join(re.escape(title) for title in before if len(title) == 1)
     after = "|".join(AFTER_A_NAME)

@@ -16,7 +16,7 @@ from kinds.table.starter.markers import is_marker
 from kinds.table.starter.moments import formats_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import is_numeral
-from tasks.source.sources import Source, leading_rows
+from tasks.source.sources import Source, read_leading_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
@@ -37,17 +37,19 @@ class Header(NamedTuple):
 
 def separator_of(source: Source) -> str:
     """The separator that cuts the first two rows into equally many fields, and into the most."""
-    return max(SEPARATORS, key=lambda sign: len(_rows(replace(source, separator=sign), 2)[0]))
+    return max(
+        SEPARATORS, key=lambda sign: len(_read_leading_rows(replace(source, separator=sign), 2)[0])
+    )
 
 
-def look(source: Source) -> Header:
+def compare_first_row(source: Source) -> Header:
     """Compare the first row of a local file with those below it.
 
     A field is a cell if it is a number or a date, or occurs again in its column. It is a name if
     its column holds numbers or dates instead. Else it is as surprising as it would be for a cell of
     its column to be new there, or to be a word that tables use for names.
     """
-    first, *rest = _rows(source, LOOKED_AT + 1)
+    first, *rest = _read_leading_rows(source, LOOKED_AT + 1)
     if not any(first):  # too few rows, or a fault: reading the file says so
         return Header(named=True, cells=0, fields=len(first))
     rest = _without_first(first, [row for row in rest if len(row) == len(first)])
@@ -59,7 +61,7 @@ def look(source: Source) -> Header:
             continue
         if _is_cell(field) or field in column:
             cells += 1
-        elif _measures([cell for cell in column if cell]) and not is_marker(field):
+        elif _has_numbers_or_dates([cell for cell in column if cell]) and not is_marker(field):
             names += 1
         else:
             chance = min(_chance_of_a_new_one(column), _chance_of_a_name(field, column))
@@ -106,7 +108,7 @@ def _is_number(field: str) -> bool:
     return is_numeral(field) or find_numerals(pl.Series([field])) is not None
 
 
-def _measures(cells: Sequence[str]) -> bool:
+def _has_numbers_or_dates(cells: Sequence[str]) -> bool:
     """Whether nearly all cells are numbers or dates."""
     numbers = sum(map(is_numeral, cells))
     if not cells or numbers >= MOSTLY * len(cells):
@@ -115,10 +117,10 @@ def _measures(cells: Sequence[str]) -> bool:
     return bool(formats_of(texts)) or find_numerals(texts) is not None
 
 
-def _rows(source: Source, number: int) -> list[list[str]]:
+def _read_leading_rows(source: Source, number: int) -> list[list[str]]:
     """The first rows if two are equally long. Other faults are reported when the file is read."""
     try:
-        rows = leading_rows(source, number) or []
+        rows = read_leading_rows(source, number) or []
     except (InputError, ValueError):
         return [[""]]
     return rows if len(rows) > 1 and len(rows[0]) == len(rows[1]) else [[""]]

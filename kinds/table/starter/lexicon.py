@@ -60,28 +60,28 @@ class Lexicon(NamedTuple):
     unspaced: dict[str, re.Pattern[str]]  # of a part of the name
 
 
-def fold(text: str) -> str:
+def fold_accents(text: str) -> str:
     """A text without accents, its capitals kept."""
     apart = unicodedata.normalize("NFKD", text.translate(LETTERS))
     plain = "".join(sign for sign in apart if not unicodedata.combining(sign))
     return unicodedata.normalize("NFC", plain)
 
 
-def cut(name: str) -> list[str]:
+def tokenize_name(name: str) -> list[str]:
     """The words of a name, folded."""
-    joined = DOTTED.sub(r"\1", fold(name))  # N.I.F.
+    joined = DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
     return [word.casefold() for word in WORDS.findall(WORD_ENDS.sub(" ", joined))]
 
 
 def topics_of(words: list[str]) -> frozenset[str]:
     """What the words of a name are about. English words may have a letter for their type."""
     bare = [w[1:] for w in words if w[0] in TYPE_LETTERS and len(w) > 3]
-    return _topics(load_words(), words) | _topics(load_words("en"), bare)
+    return _find_topics(load_words(), words) | _find_topics(load_words("en"), bare)
 
 
-def _topics(lexicon: Lexicon, words: list[str]) -> frozenset[str]:
+def _find_topics(lexicon: Lexicon, words: list[str]) -> frozenset[str]:
     letters = [word for word in words if not word.isdigit()]
-    line = f" {' '.join(word for word in letters if word not in filling())} "
+    line = f" {' '.join(word for word in letters if word not in list_filler_words())} "
     whole = "".join(letters)
     found = {
         topic
@@ -98,51 +98,56 @@ def _topics(lexicon: Lexicon, words: list[str]) -> frozenset[str]:
 
 
 @cache
-def titles() -> tuple[str, ...]:
+def list_name_titles() -> tuple[str, ...]:
     """Words that stand before names of people, such as Frau; after them in Chinese."""
-    return tuple(sorted(_listed("title")))
+    return tuple(sorted(_list_topic_words("title")))
 
 
 @cache
 def names_of_people() -> frozenset[str]:
     """Given names and surnames, folded. In Chinese and Korean a surname is the first letter."""
-    return frozenset(fold(name).casefold() for name in _listed("given") | _listed("surname"))
+    return frozenset(
+        fold_accents(name).casefold()
+        for name in _list_topic_words("given") | _list_topic_words("surname")
+    )
 
 
 @cache
 def name_ends() -> tuple[str, ...]:
     """The ends of Slavic and Greek surnames and of names after fathers, folded."""
-    return tuple(sorted({fold(end) for end in _listed("ending")}))
+    return tuple(sorted({fold_accents(end) for end in _list_topic_words("ending")}))
 
 
 @cache
-def months() -> frozenset[str]:
+def list_month_words() -> frozenset[str]:
     """Months, folded, and their first letters, three or more: gennaio, genn, gen."""
-    plain = {fold(month.lower().translate(SPELT_OUT)) for month in _listed("month")}
-    whole = plain | {fold(month).casefold() for month in _listed("month")}
+    plain = {
+        fold_accents(month.lower().translate(SPELT_OUT)) for month in _list_topic_words("month")
+    }
+    whole = plain | {fold_accents(month).casefold() for month in _list_topic_words("month")}
     return frozenset(word[:end] for word in whole for end in range(3, len(word) + 1)) | whole
 
 
 @cache
-def calendar() -> frozenset[str]:
+def list_calendar_words() -> frozenset[str]:
     """Words that stand beside a year, such as Quartal, folded."""
-    return frozenset(fold(word).casefold() for word in _listed("calendar"))
+    return frozenset(fold_accents(word).casefold() for word in _list_topic_words("calendar"))
 
 
 @cache
-def particles() -> frozenset[str]:
+def list_name_particles() -> frozenset[str]:
     """Words within names, such as `von`."""
-    return frozenset(_listed("particle")) | filling()
+    return frozenset(_list_topic_words("particle")) | list_filler_words()
 
 
 @cache
-def filling() -> frozenset[str]:
+def list_filler_words() -> frozenset[str]:
     """Words between words, such as `of`."""
-    return frozenset(_listed("filler"))
+    return frozenset(_list_topic_words("filler"))
 
 
-def _listed(topic: str) -> set[str]:
-    return {word for texts in _files() for word in texts.get(topic, "").split()}
+def _list_topic_words(topic: str) -> set[str]:
+    return {word for texts in _read_word_files() for word in texts.get(topic, "").split()}
 
 
 @cache
@@ -150,9 +155,9 @@ def load_words(language: str = "") -> Lexicon:
     """The words of all files, or of one language, by the way in which they are looked for."""
     words: dict[str, set[str]] = defaultdict(set)
     globs, phrases, unspaced = (defaultdict[str, set[str]](set) for _ in range(3))
-    for texts in _files(language):
+    for texts in _read_word_files(language):
         for topic, text in texts.items():
-            for entry in () if topic in LISTS else _entries(text):
+            for entry in () if topic in LISTS else _list_entry_spellings(text):
                 if UNSPACED.search(entry) and not entry.startswith("="):
                     unspaced[topic].add(re.escape(entry.strip()))
                 elif " " in entry:
@@ -168,7 +173,7 @@ def _any_of(patterns: dict[str, set[str]]) -> dict[str, re.Pattern[str]]:
     return {topic: re.compile("|".join(sorted(each))) for topic, each in patterns.items()}
 
 
-def _files(language: str = "") -> list[dict[str, str]]:
+def _read_word_files(language: str = "") -> list[dict[str, str]]:
     found = sorted(files(words).iterdir(), key=lambda file: file.name)
     return [
         tomllib.loads(file.read_text("utf-8"))
@@ -177,11 +182,14 @@ def _files(language: str = "") -> list[dict[str, str]]:
     ]
 
 
-def _entries(text: str) -> Iterator[str]:
+def _list_entry_spellings(text: str) -> Iterator[str]:
     """The entries of a topic in each of their spellings; phrases have blanks around them."""
     words, *rest = text.split(",")
-    phrases = [[word for word in each.split() if word not in filling()] for each in rest]
+    phrases = [[word for word in each.split() if word not in list_filler_words()] for each in rest]
     for entry in [*words.split(), *map(" ".join, phrases)]:
-        for spelling in {fold(entry.lower().translate(SPELT_OUT)), fold(entry.lower())}:
+        for spelling in {
+            fold_accents(entry.lower().translate(SPELT_OUT)),
+            fold_accents(entry.lower()),
+        }:
             plain = spelling.casefold().replace("_", " ")
             yield f" {plain} " if " " in plain else plain

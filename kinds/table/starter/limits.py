@@ -34,10 +34,10 @@ def offer_mixing(column: str | None) -> list[str]:
     if column is None:
         return []
     return [
-        commented(
+        format_commented_line(
             f"# mix = {toml_text(column)}", "lets people exchange rows, so that fewer crowds"
         ),
-        commented("", "show one value of this column; no cell changes"),
+        format_commented_line("", "show one value of this column; no cell changes"),
     ]
 
 
@@ -47,8 +47,10 @@ def state_limits(sensitive: str | None, proposals: Mapping[str, Proposal]) -> li
     `sensitive` is the column that the comments name, if there is any.
     """
     lines = [
-        commented("[checks]", "a release beyond a limit is not published. Change a limit, or"),
-        commented("", "delete its line, if you can say why"),
+        format_commented_line(
+            "[checks]", "a release beyond a limit is not published. Change a limit, or"
+        ),
+        format_commented_line("", "delete its line, if you can say why"),
         NOT_UNIFORM if sensitive is None else UNIFORM,
         LIMITS.format(k=SHARED_BY, chance=1 / SHARED_BY),
     ]
@@ -74,6 +76,6 @@ def most_uniform(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> str 
     return max(commonest, key=lambda name: commonest[name], default=None)
 
 
-def commented(text: str, comment: str) -> str:
+def format_commented_line(text: str, comment: str) -> str:
     """A line of a plan with a comment, all comments one below the other."""
     return f"{text.ljust(COMMENTS_AT - 1)} # {comment}"

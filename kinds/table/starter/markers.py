@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.columns import Column, typed
+from kinds.columns import Column, type_source_column
 from kinds.table.starter.values import Values
 
 # Texts that no table uses for a value.
@@ -35,7 +35,7 @@ class Markers(NamedTuple):
     doubted: dict[str, int]  # columns in which a marker may be a value
 
 
-def find(frame: pl.DataFrame) -> Markers:
+def find_markers(frame: pl.DataFrame) -> Markers:
     """Look for markers in all columns; source.missing holds for all of them at once."""
     hits: dict[str, list[int]] = defaultdict(list)  # cells of each column
     doubted: dict[str, int] = defaultdict(int)
@@ -58,17 +58,20 @@ def find(frame: pl.DataFrame) -> Markers:
     )
 
 
-def without(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
+def clear_markers(frame: pl.DataFrame, missing: Sequence[str]) -> pl.DataFrame:
     """The same with null for markers, as reading with source.missing gives it."""
     return pl.DataFrame(
-        {name: typed(frame, Column(name=name, role="drop"), missing) for name in frame.columns}
+        {
+            name: type_source_column(frame, Column(name=name, role="drop"), missing)
+            for name in frame.columns
+        }
     )
 
 
 def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
     """Cells of each marker that a column holds, those it speaks for, those it speaks against."""
     if series.dtype.is_numeric():
-        negative = _negative(series.drop_nulls())
+        negative = _count_negative_markers(series.drop_nulls())
         return negative, set(negative), set()
     if series.dtype != pl.String:
         return {}, set(), set()
@@ -77,7 +80,11 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
     found = {text: cells for text, cells in texts.items() if is_marker(text)}
     others = Values(pl.Series(sorted(texts.keys() - found.keys()), dtype=pl.String))
     if others.number and (others.numbers is not None or others.formats):
-        negative = {} if others.numbers is None else _negative(series.filter(~series.is_in(found)))
+        negative = (
+            {}
+            if others.numbers is None
+            else _count_negative_markers(series.filter(~series.is_in(found)))
+        )
         return {**found, **negative}, {*found, *negative}, set()
     sure = {text for text in found if text.casefold() in SURE}
     return {text: found[text] for text in found}, sure, found.keys() - sure
@@ -88,7 +95,7 @@ def is_marker(text: str) -> bool:
     return text.casefold() in SURE | LIKELY
 
 
-def _negative(series: pl.Series) -> dict[str, int]:
+def _count_negative_markers(series: pl.Series) -> dict[str, int]:
     """Negative markers of a column of whole numbers, if no other number is negative."""
     numbers = series.cast(pl.Float64, strict=False)
     below = numbers.filter(numbers < 0)

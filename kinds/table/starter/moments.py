@@ -6,7 +6,13 @@ from collections.abc import Iterator
 import polars as pl
 
 from kinds.dates import ISO_DATE, to_dates
-from kinds.table.starter.lexicon import calendar, cut, filling, months, particles
+from kinds.table.starter.lexicon import (
+    list_calendar_words,
+    list_filler_words,
+    list_month_words,
+    list_name_particles,
+    tokenize_name,
+)
 
 FIRST_YEAR, LAST_YEAR = 1800, 2200
 FEW_TEXTS = 5  # so many rule out most formats
@@ -45,17 +51,21 @@ def formats_of(texts: pl.Series) -> list[str]:
     month is the first.
     """
     first = texts.head(FEW_TEXTS)
-    if not len(texts) or not first.str.contains(SOME_DATE).all() or _decimal(first):
+    if not len(texts) or not first.str.contains(SOME_DATE).all() or _has_decimal_or_address(first):
         return []
     for days in (DAYS, SHORT_DAYS):
         wanted = [*_with_times(days, texts), *(WHOLE if days is DAYS else ())]
         found = [form for form in wanted if _all_dates(first, form) and _all_dates(texts, form)]
         if found:
-            return found if days is DAYS else sorted(found, key=lambda form: _missed(texts, form))
+            return (
+                found
+                if days is DAYS
+                else sorted(found, key=lambda form: _count_absent_days(texts, form))
+            )
     return []
 
 
-def _missed(texts: pl.Series, form: str) -> int:
+def _count_absent_days(texts: pl.Series, form: str) -> int:
     """Days of a month that no text has."""
     return 31 - to_dates(texts, form).dt.day().n_unique()
 
@@ -67,11 +77,14 @@ def is_worded(text: str) -> bool:
     """
     if MONTH_OF_YEAR.fullmatch(text):
         return True
-    words = cut(text)
+    words = tokenize_name(text)
     numbers = [word for word in words if word.isdecimal()]
     others = [word for word in words if not word.isdecimal()]
-    about = [word for word in others if word in months() or word in calendar()]
-    between = all(word in about or word in filling() or word in particles() for word in others)
+    about = [word for word in others if word in list_month_words() or word in list_calendar_words()]
+    between = all(
+        word in about or word in list_filler_words() or word in list_name_particles()
+        for word in others
+    )
     years = sum(YEAR.fullmatch(number) is not None for number in numbers)
     return bool(about) and between and years == 1 and len(numbers) <= MOST_NUMBERS
 
@@ -87,10 +100,14 @@ def _with_times(days: tuple[str, ...], texts: pl.Series) -> Iterator[str]:
     if not all(times):
         return iter(days) if not any(times) else iter(())
     fraction = bool(texts.str.contains(r"\d:\d{2}\.\d").any())
-    return (day + time for day in days for time in sorted({_time(t, fraction) for t in times if t}))
+    return (
+        day + time
+        for day in days
+        for time in sorted({_find_time_format(t, fraction) for t in times if t})
+    )
 
 
-def _time(found: re.Match[str], fraction: bool) -> str:
+def _find_time_format(found: re.Match[str], fraction: bool) -> str:
     """The format of a time of day, such as `T%H:%M:%S%.f`."""
     half = found["half"] or ""
     zone = found["zone"] or ""
@@ -108,7 +125,7 @@ def _time(found: re.Match[str], fraction: bool) -> str:
     )
 
 
-def _decimal(texts: pl.Series) -> bool:
+def _has_decimal_or_address(texts: pl.Series) -> bool:
     """Some text is a number with a fraction, or an address of the internet."""
     return bool(texts.str.contains(r"^[+-]?\d+[.,]\d+$|^(\d{1,3}\.){3}\d{1,3}$").any())
 

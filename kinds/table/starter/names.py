@@ -2,14 +2,14 @@
 
 from functools import cached_property
 
-from kinds.table.starter.lexicon import cut, load_words, topics_of
+from kinds.table.starter.lexicon import load_words, tokenize_name, topics_of
 
 
 class Name:
     """The words of one name, and what they say."""
 
     def __init__(self, name: str) -> None:
-        self.words = cut(name)
+        self.words = tokenize_name(name)
 
     @cached_property
     def topics(self) -> frozenset[str]:
@@ -36,7 +36,7 @@ class Name:
         return any("attribute" in load_words().words.get(word, ()) for word in ends)
 
     @cached_property
-    def named_only(self) -> bool:
+    def is_only_a_name(self) -> bool:
         """A name of somebody or something: `nombre`, which is French for a number, too."""
         return self._says("name") and not self._says("person", "who") and not self.numbers_something
 
@@ -87,7 +87,7 @@ class Name:
         return "recid" in self.words
 
     @cached_property
-    def paid(self) -> bool:
+    def is_money(self) -> bool:
         """An amount of money, if the values are numbers."""
         return self._says("paid")
 
@@ -117,7 +117,7 @@ class Name:
         return self.numbers_something or self._says("code", "place", "firm", "product")
 
     @cached_property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Numbers under this name are counts; the number of a place or thing is a code."""
         return self._says("count") or (self._says("number", "numbering") and not self.coded)
 
@@ -144,7 +144,14 @@ class Name:
     @cached_property
     def known(self) -> bool:
         """Some word is one that tables use for columns."""
-        says = (self.sensitive, self.paid, self.weighs, self.coded, self.counted, self.measured)
+        says = (
+            self.sensitive,
+            self.is_money,
+            self.weighs,
+            self.coded,
+            self.is_counted,
+            self.measured,
+        )
         return self.identifies or self.only_who or self.note or any(says)
 
     def _says(self, *topics: str) -> bool:

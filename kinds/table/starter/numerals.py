@@ -6,7 +6,7 @@ import polars as pl
 
 from kinds.numerals import Guess, find_numerals, keys_of
 from kinds.section import toml_text
-from kinds.table.starter.limits import commented
+from kinds.table.starter.limits import format_commented_line
 from kinds.table.starter.proposals import NUMERIC, Proposal
 from kinds.table.starter.values import Values
 
@@ -33,19 +33,19 @@ def state_numerals(
 ) -> dict[str, Proposal]:
     """The proposals, with keys that say how numbers are written where a column is numeric."""
     return {
-        name: _stated(proposal, guesses[name]) if name in guesses else proposal
+        name: _add_numeral_keys(proposal, guesses[name]) if name in guesses else proposal
         for name, proposal in proposals.items()
     }
 
 
-def _stated(proposal: Proposal, guess: Guess) -> Proposal:
+def _add_numeral_keys(proposal: Proposal, guess: Guess) -> Proposal:
     keys = keys_of(guess.numerals)
     if NUMERIC not in proposal.settings or not keys:
         return proposal
     first, *more = keys.items()
     reason = f"{guess.texts:,} texts are {guess.numerals.words}"
     lines = [
-        commented(f"{first[0]} = {toml_text(first[1])}", reason),
+        format_commented_line(f"{first[0]} = {toml_text(first[1])}", reason),
         *(f"{key} = {toml_text(sign)}" for key, sign in more),
     ]
     decide = (*proposal.decide, "thousands") if guess.unsure else proposal.decide

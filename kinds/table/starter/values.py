@@ -58,7 +58,7 @@ class Values:
         return int(self.counts[self.counts < SHARED_BY].sum())
 
     @property
-    def unshared(self) -> bool:
+    def is_unshared(self) -> bool:
         """Each row has a value of its own."""
         return self.distinct == self.number > 2
 
@@ -97,10 +97,10 @@ class Values:
     @cached_property
     def held(self) -> list[contacts.Held]:
         """Contacts and names within texts."""
-        return contacts.held(self.distinct_texts) if self.is_text else []
+        return contacts.count_contacts(self.distinct_texts) if self.is_text else []
 
     @cached_property
-    def listed_names(self) -> int:
+    def count_listed_names(self) -> int:
         """Distinct texts that lists know as names of people, scaled up from a sample; else 0."""
         if not self.is_text:
             return 0
@@ -124,7 +124,7 @@ class Values:
         return self.is_text and bool(self.distinct_texts.str.contains(PERCENTAGE).all())
 
     @property
-    def numbered_persons(self) -> bool:
+    def has_person_numbers(self) -> bool:
         """Texts with digits in most values, as numbers of people have and names have not."""
         return bool(self.distinct_texts.str.contains(r"[\d@]").mean() >= 0.5)  # type: ignore[operator]
 
@@ -138,13 +138,13 @@ class Values:
         return formats_of(self.distinct_texts)
 
     @cached_property
-    def worded_times(self) -> bool:
+    def has_worded_times(self) -> bool:
         """Nearly all texts are days, weeks or months that no format reads, such as mai 2024."""
         some = self.some if self.is_text else []
         return bool(some) and sum(map(is_worded, some)) >= NEARLY * len(some)
 
     @cached_property
-    def uncased(self) -> bool:
+    def is_uncased(self) -> bool:
         """Half of the texts are words of a script without capitals and without lists of names."""
         words = self.distinct_texts.str.contains(contacts.UNCASED_WORDS)
         words &= self.distinct_texts.str.contains(contacts.UNLISTED)
@@ -200,7 +200,7 @@ class Values:
         return np.unique(self.floats)
 
     @property
-    def numbered(self) -> bool:
+    def is_gapless(self) -> bool:
         """The whole numbers run from 0 or 1 without a gap."""
         if not self.whole or not self.distinct:
             return False
@@ -211,10 +211,10 @@ class Values:
     def in_order_of_rows(self) -> bool:
         """Numbered in the order in which they occur first, as programs number categories."""
         first = self.present.unique(maintain_order=True).cast(pl.Float64, strict=False).to_numpy()
-        return self.numbered and len(first) > 3 and bool((np.diff(first) == 1).all())
+        return self.is_gapless and len(first) > 3 and bool((np.diff(first) == 1).all())
 
     @property
-    def ascending(self) -> bool:
+    def is_ascending(self) -> bool:
         """No number is less than that of the row before."""
         return bool((np.diff(self.floats) >= 0).all())
 

@@ -12,16 +12,21 @@ from anon_core.errors import InputError
 from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
 from kinds.table.naming import repeats_names
-from kinds.table.read import read
-from kinds.table.starter.header import Header, look, separator_of
-from kinds.table.starter.limits import commented, most_uniform, offer_mixing, state_limits
-from kinds.table.starter.markers import Markers, find, without
+from kinds.table.read import read_columns
+from kinds.table.starter.header import Header, compare_first_row, separator_of
+from kinds.table.starter.limits import (
+    format_commented_line,
+    most_uniform,
+    offer_mixing,
+    state_limits,
+)
+from kinds.table.starter.markers import Markers, clear_markers, find_markers
 from kinds.table.starter.names import Name
 from kinds.table.starter.numerals import read_numerals, state_numerals
-from kinds.table.starter.proposals import Proposal, propose, repeated
+from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
 from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, distinct, leading_rows
+from tasks.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
@@ -63,31 +68,31 @@ vault = "vault"            # secrets of the release: keep it, and keep it privat
 """
 
 
-def starter(source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+def propose_plan(source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
     """A plan that names every column of a source with a proposed role and the reason for it.
 
     `header` says whether the first row of a CSV file holds names, None: look. `names` are the names
     of all columns of a file without a header, in order. Refused: a file whose first row may be
     either.
     """
-    reading, names, note = _look(source, header, names)
-    whole = read(reading, names, [Column(name=name, role="drop") for name in names])
+    reading, names, note = _open_source(source, header, names)
+    whole = read_columns(reading, names, [Column(name=name, role="drop") for name in names])
     raw = whole.filter(~repeats_names(whole.to_dict()))
-    markers = find(raw)
-    frame, guesses = read_numerals(without(raw, markers.missing))
+    markers = find_markers(raw)
+    frame, guesses = read_numerals(clear_markers(raw, markers.missing))
     united = {name for name, guess in guesses.items() if guess.numerals.strip}
-    proposed = {column.name: propose(column, unit=column.name in united) for column in frame}
+    proposed = {column.name: propose_role(column, unit=column.name in united) for column in frame}
     proposals = state_numerals(proposed, guesses)
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
         f"name = {toml_text(_release_name(source))}",
         "",
-        *_source(reading.source, note, markers),
-        *_repeated_headers(whole.height - raw.height),
+        *_format_source_section(reading.source, note, markers),
+        *_describe_repeated_headers(whole.height - raw.height),
         "",
-        *(line for name, each in proposals.items() for line in _column(name, each)),
-        *_privacy(frame, proposals),
+        *(line for name, each in proposals.items() for line in _format_column_section(name, each)),
+        *_format_privacy_section(frame, proposals),
         *offer_mixing(sensitive),
         "",
         *state_limits(sensitive, proposals),
@@ -97,7 +102,7 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     return "\n".join(parts)
 
 
-def _look(
+def _open_source(
     source: Source, header: bool | None, names: Sequence[str]
 ) -> tuple[Reading, list[str], str]:
     """A reading of a source, the names of its columns, and a note on its first row.
@@ -114,15 +119,15 @@ def _look(
         if source.file_kind == "csv":
             source = replace(source, separator=separator_of(source))
         if header is None and not names:
-            found = look(source)
+            found = compare_first_row(source)
             header, note = (
-                _judged(found),
+                _has_header_row(found),
                 f"{found.cells} of {found.fields} first fields look like cells",
             )
         named = bool(header) and not names
         source = replace(source, header=named)
-        if named and (first := leading_rows(source, 1)):
-            distinct(first[0])  # these are names, so that a refusal may tell them
+        if named and (first := read_leading_rows(source, 1)):
+            require_distinct_names(first[0])  # these are names, so that a refusal may tell them
     reading = Reading(source)
     present = reading.header
     if not isinstance(present, int):
@@ -130,10 +135,10 @@ def _look(
     if names and len(names) != present:
         raise PlanError(f"--names gives {len(names)} names, the source has {present} columns")
     made_up = [f"column_{number + 1}" for number in range(present)]
-    return reading, distinct(names) if names else made_up, note
+    return reading, require_distinct_names(names) if names else made_up, note
 
 
-def _judged(found: Header) -> bool:
+def _has_header_row(found: Header) -> bool:
     """Whether the first row is names; refused where nothing tells."""
     if found.named is None:
         raise InputError(
@@ -152,7 +157,7 @@ def _release_name(source: Source) -> str:
 # ---------------------------------------------------------------- sections
 
 
-def _repeated_headers(number: int) -> list[str]:
+def _describe_repeated_headers(number: int) -> list[str]:
     """What to do about a header that stands in the file more than once."""
     if not number:
         return []
@@ -162,30 +167,38 @@ def _repeated_headers(number: int) -> list[str]:
     ]
 
 
-def _source(source: Source, note: str, markers: Markers) -> list[str]:
+def _format_source_section(source: Source, note: str, markers: Markers) -> list[str]:
     lines = ["[source]"]
     if source.path is not None:
         resolved = source.path.resolve() if isinstance(source.path, Path) else source.path
         lines.append(f"path = {toml_text(str(resolved))}")
     else:
-        lines += [*_address(source.uri or ""), f"query = {toml_text(source.query or '')}"]
+        lines += [*_format_uri(source.uri or ""), f"query = {toml_text(source.query or '')}"]
     if source.sheet is not None:
         lines.append(f"sheet = {toml_text(source.sheet)}")
     if source.separator != ",":
         lines.append(f"separator = {toml_text(source.separator)}")
     if not source.header:
         lines.append(
-            commented(
+            format_commented_line(
                 "header = false", f"{note}; --header: they are names" if note else "as you said"
             )
         )
     if not markers.missing:
-        lines.append(commented("missing = []", "texts that mean 'not given', beside the empty one"))
+        lines.append(
+            format_commented_line(
+                "missing = []", "texts that mean 'not given', beside the empty one"
+            )
+        )
     else:
         texts = ", ".join(map(toml_text, markers.missing))
         found = f"{markers.cells:,} cells in {markers.columns} columns"
-        lines.append(commented(f"missing = [{texts}]", f"{found}; read as 'not given' everywhere"))
-        lines.append(commented('decide = ["missing"]', "do they mean 'not given'?"))
+        lines.append(
+            format_commented_line(
+                f"missing = [{texts}]", f"{found}; read as 'not given' everywhere"
+            )
+        )
+        lines.append(format_commented_line('decide = ["missing"]', "do they mean 'not given'?"))
     for marker, columns in markers.doubted.items():
         lines.append(
             f"# {toml_text(marker)} may mean so, too, but it may be a value in {columns} columns."
@@ -193,7 +206,7 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
     return lines
 
 
-def _address(uri: str) -> list[str]:
+def _format_uri(uri: str) -> list[str]:
     """The URI; paths in it are absolute."""
     for file in (SQLITE, DUCKDB):
         if uri.startswith(file):
@@ -202,34 +215,36 @@ def _address(uri: str) -> list[str]:
     return [note, f"uri = {toml_text(uri)}"]
 
 
-def _column(name: str, proposal: Proposal) -> list[str]:
+def _format_column_section(name: str, proposal: Proposal) -> list[str]:
     asked = []
     if marks := proposal.decide:
         answers = [ANSWERS[proposal.role if mark == "role" else mark] for mark in marks]
         written = ", ".join(f'"{mark}"' for mark in marks)
-        asked = [commented(f"decide = [{written}]", " ".join(answers))]
-    role = commented(f'role = "{proposal.role}"', proposal.reason)
+        asked = [format_commented_line(f"decide = [{written}]", " ".join(answers))]
+    role = format_commented_line(f'role = "{proposal.role}"', proposal.reason)
     return [f"[columns.{toml_key(name)}]", *asked, role, *proposal.settings, ""]
 
 
-def _privacy(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
+def _format_privacy_section(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
     """k, and who is protected: the two decisions that every plan leaves to a person."""
     return [
         "[privacy]",
-        commented('decide = ["k", "people"]', "how large a crowd, and of whom?"),
-        commented(f"k = {SHARED_BY}", "or {column = ...}, {uniform = [lo, hi], seed = ...},"),
-        commented("", "{by = ..., levels = {...}, default = ...}"),
-        *_people(frame, proposals),
+        format_commented_line('decide = ["k", "people"]', "how large a crowd, and of whom?"),
+        format_commented_line(
+            f"k = {SHARED_BY}", "or {column = ...}, {uniform = [lo, hi], seed = ...},"
+        ),
+        format_commented_line("", "{by = ..., levels = {...}, default = ...}"),
+        *_describe_people(frame, proposals),
     ]
 
 
-def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
+def _describe_people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
     shared = {
         name: rows
         for name, proposal in proposals.items()
-        if proposal.role == "identifier" and (rows := repeated(frame[name]))
+        if proposal.role == "identifier" and (rows := count_repeated_rows(frame[name]))
     }
-    named = [name for name in shared if not Values(frame[name]).numbered_persons]
+    named = [name for name in shared if not Values(frame[name]).has_person_numbers]
     notes = _names_in_common(named, frame, shared)
     for name in named:
         del shared[name]
@@ -242,7 +257,7 @@ def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]
         f"# {shared[name]:,} of {frame.height:,} rows share the {toml_key(name)} of another row: "
         f"{people:,} distinct.",
         "# If it names people, rows of one person must not hide each other. Take one line:",
-        *_ways(name),
+        *_list_person_options(name),
         *notes,
     ]
 
@@ -262,7 +277,7 @@ def _names_in_common(
     ]
 
 
-def _ways(name: str) -> list[str]:
+def _list_person_options(name: str) -> list[str]:
     return [
         f"# person = {toml_text(name)}    # crowds count people",
         "# rows_are_people = true    # the promise is about rows, not about people",

@@ -14,7 +14,7 @@ LEVEL = "level:"
 K = "k"
 
 
-def suite(codebook: Codebook, records: int, least: int = 1) -> gx.ExpectationSuite:
+def build_suite(codebook: Codebook, records: int, least: int = 1) -> gx.ExpectationSuite:
     """Expect bits that decode, and demands that a table of this many records can meet.
 
     Each group of numbers that is written as an interval holds at least `least` records.

@@ -10,7 +10,7 @@ from anon_core.specs.columns import ColumnSpec
 from validations.expectations import ExpectColumnNumbersToBeFinite
 
 
-def suite(specs: Sequence[ColumnSpec], carried: Sequence[str]) -> gx.ExpectationSuite:
+def build_suite(specs: Sequence[ColumnSpec], carried: Sequence[str]) -> gx.ExpectationSuite:
     """Expect the quasi-identifiers and the carried columns, and no identifier or dropped column."""
     names = [*(spec.name for spec in specs), *carried]
     table = [

@@ -26,7 +26,7 @@ KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = (
 )
 
 
-def suite(levels: Mapping[str, int], records: int) -> gx.ExpectationSuite:
+def build_suite(levels: Mapping[str, int], records: int) -> gx.ExpectationSuite:
     """Expect random keys, readable and truthful cells, and crowds as large as demanded.
 
     `levels` is the number of levels of each quasi-identifier.

@@ -4,7 +4,7 @@ import polars as pl
 
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD
-from kinds.table.versions.present import Present, among, needed
+from kinds.table.versions.present import Present, is_among, list_needed_columns
 from tasks.vault.storage import Stored
 
 IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
@@ -13,7 +13,7 @@ NOBODY = pl.DataFrame(
 )
 
 
-def held_by(stored: Stored | None) -> pl.DataFrame:
+def load_waiting_records(stored: Stored | None) -> pl.DataFrame:
     """Identity and values of the records that wait; nobody where sources are whole tables."""
     if stored is None or not stored.file(HELD).exists():
         return NOBODY
@@ -23,7 +23,8 @@ def held_by(stored: Stored | None) -> pl.DataFrame:
 def to_hold(plan: TablePlan, candidates: Present, joined: pl.DataFrame) -> pl.DataFrame:
     """Identity and values of records; `joined` has their chains and persons."""
     return pl.concat(
-        [joined.select(IDENTITY), candidates.raw.select(needed(plan))], how="horizontal"
+        [joined.select(IDENTITY), candidates.raw.select(list_needed_columns(plan))],
+        how="horizontal",
     )
 
 
@@ -34,9 +35,9 @@ def back_again(
 
     They are those who lost their row to hide others, and those who waited.
     """
-    names = [CHAIN, OWNER, *needed(plan)]
+    names = [CHAIN, OWNER, *list_needed_columns(plan)]
     frames = [frame.select(names) for frame in (pulled, held) if frame.height]
     if not frames:
         return NOBODY
     back = pl.concat(frames)
-    return back.filter(~pl.Series(among(back[OWNER], withdrawn)))
+    return back.filter(~pl.Series(is_among(back[OWNER], withdrawn)))

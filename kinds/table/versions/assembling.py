@@ -10,7 +10,7 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from kinds.rows import write_csv
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.forms import OF_VERSIONS, is_typed
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
@@ -36,12 +36,12 @@ from kinds.table.version_files import (
     VALUES,
     K,
 )
-from kinds.table.versions.appending import IDENTITY, held_by
+from kinds.table.versions.appending import IDENTITY, load_waiting_records
 from kinds.versions import Before, Following
 from tasks.vault.storage import Stored
 
 
-def assemble(
+def assemble_version(
     following: Following,
     stages: tuple[Stored, Stored, Stored],
     before: Before | None,
@@ -56,22 +56,26 @@ def assemble(
     if before is not None:
         member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
     batch = text_rows(anonymized)
-    born = _born(batch, number)
-    rows, frozen = _joined(
+    born = _add_since_column(batch, number)
+    rows, frozen = _join_rows(
         born, None if before is None else text_rows(before.assembled), member_keys
     )
     rows.write_parquet(folder / CELLS)
     write_csv(rows, folder / CSV)
     if typed:
-        last = None if before is None else _native(before.assembled)
-        native, _ = _joined(_born(_native(anonymized), number), last, member_keys)
+        last = None if before is None else _read_typed_rows(before.assembled)
+        native, _ = _join_rows(
+            _add_since_column(_read_typed_rows(anonymized), number), last, member_keys
+        )
         native.write_parquet(folder / PARQUET)
     else:
         rows.write_parquet(folder / PARQUET)
     stage = anonymized if typed else encoded  # the codebook of encoded records is of text cells
-    book = _codebook(before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows)
+    book = _join_codebooks(
+        before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows
+    )
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    _remember(following, (split, encoded, anonymized), born, number, key, folder)
+    _store_rows_and_members(following, (split, encoded, anonymized), born, number, key, folder)
     notes = [f"assembled {rows.height} rows: {frozen} as before, {batch.height} new"]
     facts = anonymized.facts
     return {
@@ -87,15 +91,15 @@ def _is_typed(before: Before | None, anonymized: Stored) -> bool:
     return is_typed(json.loads(stage.file(CODEBOOK).read_text(encoding="utf-8")))
 
 
-def _born(batch: pl.DataFrame, number: int) -> pl.DataFrame:
+def _add_since_column(batch: pl.DataFrame, number: int) -> pl.DataFrame:
     return batch.with_columns(pl.lit(number, dtype=pl.Int32).alias(SINCE))
 
 
-def _native(stored: Stored) -> pl.DataFrame:
+def _read_typed_rows(stored: Stored) -> pl.DataFrame:
     return pl.read_parquet(stored.file(PARQUET), glob=False)
 
 
-def _joined(
+def _join_rows(
     born: pl.DataFrame, last: pl.DataFrame | None, members: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, int]:
     """The rows of the version in the order of their keys, and how many are from before."""
@@ -115,7 +119,7 @@ def _joined(
     return pl.concat([frozen, born]).sort(RELEASED_KEY), frozen.height
 
 
-def _codebook(
+def _join_codebooks(
     before: Before | None, book: dict[str, Any], number: int, rows: pl.DataFrame
 ) -> dict[str, Any]:
     """The codebooks of all batches that have rows here, and the columns that they share."""
@@ -131,7 +135,7 @@ def _codebook(
     return whole | {BATCHES: {name: each for name, each in codebooks.items() if name in since}}
 
 
-def _remember(
+def _store_rows_and_members(
     following: Following,
     stages: tuple[Stored, Stored, Stored],
     born: pl.DataFrame,
@@ -144,7 +148,7 @@ def _remember(
     joined = pl.read_parquet(split.file(JOINED), glob=False)
     raw = pl.read_parquet(split.file(BATCH), glob=False)
     matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
-    table, stays = load(encoded)
+    table, stays = load_encoded(encoded)
     assert matching["record"].to_list() == stays.tolist()
     sealed = pl.DataFrame(
         {
@@ -172,5 +176,5 @@ def _remember(
     out = ~pl.Series(np.isin(np.arange(joined.height), stays))
     if following.record is None:
         left = pl.concat([joined.filter(out).select(IDENTITY), raw.filter(out)], how="horizontal")
-        held = held_by(split)
+        held = load_waiting_records(split)
         pl.concat([held, left]).write_parquet(folder / HELD)

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import typed
-from kinds.table.layout import CARRIED, released_columns
+from kinds.columns import type_source_column
+from kinds.table.layout import CARRIED, list_released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import RECORD, VALUES
 from kinds.table.versions.present import Present
@@ -16,7 +16,7 @@ MOSTLY = 0.5  # of the values of a column
 AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
 
 
-def changed_by(
+def count_changed_records(
     plan: TablePlan, members: pl.DataFrame, found: Present, going: NDArray[np.bool_]
 ) -> Mapping[str, int]:
     """Count, for each released column, the records whose value there is another one.
@@ -33,20 +33,20 @@ def changed_by(
     now = found.table[both[AT].to_numpy()]
     return {
         column.name: int(
-            typed(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
+            type_source_column(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
         )
-        for column in released_columns(plan.columns)
+        for column in list_released_columns(plan.columns)
     }
 
 
-def telling(plan: TablePlan, table: pl.DataFrame) -> list[str]:
+def describe_telling_columns(plan: TablePlan, table: pl.DataFrame) -> list[str]:
     """A sentence for each carried column most of whose values differ: nearly an identifier."""
     return [
         f"column {column.name!r} is carried as it is, and {share:.0%} of its values differ. If it "
         "changes for most people from version to version, nearly all rows are re-issued each time, "
         "and who recognises a value connects the rows of a person. Group it in the source, or drop "
         "it, before the series begins"
-        for column in released_columns(plan.columns)
+        for column in list_released_columns(plan.columns)
         if column.role in CARRIED
         and (share := table[column.name].n_unique() / max(table.height, 1)) > MOSTLY
     ]

@@ -21,7 +21,7 @@ from kinds.table.version_files import (
     fits_file,
 )
 from kinds.table.version_records import records_of_rows
-from kinds.table.versions.appending import NOBODY, held_by
+from kinds.table.versions.appending import NOBODY, load_waiting_records
 from kinds.versions import Before
 from tasks.people.spelling import FORM
 from tasks.vault.storage import Stored
@@ -66,7 +66,7 @@ class Earlier:
         `record` is the identifier column that names records in every version, if there is one.
         """
         if before is None:
-            return cls(held=held_by(held))
+            return cls(held=load_waiting_records(held))
         rows, members = (
             pl.read_parquet(before.assembled.file(name), glob=False) for name in (ROWS, MEMBERS)
         )
@@ -76,7 +76,7 @@ class Earlier:
             named, on=KEY, how="left", maintain_order="left"
         )
         members = numbered.select(members.columns)
-        waits = held_by(held or before.assembled)
+        waits = load_waiting_records(held or before.assembled)
         return cls(before.number, before.form, rows, members, before.audited, waits)
 
     @property

@@ -9,10 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.demands import stated
-from anon_core.tables.encoding import complete
-from kinds.columns import Column, arrays, typed
-from kinds.table.layout import released_columns
+from anon_core.tables.demands import list_stated_k
+from anon_core.tables.encoding import find_complete_records
+from kinds.columns import Column, convert_to_arrays, type_source_column
+from kinds.table.layout import list_released_columns
 from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
 from kinds.table.plan import TablePlan
 from kinds.table.read import demand_column
@@ -20,7 +20,7 @@ from kinds.table.seals import constants_of
 from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
 from tasks.people.digests import column_digests, row_digests
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 
 
@@ -65,11 +65,11 @@ class Present:
         )
 
 
-def present(
+def read_present_records(
     plan: TablePlan, following: Following, reading: Reading, key: bytes, form: int
 ) -> Present:
     """Read the source; refused: records without an identifier, or with that of another record."""
-    raw = reading.columns([column.name for column in plan.columns], needed(plan))
+    raw = reading.columns([column.name for column in plan.columns], list_needed_columns(plan))
     reading.close()
     refuse_unfit_rows(raw.to_dict(), plan.columns, reading.source)
     found = present_of(plan, following, raw, key, form)
@@ -77,7 +77,7 @@ def present(
         column = demand_column(plan.columns, plan.demand)
         of_k = None
         if column is not None:
-            of_k = typed(raw, column, plan.source.missing).alias(column.name)
+            of_k = type_source_column(raw, column, plan.source.missing).alias(column.name)
         refuse_idle_names(found.table, of_k, plan.columns, plan.demand)
     if following.record is not None:
         _require_single(found.known[RECORD], following.record)
@@ -90,19 +90,26 @@ def present_of(
     """The same of rows that were read before."""
     columns, missing = plan.columns, plan.source.missing
     table = pl.DataFrame(
-        {column.name: typed(raw, column, missing) for column in released_columns(columns)}
+        {
+            column.name: type_source_column(raw, column, missing)
+            for column in list_released_columns(columns)
+        }
     )
-    k, stays = _demands(plan, raw, table, missing)
+    k, stays = _compute_demands(plan, raw, table, missing)
     known = {
-        RECORD: _digests(following.record, raw, missing, partial(named, key=key, form=form)),
-        OWNER: _digests(following.owner, raw, missing, partial(identified, key=key, form=form)),
-        VALUES: _values(plan, raw, table, missing, key),
+        RECORD: _digest_column(
+            following.record, raw, missing, partial(digest_records, key=key, form=form)
+        ),
+        OWNER: _digest_column(
+            following.owner, raw, missing, partial(digest_identifiers, key=key, form=form)
+        ),
+        VALUES: _digest_values(plan, raw, table, missing, key),
         CONSTANT: constants_of(table, following.constant, key),
     }
     return Present(raw, table, pl.DataFrame(known), k, stays)
 
 
-def needed(plan: TablePlan) -> list[str]:
+def list_needed_columns(plan: TablePlan) -> list[str]:
     """The columns that the plan uses, in its order."""
     return [
         column.name
@@ -111,7 +118,7 @@ def needed(plan: TablePlan) -> list[str]:
     ]
 
 
-def _digests(
+def _digest_column(
     name: str | None,
     raw: pl.DataFrame,
     missing: tuple[str, ...],
@@ -120,28 +127,28 @@ def _digests(
     """A digest of each row's value in an identifier column; null where there is none."""
     if name is None:
         return pl.Series([None] * raw.height, dtype=pl.Binary)
-    values = typed(raw, Column(name=name, role="drop"), missing).alias(name)
+    values = type_source_column(raw, Column(name=name, role="drop"), missing).alias(name)
     return digest(values).set(values.is_null(), None)
 
 
-def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
+def is_among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
     """Whether each digest is one of these; an absent one is not."""
     chosen = pl.Series(sorted(some), dtype=pl.Binary)
     return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 
 
-def named(values: pl.Series, key: bytes, form: int) -> pl.Series:
+def digest_records(values: pl.Series, key: bytes, form: int) -> pl.Series:
     """A digest of each record by its identifier, as `identify` keeps them, binary (rows,)."""
     return pl.Series(column_digests(key, values, form), dtype=pl.Binary)
 
 
-def identified(values: pl.Series, key: bytes, form: int) -> pl.Series:
+def digest_identifiers(values: pl.Series, key: bytes, form: int) -> pl.Series:
     """A digest of each identifier, as requests to withdraw are kept, binary (rows,)."""
-    spelt = values if form == 1 else respell(values)
+    spelt = values if form == 1 else normalize_spelling(values)
     return pl.Series(row_digests(key, "identifier", spelt.alias("").to_frame()), dtype=pl.Binary)
 
 
-def _values(
+def _digest_values(
     plan: TablePlan,
     raw: pl.DataFrame,
     table: pl.DataFrame,
@@ -151,7 +158,9 @@ def _values(
     """A digest of all that a row's release depends on."""
     frame = table
     if (name := plan.demand.source_column) is not None and name not in table.columns:
-        frame = table.with_columns(typed(raw, Column(name=name, role="drop"), missing).alias(name))
+        frame = table.with_columns(
+            type_source_column(raw, Column(name=name, role="drop"), missing).alias(name)
+        )
     return pl.Series(row_digests(key, "values", frame), dtype=pl.Binary)
 
 
@@ -165,18 +174,18 @@ def _require_single(records: pl.Series, name: str) -> None:
         )
 
 
-def _demands(
+def _compute_demands(
     plan: TablePlan, raw: pl.DataFrame, table: pl.DataFrame, missing: tuple[str, ...]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """The k of each row, and whether it stays; nobody is left out for the number of rows."""
     demand = plan.demand
     specs = [column.spec for column in plan.columns if column.spec is not None]
-    data = arrays(table[[spec.name for spec in specs]])
-    stays = complete(specs, data)
+    data = convert_to_arrays(table[[spec.name for spec in specs]])
+    stays = find_complete_records(specs, data)
     values = None
     if demand.source_column is not None:
         column = demand_column(plan.columns, demand)
         assert column is not None
-        series = typed(raw, column, missing).alias(demand.source_column)
-        values = arrays(series.to_frame())[demand.source_column]
-    return stated(demand, len(stays), values).astype(np.int32), stays
+        series = type_source_column(raw, column, missing).alias(demand.source_column)
+        values = convert_to_arrays(series.to_frame())[demand.source_column]
+    return list_stated_k(demand, len(stays), values).astype(np.int32), stays

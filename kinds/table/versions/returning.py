@@ -10,7 +10,7 @@ from kinds.table.plan import TablePlan
 from kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD
 from kinds.table.versions.appending import IDENTITY, back_again, to_hold
 from kinds.table.versions.earlier import Earlier
-from kinds.table.versions.present import Present, among, needed, present_of
+from kinds.table.versions.present import Present, is_among, list_needed_columns, present_of
 from kinds.versions import Asked, Following
 
 
@@ -31,7 +31,7 @@ class Returning:
     ) -> tuple[Present, pl.DataFrame]:
         """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
         if self.following.record is not None:
-            keep = among(found.known[RECORD], frozenset(members[RECORD].to_list()))
+            keep = is_among(found.known[RECORD], frozenset(members[RECORD].to_list()))
             # by digest: the order of the source is nobody's business
             order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
             candidates = found.only(order[~keep[order]])
@@ -42,12 +42,12 @@ class Returning:
             back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
-                raw = back.select(needed(self.plan))
+                raw = back.select(list_needed_columns(self.plan))
                 candidates = found.also(
                     present_of(self.plan, self.following, raw, self.asked.key, earlier.form)
                 )
                 chains = pl.concat([chains, back[CHAIN]])
-        chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
+        chains = _fill_in_numbers(chains, _find_next_number(earlier, CHAIN)).alias(CHAIN)
         return candidates, self._people(earlier, candidates.known.with_columns(chains))
 
     def held(
@@ -66,7 +66,7 @@ class Returning:
         persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
         known = known.join(persons, on=OWNER, how="left", maintain_order="left")
         fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
-        first = _next(earlier, PERSON)
+        first = _find_next_number(earlier, PERSON)
         numbers = pl.DataFrame(
             {OWNER: fresh, "new": np.arange(first, first + len(fresh), dtype=np.int64)}
         )
@@ -74,7 +74,7 @@ class Returning:
         return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
 
 
-def _numbered(known: pl.Series, first: int) -> pl.Series:
+def _fill_in_numbers(known: pl.Series, first: int) -> pl.Series:
     """Fill in numbers from `first` on."""
     absent = known.is_null().to_numpy()
     numbers = known.fill_null(0).to_numpy().copy()
@@ -82,7 +82,7 @@ def _numbered(known: pl.Series, first: int) -> pl.Series:
     return pl.Series(numbers, dtype=pl.Int64)
 
 
-def _next(earlier: Earlier, name: str) -> int:
+def _find_next_number(earlier: Earlier, name: str) -> int:
     """The next free number of a chain or a person; numbers are never used again."""
     used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.held)])
     return int(used.max(initial=-1)) + 1

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.series.histories import Counted
-from anon_core.series.withdrawing import pulled
+from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
-from kinds.table.profile import remembered
+from kinds.table.profile import build_table_profile
 from kinds.table.version_files import (
     BATCH,
     BORN,
@@ -39,19 +39,19 @@ from kinds.table.version_files import (
     VALUES,
     K,
 )
-from kinds.table.versions.changes import changed_by, telling
+from kinds.table.versions.changes import count_changed_records, describe_telling_columns
 from kinds.table.versions.earlier import Earlier
 from kinds.table.versions.linking import Linking
-from kinds.table.versions.present import Present, among, present
+from kinds.table.versions.present import Present, is_among, read_present_records
 from kinds.table.versions.returning import Returning
-from kinds.table.versions.words import changing
+from kinds.table.versions.words import list_change_warnings
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 
 ROOM = 3  # times the greatest k: people in a batch, where enough can be pulled along
 
 
-def split(
+def divide_version(
     plan: TablePlan,
     following: Following,
     reading: Reading,
@@ -62,33 +62,36 @@ def split(
     """See `Versions.split`."""
     key, withdrawn = asked.key, asked.withdrawn
     earlier = Earlier.of(before, following.record, asked.held)
-    found = present(plan, following, reading, key, earlier.form)
+    found = read_present_records(plan, following, reading, key, earlier.form)
     _require_types(earlier, found)
     source_rows = found.table.height
-    found = found.only(np.flatnonzero(~among(found.known[OWNER], withdrawn)))
+    found = found.only(np.flatnonzero(~is_among(found.known[OWNER], withdrawn)))
     found.table.write_parquet(folder / TABLE)
     _require_constant(earlier, found, following)
     linking = Linking.of(earlier, found.known) if following.constant else None
-    going = _going(earlier, found, withdrawn, append=following.record is None)
-    parts = _divide(earlier, found, going, Returning(plan, following, asked), linking)
+    going = _find_going_rows(earlier, found, withdrawn, append=following.record is None)
+    parts = _divide_people(earlier, found, going, Returning(plan, following, asked), linking)
     parts.write(folder)
-    counts = {"source_rows": source_rows, **_count(parts, earlier, found, going, following, asked)}
+    counts = {
+        "source_rows": source_rows,
+        **_count_people(parts, earlier, found, going, following, asked),
+    }
     if following.record is not None:
-        counts["changed_by"] = changed_by(plan, earlier.members, found, going)
+        counts["changed_by"] = count_changed_records(plan, earlier.members, found, going)
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
-        "profile": remembered(found.table, plan.columns),
+        "profile": build_table_profile(found.table, plan.columns),
         "counts": counts,
         "notes": [
             *tell_counts(counts),
-            *changing(counts),
-            *(telling(plan, found.table) if before is None else ()),
+            *list_change_warnings(counts),
+            *(describe_telling_columns(plan, found.table) if before is None else ()),
         ],
     }
 
 
-def _count(
+def _count_people(
     parts: "Parts",
     earlier: Earlier,
     found: Present,
@@ -98,7 +101,7 @@ def _count(
 ) -> dict[str, Any]:
     """The counts of a version: who came, who went, who waits, and why."""
     members = earlier.members
-    erased = among(members[OWNER], asked.withdrawn)
+    erased = is_among(members[OWNER], asked.withdrawn)
     left = going
     if following.record is not None:
         left = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
@@ -162,12 +165,12 @@ class Parts:
             )  # fmt: skip
 
 
-def _going(
+def _find_going_rows(
     earlier: Earlier, found: Present, withdrawn: frozenset[bytes], *, append: bool
 ) -> NDArray[np.bool_]:
     """Whether each member's row must go: the record left, was withdrawn, or has other values."""
     members = earlier.members
-    going = among(members[OWNER], withdrawn)
+    going = is_among(members[OWNER], withdrawn)
     if append or not members.height:
         return going
     now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
@@ -176,7 +179,7 @@ def _going(
     return np.asarray(going | ~same, dtype=np.bool_)
 
 
-def _divide(
+def _divide_people(
     earlier: Earlier,
     found: Present,
     going: NDArray[np.bool_],
@@ -192,7 +195,7 @@ def _divide(
     k = int(np.concatenate([found.k, earlier.rows[K].to_numpy()]).max(initial=0))
     for least in (0, k, ROOM * k, max(1, earlier.members.height)):
         gone = _find_gone(earlier, going, least if going.any() else 0, linking)
-        parts = _part(earlier, found, gone, returning, linking)
+        parts = _build_parts(earlier, found, gone, returning, linking)
         small = parts.batch.raw.height < ROOM * k and least < ROOM * k
         if not gone.any() or not (small or parts.cramped or not parts.batch.raw.height):
             break
@@ -219,11 +222,11 @@ def _find_gone(
         k, person = (everyone[name].to_numpy()[here] for name in (K, PERSON))
         ways = None if linking is None else linking.ways(born)
         fits = earlier.fits(born).among(here)
-        gone[of_batch] = pulled(fits, k, must, person, ways=ways, least=least)[at]
+        gone[of_batch] = widen_withdrawal(fits, k, must, person, ways=ways, least=least)[at]
     return gone
 
 
-def _part(
+def _build_parts(
     earlier: Earlier,
     found: Present,
     gone: NDArray[np.bool_],

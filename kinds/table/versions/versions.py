@@ -11,10 +11,10 @@ import polars as pl
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
 from kinds.section import PlanError
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
-from kinds.table.judge.rows import laid_of
+from kinds.table.judge.rows import lay_rows_beside_records
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET
 from kinds.table.plan import TablePlan
@@ -32,9 +32,13 @@ from kinds.table.version_files import (
     SINCE,
     fits_file,
 )
-from kinds.table.versions.assembling import assemble
-from kinds.table.versions.present import identified, needed, present
-from kinds.table.versions.splitting import split
+from kinds.table.versions.assembling import assemble_version
+from kinds.table.versions.present import (
+    digest_identifiers,
+    list_needed_columns,
+    read_present_records,
+)
+from kinds.table.versions.splitting import divide_version
 from kinds.versions import Asked, Before, Following, Versions
 from tasks.judging.audit import Finding
 from tasks.people.digests import column_digests, of_column, read_people
@@ -96,14 +100,18 @@ class TableVersions(Versions):
         """Rows by the dates of a column; rows without a date are in no partition."""
         assert plan.partition is not None
         names = [column.name for column in plan.columns]
-        rows, labels = plan.partition.divided(reading, names, needed(plan), plan.source.missing)
+        rows, labels = plan.partition.divide_rows(
+            reading, names, list_needed_columns(plan), plan.source.missing
+        )
         for label in labels.unique().drop_nulls().sort().to_list():
             if first <= label <= last:
                 yield label, rows.filter(labels == label)
 
     def nothing(self, plan: TablePlan, reading: Reading) -> pl.DataFrame:
         """The columns that the plan uses."""
-        return reading.columns([column.name for column in plan.columns], needed(plan)).clear()
+        return reading.columns(
+            [column.name for column in plan.columns], list_needed_columns(plan)
+        ).clear()
 
     def split(
         self,
@@ -115,7 +123,7 @@ class TableVersions(Versions):
         folder: Path,
     ) -> Mapping[str, Any]:
         """By digests of records and values."""
-        return split(plan, following, reading, before, asked, folder)
+        return divide_version(plan, following, reading, before, asked, folder)
 
     def batch(self, split: Stored) -> Path:
         """A Parquet file with the columns that the plan uses."""
@@ -123,7 +131,7 @@ class TableVersions(Versions):
 
     def load(self, encoded: Stored, split: Stored) -> BinaryTable:
         """With pasts where columns link rows and somebody of the batch had a row before."""
-        table, stays = load(encoded)
+        table, stays = load_encoded(encoded)
         path = split.file(PASTS)
         if not path.exists():
             return table
@@ -141,7 +149,7 @@ class TableVersions(Versions):
         folder: Path,
     ) -> Mapping[str, Any]:
         """Rows by their keys, as always."""
-        return assemble(following, stages, before, number, key, folder)
+        return assemble_version(following, stages, before, number, key, folder)
 
     def audit(
         self,
@@ -170,12 +178,14 @@ class TableVersions(Versions):
         findings.append(judge.of_history(listed, earlier, number, named=named))
         source, batch = readings
         form = FORM if before is None else before.form
-        known = present(plan, following, source, asked.key, form).known
+        known = read_present_records(plan, following, source, asked.key, form).known
         members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
         of_batches = (*(() if before is None else before.identified), identified)
         history = judge.of_records(listed, of_batches, following.record, form)
         findings.append(judge.of_members(members, history, known, asked.withdrawn))
-        laid = laid_of(plan, batch, text_rows(anonymized), anonymized.file(MATCHING))
+        laid = lay_rows_beside_records(
+            plan, batch, text_rows(anonymized), anonymized.file(MATCHING)
+        )
         new = rows.filter(pl.col(SINCE) == number).drop(SINCE)
         born = history.filter(pl.col(BORN) == number)
         records = judge.of_source(batch.again(), plan, following.record, asked.key, form)
@@ -186,7 +196,7 @@ class TableVersions(Versions):
             assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
             (folder / fits_file(each)).write_bytes(content)
-        fits = judge.kept_fits(folder, number)
+        fits = judge.load_fitting_rows(folder, number)
         more, section, short = judge.of_crowds(history, fits, following.short_histories, number)
         inside = born[CHAIN].is_in(short.tolist()).to_numpy()
         chains = listed.filter(pl.col(BORN) == number)[CHAIN].to_numpy()[inside]
@@ -195,7 +205,10 @@ class TableVersions(Versions):
             kept_of.of_rows(laid), None if before is None else before.audited.folder
         )
         kept.write_parquet(folder / kept_of.FILE)
-        return [*findings, *more], {**section, **kept_of.told(kept, listed, number)}
+        return [*findings, *more], {
+            **section,
+            **kept_of.summarize_version_utility(kept, listed, number),
+        }
 
     def audit_published(
         self,
@@ -214,16 +227,19 @@ class TableVersions(Versions):
             return findings, {}
         history = judge.of_records(listed, kept.identified, following.record, kept.form)
         more, section, _ = judge.of_crowds(
-            judge.until(history, number),
-            judge.kept_fits(kept.audited.folder, kept.number),
+            judge.rewind_history(history, number),
+            judge.load_fitting_rows(kept.audited.folder, kept.number),
             following.short_histories,
         )
         measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
-        return [*findings, *more], {**section, **kept_of.told(measured, listed, number)}
+        return [*findings, *more], {
+            **section,
+            **kept_of.summarize_version_utility(measured, listed, number),
+        }
 
     def digests(self, values: Sequence[str], key: bytes, form: int) -> list[bytes]:
-        """Digests of identifiers as `split` knows people by."""
-        return identified(pl.Series(values, dtype=pl.String), key, form).to_list()
+        """Digests of identifiers as `divide_version` knows people by."""
+        return digest_identifiers(pl.Series(values, dtype=pl.String), key, form).to_list()
 
     def find_published(
         self, following: Following, values: Sequence[str], kept: Before, key: bytes
@@ -244,12 +260,12 @@ class TableVersions(Versions):
         return frozenset(chains), people
 
     def owners(self, kept: Before) -> frozenset[bytes]:
-        """As `split` noted them."""
+        """As `divide_version` noted them."""
         members = pl.read_parquet(kept.assembled.file(MEMBERS), glob=False, columns=[OWNER])
         return frozenset(members[OWNER].drop_nulls().to_list())
 
     def owners_waiting(self, stages: Sequence[Stored]) -> frozenset[bytes]:
-        """As `split` and `assemble` noted them."""
+        """As `divide_version` and `assemble_version` noted them."""
         found = frozenset[bytes]()
         for path in (stored.file(name) for stored in stages for name in (JOINED, HELD)):
             if path.exists():

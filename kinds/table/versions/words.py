@@ -5,7 +5,7 @@ from typing import Any
 
 from reports import series
 from reports.facts import Manifest
-from reports.quantities import count, counted, known, percent, printable
+from reports.quantities import count, count_noun, is_number, percent, printable
 from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Block, Check, Figure, Text
 
 CELLS, HISTORIES = "crowds in every version", "histories"
@@ -65,21 +65,21 @@ FINDINGS = {
 }
 
 
-def promised(manifest: Manifest) -> list[Text]:
+def list_series_promise_points(manifest: Manifest) -> list[Text]:
     """What holds over all versions so far."""
     findings = manifest["privacy"].get("promise", ())
     texts = [text for name in findings for text in PROMISED.get(name, ())]
     if HISTORIES in findings:
-        texts.append(_histories(manifest))
+        texts.append(_describe_histories(manifest))
     return texts
 
 
-def promise(manifest: Manifest) -> str:
+def describe_series_promise(manifest: Manifest) -> str:
     """The same in a sentence; nothing where the release is no version."""
     section = series.series_of(manifest)
     if section is None:
         return ""
-    at = series.number(manifest)
+    at = series.version_number(manifest)
     if at == 1:
         return (
             " It is the first version of a series. The same is checked again for all versions "
@@ -95,18 +95,18 @@ def promise(manifest: Manifest) -> str:
 
 def not_promised(manifest: Manifest) -> list[Text]:
     """What no version of a series promises."""
-    return [_linking(manifest), LATER_VALUES, FROM_PROGRAM, OLD_COPIES, OTHER_SERIES]
+    return [_describe_linking(manifest), LATER_VALUES, FROM_PROGRAM, OLD_COPIES, OTHER_SERIES]
 
 
-def _histories(manifest: Manifest) -> Text:
+def _describe_histories(manifest: Manifest) -> Text:
     constant = manifest["series"].get("constant", [])
     equal = (
-        f" whose rows all show the same {_listed(constant)}, which the plan says never "
+        f" whose rows all show the same {_join_names(constant)}, which the plan says never "
         f"change{'s' if len(constant) == 1 else ''}"
         if constant
         else ""
     )
-    if not _follows(manifest):
+    if not _has_record_column(manifest):
         return (
             "Several histories.",
             "A record's history is the rows that were its own, one after the other. For each "
@@ -122,20 +122,20 @@ def _histories(manifest: Manifest) -> Text:
     )
 
 
-def _follows(manifest: Manifest) -> bool:
+def _has_record_column(manifest: Manifest) -> bool:
     """Whether a column names each person in every version; else each version has new records."""
     return "followed" in manifest["series"]
 
 
 def _count_ever(manifest: Manifest) -> str:
     """How many ever had a row, with what they are."""
-    what = "people who" if _follows(manifest) else "records that"
+    what = "people who" if _has_record_column(manifest) else "records that"
     return f"{count(manifest['series'].get('records_ever'))} {what} ever had a row"
 
 
-def _linking(manifest: Manifest) -> Text:
-    section, carried = manifest["series"], carried_columns(manifest)
-    what = f"the same or similar values of {_listed(carried)}" if carried else "similar cells"
+def _describe_linking(manifest: Manifest) -> Text:
+    section, carried = manifest["series"], list_carried_columns(manifest)
+    what = f"the same or similar values of {_join_names(carried)}" if carried else "similar cells"
     text = (
         "If a person's row is replaced, the old and the new one may show "
         f"{what}. Someone who recognises by these that both are of one person may find fewer than "
@@ -143,14 +143,14 @@ def _linking(manifest: Manifest) -> Text:
     )
     if section.get("constant"):
         text += (
-            f" For someone who connects rows by {_listed(section['constant'])} only, "
+            f" For someone who connects rows by {_join_names(section['constant'])} only, "
             f"{count(section.get('linked_below_k'))} of {_count_ever(manifest)} have fewer than k "
             "rows left in some version."
         )
     return ("Rows of one person that nobody can connect.", text)
 
 
-def carried_columns(manifest: Manifest) -> list[str]:
+def list_carried_columns(manifest: Manifest) -> list[str]:
     """Names of the columns that are published as they are."""
     return [
         printable(name)
@@ -159,7 +159,7 @@ def carried_columns(manifest: Manifest) -> list[str]:
     ]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     names = [printable(name) for name in names]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -167,7 +167,7 @@ def _listed(names: Sequence[str]) -> str:
 # ---------------------------------------------------------------- columns that change
 
 
-def changes(section: Mapping[str, Any]) -> list[tuple[str, int, float]]:
+def list_column_changes(section: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     """For each column: its name, the records in which it changed, and their share; most first."""
     followed = section.get("followed", 0)
     found = section.get("changed_by", {}).items() if followed else ()
@@ -175,7 +175,7 @@ def changes(section: Mapping[str, Any]) -> list[tuple[str, int, float]]:
     return sorted(shares, key=lambda each: -each[1])
 
 
-def changing(section: Mapping[str, Any]) -> list[str]:
+def list_change_warnings(section: Mapping[str, Any]) -> list[str]:
     """A warning for each column that changed in many records since the version before."""
     followed = section.get("followed", 0)
     return [
@@ -183,30 +183,30 @@ def changing(section: Mapping[str, Any]) -> list[str]:
         f"{count(followed)} records that are in both ({percent(share)}). Each of them gets another "
         "row, and others are pulled along. Someone who recognises the old and the new row by "
         "their values connects them. Group the column in the source or drop it, in a new series."
-        for name, number, share in changes(section)
+        for name, number, share in list_column_changes(section)
         if share >= OFTEN
     ]
 
 
-def warnings(manifest: Manifest) -> list[str]:
+def list_series_warnings(manifest: Manifest) -> list[str]:
     """Columns that change often; people whose rows can be connected."""
     section = series.series_of(manifest)
     if section is None:
         return []
     linked, constant = section.get("linked_below_k"), section.get("constant")
-    told = changing(section)
+    told = list_change_warnings(section)
     short = section.get("histories_below_k")
-    if known(short) and 0 < short <= _allowed(section):
+    if is_number(short) and 0 < short <= _count_allowed_people(section):
         told.append(
             f"{count(short)} of {_count_ever(manifest)} have fewer than k histories: versions that "
             "an older build published leave them so few, and the plan states it. Someone who "
             "compares all versions may know the rows of these."
         )
-    if known(linked) and linked > 0 and constant:
+    if is_number(linked) and linked > 0 and constant:
         told.append(
             f"{count(linked)} of {_count_ever(manifest)} "
             f"have fewer than k rows left in some version for someone who compares the versions "
-            f"and connects rows by {_listed(constant)}, which the plan says never "
+            f"and connects rows by {_join_names(constant)}, which the plan says never "
             f"change{'s' if len(constant) == 1 else ''}. No promise covers this."
         )
     return told
@@ -218,11 +218,15 @@ def column_block(manifest: Manifest) -> Block | None:
     followed = section.get("followed", 0)
     if not followed:
         return None
-    rows = [(name, count(number), percent(share)) for name, number, share in changes(section)]
+    rows = [
+        (name, count(number), percent(share))
+        for name, number, share in list_column_changes(section)
+    ]
     if not rows:
         rows = [("no column", "0", percent(0.0))]
     return Block(
-        f"Columns that changed since the version before, of {counted(followed, 'record')} in both",
+        f"Columns that changed since the version before, of {count_noun(followed, 'record')} in "
+        "both",
         ("Column", "Records", "Share"),
         rows,
     )
@@ -231,38 +235,38 @@ def column_block(manifest: Manifest) -> Block | None:
 # ---------------------------------------------------------------- counts
 
 
-def checks(manifest: Manifest) -> list[Check]:
+def list_series_checks(manifest: Manifest) -> list[Check]:
     """Counts over all versions on which the promise depends; each must be 0."""
     section = series.series_of(manifest)
     if section is None:
         return []
-    return [_at_most(section.get(name), limit, what) for name, limit, what in _counted(section)]
+    return [_at_most(section.get(name), limit, what) for name, limit, what in _list_counts(section)]
 
 
-def _counted(section: Mapping[str, Any]) -> list[tuple[str, int, str]]:
+def _list_counts(section: Mapping[str, Any]) -> list[tuple[str, int, str]]:
     """Counts over all versions: their names, limits and words."""
     return [
         ("below_k", 0, "Rows in any version whose people have too few matchable rows beside it"),
         (
             "histories_below_k",
-            _allowed(section),
+            _count_allowed_people(section),
             f"{'People' if 'followed' in section else 'Records'} with too few histories over all "
             "versions",
         ),
     ]
 
 
-def _allowed(section: Mapping[str, Any]) -> int:
+def _count_allowed_people(section: Mapping[str, Any]) -> int:
     """People who may have too few histories, as the plan states."""
     return int(section.get("allow_short_histories", 0))
 
 
 def _at_most(number: object, limit: int, what: str) -> Check:
     stated = "0" if not limit else f"{count(limit)}, as the plan states"
-    return Check(what, stated, count(number), known(number) and number <= limit)
+    return Check(what, stated, count(number), is_number(number) and number <= limit)
 
 
-def linkability(manifest: Manifest) -> list[Figure]:
+def list_linkability_figures(manifest: Manifest) -> list[Figure]:
     """What comparing versions tells."""
     section = series.series_of(manifest)
     if section is None:
@@ -274,24 +278,25 @@ def linkability(manifest: Manifest) -> list[Figure]:
             f"{count(limit)}: as the plan states" if limit else "0: the promise",
             WITHIN if number <= limit else ABOVE,
         )
-        for name, limit, what in _counted(section)
-        if known(number := section.get(name))
+        for name, limit, what in _list_counts(section)
+        if is_number(number := section.get(name))
     ]
     constant = section.get("constant")
     if not constant:
         what = "Rows of one person in several versions, connected by the values that they show"
         return [*figures, Figure(what, NOT_MEASURED, "nothing", NO_LIMIT)]
     what = (
-        f"{'People' if _follows(manifest) else 'Records'} with fewer than k rows left in some "
-        f"version, for someone who connects rows by {_listed(constant)}"
+        f"{'People' if _has_record_column(manifest) else 'Records'} with fewer than k rows left "
+        "in some "
+        f"version, for someone who connects rows by {_join_names(constant)}"
     )
     told = f"{count(section.get('linked_below_k'))} of {count(section.get('records_ever'))}"
     return [*figures, Figure(what, told, "nothing", NO_LIMIT)]
 
 
-def rows(manifest: Manifest) -> str:
+def describe_new_rows(manifest: Manifest) -> str:
     """How many rows of a version are new, for its headline; nothing where all are."""
-    if not series.later(manifest):
+    if not series.has_earlier_rows(manifest):
         return ""
     section = manifest["series"]
     return f"; {count(section['frozen'])} rows stay from before, {count(section['batch'])} are new"

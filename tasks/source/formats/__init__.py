@@ -17,13 +17,13 @@ from tasks.source.formats.text import Csv
 from tasks.source.formats.workbook import Workbook
 from tasks.source.packing import GZIP, Opener, Plain, read_whole, strip_layers
 
-__all__ = ["FORMATS", "Dialect", "Format", "format_of_name", "format_of_path", "recognize"]
+__all__ = ["FORMATS", "Dialect", "Format", "format_of_name", "format_of_path", "recognize_format"]
 
 TEXT = Csv()
 FORMATS: tuple[Format, ...] = (Parquet(), Arrow(), Npz(), Workbook(), JsonLines(), TEXT)
 
 
-def recognize(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
+def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
     """The format of a file that is called `name`, and the file or its bytes without packing.
 
     Refused: damaged packing, and formats that are not read, by their right name.
@@ -55,7 +55,7 @@ def format_of_name(name: str) -> Format:
 def _plain_of(file: Path | Content, name: str) -> Plain:
     named = _is_named_gzip(file)
     try:
-        plain = strip_layers(_opener(file), name)
+        plain = strip_layers(_build_opener(file), name)
     except OSError:
         refusal = CLOSED
     except InputError as error:
@@ -71,7 +71,7 @@ def _is_named_gzip(file: Path | Content) -> bool:
     return is_packed(file) if isinstance(file, Path) else file.packed
 
 
-def _opener(file: Path | Content) -> Opener:
+def _build_opener(file: Path | Content) -> Opener:
     if isinstance(file, Path):
         return lambda held: held.enter_context(file.open("rb"))
     return lambda _held: io.BytesIO(file.data)

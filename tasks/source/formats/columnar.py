@@ -12,7 +12,7 @@ import polars.selectors as cs
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Unheaded
-from tasks.source.values import DECIMAL_DIGITS, attempt
+from tasks.source.values import DECIMAL_DIGITS, call_or_refuse
 
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
@@ -31,11 +31,11 @@ class _Columnar(Unheaded):
         """The schema as pyarrow reads it, which knows types that polars does not."""
         raise NotImplementedError
 
-    def _scanned(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
+    def _scan_file(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
         at = file if isinstance(file, Path) else io.BytesIO(file.data)
         try:
-            frame = attempt(lambda: self._scan(at), "")
-            return frame, attempt(lambda: frame.collect_schema().names(), "")
+            frame = call_or_refuse(lambda: self._scan(at), "")
+            return frame, call_or_refuse(lambda: frame.collect_schema().names(), "")
         except InputError:
             pass
         raise InputError(self._refusal(file if isinstance(file, Path) else io.BytesIO(file.data)))
@@ -48,7 +48,9 @@ class _Columnar(Unheaded):
             "write it anew, and convert such a column"
         )
         with suppress(ImportError, InputError):
-            unread = attempt(lambda: [each for each in self._schema(at) if not _is_read(each)], "")
+            unread = call_or_refuse(
+                lambda: [each for each in self._schema(at) if not _is_read(each)], ""
+            )
             if unread:
                 found = ", ".join(f"column {each.name!r} holds {each.type}" for each in unread)
                 return (
@@ -59,7 +61,7 @@ class _Columnar(Unheaded):
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
         """The names of its schema."""
-        return self._scanned(file)[1]
+        return self._scan_file(file)[1]
 
     def columns(
         self,
@@ -69,7 +71,7 @@ class _Columnar(Unheaded):
         places: Sequence[int],
     ) -> pl.DataFrame:
         """Columns in the types of the file."""
-        frame, names = self._scanned(file)
+        frame, names = self._scan_file(file)
         chosen = frame.select(cs.by_name(*(names[place] for place in places)))
         for name, of in chosen.collect_schema().items():
             if isinstance(of, pl.Decimal) and of.precision > DECIMAL_DIGITS:
@@ -78,7 +80,7 @@ class _Columnar(Unheaded):
                     f"{DECIMAL_DIGITS} are read; convert it or give it role = 'drop'"
                 )
         work: Callable[[], pl.DataFrame] = lambda: chosen.collect(engine="streaming")  # noqa: E731
-        return attempt(work, DAMAGED)
+        return call_or_refuse(work, DAMAGED)
 
 
 class Parquet(_Columnar):
@@ -131,7 +133,7 @@ def _is_read(field: Any) -> bool:
     from pyarrow import schema
 
     try:
-        attempt(lambda: pl.from_arrow(schema([field]).empty_table()), "")
+        call_or_refuse(lambda: pl.from_arrow(schema([field]).empty_table()), "")
     except InputError:
         return False
     return True

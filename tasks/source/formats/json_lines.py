@@ -34,7 +34,7 @@ class JsonLines(Unheaded):
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
         """All keys, in the order in which they occur first."""
-        return _keys(_objects(file))
+        return _list_keys(_read_objects(file))
 
     def columns(
         self,
@@ -44,8 +44,8 @@ class JsonLines(Unheaded):
         places: Sequence[int],
     ) -> pl.DataFrame:
         """Columns in the types of their values."""
-        rows = list(_objects(file))
-        names = _keys(rows)
+        rows = list(_read_objects(file))
+        names = _list_keys(rows)
         return pl.DataFrame(
             {
                 str(place): type_column(
@@ -56,18 +56,18 @@ class JsonLines(Unheaded):
         )
 
 
-def _keys(rows: Iterable[dict[str, Any]]) -> list[str]:
+def _list_keys(rows: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def _objects(file: Path | Content) -> Iterator[dict[str, Any]]:
+def _read_objects(file: Path | Content) -> Iterator[dict[str, Any]]:
     data = file.read_bytes() if isinstance(file, Path) else file.data
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
-            yield _object(line, number)
+            yield _parse_object(line, number)
 
 
-def _object(line: bytes, number: int) -> dict[str, Any]:
+def _parse_object(line: bytes, number: int) -> dict[str, Any]:
     """One line; refused: what is no object, or an object with a key twice."""
     refusal = f"line {number} of the source is no JSON object; write one object a line"
     try:

@@ -11,7 +11,7 @@ from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect
 from tasks.source.formats.cells import text_of, type_column
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls, and of workbooks with a password
 UNREADABLE = (
@@ -37,7 +37,7 @@ class Workbook:
         """The first rows as texts."""
         return [
             ["" if cell is None else text_of(cell) for cell in row]
-            for row in _rows(file, dialect)[:number]
+            for row in _read_rows(file, dialect)[:number]
         ]
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
@@ -51,7 +51,7 @@ class Workbook:
         self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of their cells."""
-        first, *rest = _rows(file, dialect)
+        first, *rest = _read_rows(file, dialect)
         rows = rest if dialect.header else [first, *rest]
         if len(first) != width:
             raise InputError(f"the sheet has {len(first)} columns, not {width}; correct [columns]")
@@ -64,15 +64,15 @@ class Workbook:
         )
 
 
-def _rows(file: Path | Content, dialect: Dialect) -> list[list[Any]]:
+def _read_rows(file: Path | Content, dialect: Dialect) -> list[list[Any]]:
     """The rows of the sheet that are not blank, all as wide; an empty cell is None."""
     data = file.read_bytes() if isinstance(file, Path) else file.data
-    rows = attempt(lambda: _cells(data, dialect.sheet), UNREADABLE)
+    rows = call_or_refuse(lambda: _read_sheet(data, dialect.sheet), UNREADABLE)
     given = [[None if cell == "" else cell for cell in row] for row in rows]
     return [row for row in given if any(cell is not None for cell in row)]
 
 
-def _cells(data: bytes, sheet: str | None) -> list[list[Any]]:
+def _read_sheet(data: bytes, sheet: str | None) -> list[list[Any]]:
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))

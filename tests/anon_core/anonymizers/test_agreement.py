@@ -44,7 +44,7 @@ def hidden_tables(draw):
     f, n = table.codebook.features, table.records
     graph = Dissimilarity.of(table, np.ones(f, dtype=np.int32), 1.0)
     counts = draw(hnp.arrays(np.uint16, (f, n), elements=st.sampled_from([0, 1, 1, 1, 9])))
-    hidden = agreement.hidden_by(graph, counts)
+    hidden = agreement.find_hidden_features(graph, counts)
     degree = agreeing(bits_of(table.bits, f), bits_of(hidden, f)).sum(axis=1)
     b = np.minimum(draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1))), degree).astype(
         np.int32
@@ -70,7 +70,7 @@ def reclaimed(drawn, room, cell):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agreement, "ROOM", room)
         patch.setattr(agreement, "show_offered", shown)
-        left = agreement.reclaim(
+        left = agreement.reclaim_features(
             table, *drawn_graph, weights, cells, b, hidden, agreement.Together()
         )
     return left, seen[-1]
@@ -109,9 +109,9 @@ def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     }
     table = encoding.encode(encoding.fit(specs, columns), columns, np.full(n, 2))
     graph = Dissimilarity.of(table, np.ones(table.codebook.features, dtype=np.int32), 1.0)
-    hidden = encoding.pack(table.codebook, rng.permuted(table.codes, axis=1)) & encoding.pack(
-        table.codebook, table.codes[:, ::-1]
-    )
+    hidden = encoding.pack_levels(
+        table.codebook, rng.permuted(table.codes, axis=1)
+    ) & encoding.pack_levels(table.codebook, table.codes[:, ::-1])
     hidden |= table.bits & rng.integers(0, 2**63, table.bits.shape).astype(np.uint64)
     room = rng.integers(0, 200, n)
     indptr, listed, size = assert_first_are_listed(
@@ -131,7 +131,7 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     count_partners(
         table.bits, hidden, graph.layout, left.start, left.other, left.size, 65535, counts
     )
-    after = bits_of(agreement.hidden_by(graph, counts), f)
+    after = bits_of(agreement.find_hidden_features(graph, counts), f)
     fit = agreeing(x, after)
     assert (before | ~after).all()
     assert (fit.sum(axis=1) >= b).all()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from anon_core.anonymizers.uncertain_graph import betweenness as module
-from anon_core.anonymizers.uncertain_graph.betweenness import betweenness
+from anon_core.anonymizers.uncertain_graph.betweenness import compute_betweenness
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of
@@ -17,18 +17,18 @@ from tests.strategies import uncertain_graphs
 def test_betweenness_is_the_share_of_shortest_paths(graph):
     exists = [edge for edge, p in zip(pairs_of(graph), graph.p, strict=True) if p]
     exact = dict(zip(exists, naive.edge_betweenness(exists, graph.records), strict=True))
-    found = betweenness(graph)
+    found = compute_betweenness(graph)
     assert found == pytest.approx([exact.get(edge, 0.0) for edge in pairs_of(graph)])
 
 
 def test_closed_forms():
     n = 9
     path = graph_of([(v, v + 1) for v in range(n - 1)], [0.5] * (n - 1), n)
-    assert betweenness(path).tolist() == [(v + 1) * (n - 1 - v) for v in range(n - 1)]
+    assert compute_betweenness(path).tolist() == [(v + 1) * (n - 1 - v) for v in range(n - 1)]
     star = graph_of([(0, v) for v in range(1, n)], [0.1] * (n - 1), n)
-    assert betweenness(star).tolist() == [n - 1] * (n - 1)
+    assert compute_betweenness(star).tolist() == [n - 1] * (n - 1)
     cycle = graph_of([(0, 1), (0, 5), (1, 2), (2, 3), (3, 4), (4, 5)], [1] * 6, 6)
-    assert betweenness(cycle) == pytest.approx([1 + 2 + 1.5] * 6)
+    assert compute_betweenness(cycle) == pytest.approx([1 + 2 + 1.5] * 6)
 
 
 # Zachary's karate club: the later neighbours of each member.
@@ -59,7 +59,7 @@ def karate():
 
 def test_the_karate_club_is_that_of_networkx():
     graph = karate()
-    found = betweenness(graph)
+    found = compute_betweenness(graph)
     greatest = np.argsort(-found, kind="stable")[:8]
     assert {pairs_of(graph)[e]: round(float(found[e]), 6) for e in greatest} == GREATEST
     assert found.sum() == pytest.approx(1351)  # the distances of all pairs
@@ -76,7 +76,7 @@ def test_threads_change_no_byte():
     try:
         for threads in range(1, before + 1):
             numba.set_num_threads(threads)
-            found.add(betweenness(graph).tobytes())
+            found.add(compute_betweenness(graph).tobytes())
     finally:
         numba.set_num_threads(before)
     assert len(found) == 1
@@ -84,18 +84,18 @@ def test_threads_change_no_byte():
 
 def test_a_sample_of_sources_estimates_the_sum(monkeypatch):
     graph = drawn()
-    exact = betweenness(graph)
+    exact = compute_betweenness(graph)
     monkeypatch.setattr(module, "MOST_SOURCES", 50)
     monkeypatch.setattr(module, "SAMPLED", 50)
-    estimate = betweenness(graph)
+    estimate = compute_betweenness(graph)
     assert (estimate != exact).any()
     assert estimate.sum() == pytest.approx(exact.sum(), rel=0.1)
     assert np.corrcoef(estimate, exact)[0, 1] > 0.8
     monkeypatch.setattr(module, "SAMPLED", graph.records)
-    assert betweenness(graph) == pytest.approx(exact)
+    assert compute_betweenness(graph) == pytest.approx(exact)
 
 
 def test_an_edge_that_cannot_exist_carries_nothing():
     graph = graph_of([(0, 1), (0, 2), (1, 2)], [0, 1, 1], 3)
-    assert betweenness(graph).tolist() == [0, 2, 2]
+    assert compute_betweenness(graph).tolist() == [0, 2, 2]
     assert graph.p.tolist() == [0, ONE, ONE]

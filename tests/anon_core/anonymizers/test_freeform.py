@@ -194,7 +194,7 @@ def test_a_segment_is_worked_on_by_itself():
 @pytest.mark.parametrize("method", METHODS)
 def test_two_threads_work_on_segments_and_make_the_same_bytes(method, monkeypatch):
     table, _ = made(np.random.default_rng(5).integers(0, 30, 300), [2, 3, 5] * 100)
-    maker, alone = Freeform(method=method, segment=25), segments.taken
+    maker, alone = Freeform(method=method, segment=25), segments.assign_rows
     monkeypatch.setattr(numba, "get_num_threads", lambda: 1)
     expected = maker.anonymize(table)
     both, met = threading.Barrier(2), []
@@ -205,7 +205,7 @@ def test_two_threads_work_on_segments_and_make_the_same_bytes(method, monkeypatc
             met.append(threading.get_ident())
         return alone(*arguments)
 
-    monkeypatch.setattr(segments, "taken", meeting)
+    monkeypatch.setattr(segments, "assign_rows", meeting)
     monkeypatch.setattr(numba, "get_num_threads", lambda: 2)
     masked = maker.anonymize(table)
     assert len(set(met)) == 2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.adaptive import schedule
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.halves import MOST_INHERITED, Half, halved, stand_in
+from anon_core.anonymizers.adaptive.halves import MOST_INHERITED, Half, halve_demands, stand_in
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.tables import encoding
@@ -91,7 +91,14 @@ def test_a_stand_in_is_no_smaller_than_a_half(table):
     _, half = half_of(table, more=True)
     assert other.records == half.table.records == other.bits.shape[0] == other.blank.shape[1]
     assert (np.sort(half.table.k) <= other.k).all()
-    assert halved(np.array([1, 2, 3, 4, 5, 9], dtype=np.int32)).tolist() == [1, 2, 2, 2, 3, 5]
+    assert halve_demands(np.array([1, 2, 3, 4, 5, 9], dtype=np.int32)).tolist() == [
+        1,
+        2,
+        2,
+        2,
+        3,
+        5,
+    ]
 
 
 @pytest.mark.usefixtures("small_tables_are_large")

@@ -8,9 +8,9 @@ import pytest
 from anon_core.anonymizers import Optimal
 from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.anonymizers.optimal import optimal, ordered
-from anon_core.anonymizers.optimal.carry import Split, solved_parts
+from anon_core.anonymizers.optimal.carry import Split, solve_parts
 from anon_core.anonymizers.optimal.columns import group_losses
-from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow
+from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow_greedy_groups
 from anon_core.anonymizers.optimal.partition import PROOF, least_loss
 from anon_core.errors import InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
@@ -107,7 +107,7 @@ def test_golden_three_of_seven_and_the_other_four():
 def test_golden_the_chain_of_split_and_carry():
     """Example 1: the first part carries {14, 7, 10, 16, 19, 13}, the second is the last."""
     table = fars(rows=IN_ORDER)
-    first, second = solved_parts(table, loss_table(table.codebook, "range"), Split(sets=3))
+    first, second = solve_parts(table, loss_table(table.codebook, "range"), Split(sets=3))
     assert [IN_ORDER[v] for v in first.records] == IN_ORDER[:9]
     assert {IN_ORDER[v] for v in first.carried} == {14, 7, 10, 16, 19, 13}
     assert [{IN_ORDER[v] for v in group} for group in first.groups] == [{12, 1, 11}]
@@ -118,7 +118,7 @@ def test_golden_the_chain_of_split_and_carry():
 def chain(n, k, split, seed=0):
     table = random_table(n, k, seed)
     table = table.at(ordered.by_variance(table, "range"))
-    return list(solved_parts(table, loss_table(table.codebook, "range"), split))
+    return list(solve_parts(table, loss_table(table.codebook, "range"), split))
 
 
 @pytest.mark.parametrize(("sets", "most", "parts"), [(3, 24, 11), (4, 27, 9), (5, 30, 7)])
@@ -154,7 +154,7 @@ def test_bubble_carry_keeps_the_classes_that_lose_least(size, accept):
         assert len(part.records) == size
         assert len(part.groups) == accept
         piece = table.at(np.array(part.records))
-        best, _ = least_loss(piece, loss, ordered.consecutive(piece), PROOF)
+        best, _ = least_loss(piece, loss, ordered.build_initial_groups(piece), PROOF)
         assert group_losses(table, loss, part.groups).sum() <= sum(
             sorted(group_losses(piece, loss, best))[:accept]
         )
@@ -166,12 +166,12 @@ def test_golden_the_parts_of_split_and_carry():
     """Tables 5 and 6: what the first part solves, and the loss of the second."""
     first = fars(rows=IN_ORDER[:9])
     loss = loss_table(first.codebook, "range")
-    best, _ = least_loss(first, loss, ordered.consecutive(first), PROOF)
+    best, _ = least_loss(first, loss, ordered.build_initial_groups(first), PROOF)
     named = {frozenset(IN_ORDER[v] for v in group) for group in best}
     assert named == classes("1,11,12 13,14,19 7,10,16")
     assert group_losses(first, loss, best).sum() / WHOLE == pytest.approx(5.298387, abs=1e-6)
     second = fars(rows=IN_ORDER[3:])
-    best, _ = least_loss(second, loss, ordered.consecutive(second), PROOF)
+    best, _ = least_loss(second, loss, ordered.build_initial_groups(second), PROOF)
     assert group_losses(second, loss, best).sum() / WHOLE == pytest.approx(17.814516, abs=1e-6)
     assert len(second.k) <= 3 * (2 * 3 - 1 + 3)  # Lemma 2
 
@@ -207,7 +207,7 @@ def test_exact_is_the_least_of_all_partitions(seed, ages, cities):
     table = encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
     for name in ("range", "binary", "rank"):
         loss = loss_table(table.codebook, name)
-        found, proved = least_loss(table, loss, ordered.consecutive(table), PROOF)
+        found, proved = least_loss(table, loss, ordered.build_initial_groups(table), PROOF)
         assert proved
         assert sorted(v for group in found for v in group) == list(range(n))
         assert all(len(group) >= k[group].max() for group in found)
@@ -232,7 +232,7 @@ def test_greedy_search_is_its_definition(seed, name):
     loss = loss_table(table.codebook, name)
     group = np.full(n, -1)
     cells = Cells.of(table, loss)
-    grow(table.k.astype(np.int64), cells, Runs.of(cells), group)
+    grow_greedy_groups(table.k.astype(np.int64), cells, Runs.of(cells), group)
     left, number = list(range(n)), 0
     while left:
         members = [left.pop(0)]
@@ -297,7 +297,7 @@ def test_the_methods_lose_less_in_their_order():
 
 def test_auto_follows_the_size_by_k(monkeypatch):
     """Fewer than 6 columns, small k, and not too many records: Split & Carry."""
-    chosen = Optimal()._chosen
+    chosen = Optimal()._choose_method
     assert chosen(random_table(200, 7)) == "split-and-carry"
     assert chosen(random_table(201, 7)) == "greedy"
     assert chosen(random_table(50, 8)) == "greedy"
@@ -315,7 +315,7 @@ def test_split_and_carry_loses_less_than_greedy_search(k):
     parts = chain(600, k, Split())
     assert max(len(part.records) for part in parts[:-1]) <= k * (2 * k - 1 + 3)
     groups = [group for part in parts for group in part.groups]
-    greedy = ordered.greedy(table, loss, sequential=True)
+    greedy = ordered.build_greedy_groups(table, loss, sequential=True)
     assert group_losses(table, loss, groups).sum() < group_losses(table, loss, greedy).sum()
 
 

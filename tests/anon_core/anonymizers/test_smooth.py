@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.anonymizers.smooth.facility_kernels import close_small
-from anon_core.anonymizers.smooth.state import opened
-from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen
+from anon_core.anonymizers.smooth.state import open_groups
+from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen_group
 from anon_core.engines import local
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.matrices.records import SparseMatrix
@@ -231,11 +231,11 @@ def test_a_group_that_holds_most_items_has_room_for_every_record():
     indptr = np.cumsum([0, *map(len, held)]).astype(np.int64)
     indices = np.concatenate([np.array(items, dtype=np.int32) for items in held])
     rows = Rows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
-    groups = opened(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
+    groups = open_groups(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
     first = np.int32(0)  # as kernels call them: numba compiles each type apart
     for v in range(2, len(held)):
         leave_group(rows, groups, v)
-        widen(groups, first, indptr[v + 1] - indptr[v])
+        widen_group(groups, first, indptr[v + 1] - indptr[v])
         assert (groups.start + groups.room).max() <= groups.used[0] <= len(groups.item)
         enter_group(rows, groups, v, first)
     there = slice(groups.start[0], groups.start[0] + groups.length[0])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth import farmed, neighbours
-from anon_core.anonymizers.smooth.blocks import cut
+from anon_core.anonymizers.smooth.blocks import cut_into_blocks
 from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.engines import farm as dask
 from anon_core.engines import local
@@ -61,7 +61,7 @@ def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, block, others,
 def test_each_block_has_what_its_records_demand_and_none_is_needlessly_large(groups, length):
     size, need = np.array(groups).T
     need = np.minimum(need, size.sum())
-    block = cut(size, need, length)
+    block = cut_into_blocks(size, need, length)
     assert (np.diff(block, prepend=0) >= 0).all()  # a block is a stretch of the sequence
     assert (np.diff(block, prepend=0) <= 1).all()
     records = np.bincount(block, weights=size)
@@ -98,11 +98,11 @@ def test_stretches_of_a_search_find_what_one_process_finds(matrix, most, monkeyp
     monkeypatch.setattr(neighbours, "MOST_COMPARED", most)
     rows, farm = Rows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
     each = partial(farmed.on_farm, farm=farm)
-    whole = neighbours.neighbours(rows, matrix.items)
+    whole = neighbours.list_neighbours(rows, matrix.items)
     assert (whole >= 0).sum(axis=1).min() > 5
     for length in (1, 90, 699, 900):
         before = len(farm.sent)
-        assert (neighbours.neighbours(rows, matrix.items, each, length) == whole).all()
+        assert (neighbours.list_neighbours(rows, matrix.items, each, length) == whole).all()
         stretches = -(-700 // max(length, 6))  # 128 at most
         assert len(farm.sent) - before == stretches * (2 if most == 100 else 1)
 

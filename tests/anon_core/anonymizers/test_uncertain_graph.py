@@ -10,32 +10,32 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Obfuscate
-from anon_core.anonymizers.uncertain_graph.candidates import candidates
+from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
 from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropies, degrees_of
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import add_columns
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
     GRAIN,
+    draw_truncated_normal,
     grain_of,
     of_source,
-    perturbed,
-    truncated_normal,
+    perturb_probabilities,
 )
 from anon_core.anonymizers.uncertain_graph.planning import (
     Means,
-    asked_of,
-    exempted,
-    plan,
-    shortfalls,
+    build_hiding_targets,
+    choose_exempt_vertices,
+    compute_shortfalls,
+    plan_degree_moves,
 )
-from anon_core.anonymizers.uncertain_graph.rewiring import rewired
-from anon_core.anonymizers.uncertain_graph.search import Turn, kept_step, most_turns, next_turn
-from anon_core.anonymizers.uncertain_graph.selection import uniqueness
+from anon_core.anonymizers.uncertain_graph.rewiring import rewire_edges
+from anon_core.anonymizers.uncertain_graph.search import Turn, find_best_step, most_turns, next_turn
+from anon_core.anonymizers.uncertain_graph.selection import compute_uniqueness
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.measures.graph.degrees import Degrees as AuditedDegrees
 from anon_core.measures.graph.degrees import Edges as AuditedEdges
-from anon_core.measures.graph.obfuscation import entropies, obfuscation
+from anon_core.measures.graph.obfuscation import compute_entropies, measure_obfuscation
 from anon_core.specs.graphs import ONE, Knowledge
 from anon_core.steps import Step
 from tests import naive
@@ -165,7 +165,7 @@ def test_the_auditor_finds_the_same_entropies():
     for knowledge in get_args(Knowledge):
         stated = replace(source, knowledge=knowledge)
         degrees = AuditedDegrees.of(AuditedEdges(source.u, source.v, source.p, 200))
-        expected = entropies(degrees, degrees, knowledge)
+        expected = compute_entropies(degrees, degrees, knowledge)
         assert Hiding.of(stated).entropies(edges_of(source)) == pytest.approx(expected, abs=1e-9)
 
 
@@ -194,16 +194,16 @@ def test_sigma_is_scanned_then_halved_and_c_escalates():
     assert next_turn(steps, 0, 2.0, 3.0) == Turn(1.75 / 256, 2.0)
     steps.append(step(5, 1.75 / 256, 0, error=0.4))
     assert next_turn(steps, 0, 2.0, 3.0) == Turn(1.625 / 256, 2.0)
-    assert kept_step(steps, 0) == 5
+    assert find_best_step(steps, 0) == 5
 
 
 def test_uniqueness_is_the_inverse_of_the_commonness():
     source = drawn(40, 90, 2)
-    degree = edges_of(source).expected_billionths() / ONE
+    degree = edges_of(source).degree_billionths() / ONE
     theta = degree.std()
     density = np.exp(-((degree[:, None] - degree) ** 2) / (2 * theta**2))
     expected = theta * np.sqrt(2 * np.pi) / density.sum(axis=1)
-    assert uniqueness(edges_of(source)) == pytest.approx(expected)
+    assert compute_uniqueness(edges_of(source)) == pytest.approx(expected)
 
 
 def test_candidates_leave_excluded_vertices_alone_and_end():
@@ -211,7 +211,7 @@ def test_candidates_leave_excluded_vertices_alone_and_end():
     excluded = np.zeros(60, dtype=np.bool_)
     excluded[:4] = True
     stream = np.random.default_rng(3)
-    inside, added = candidates(edges_of(source), np.ones(60), excluded, 3.0, stream)
+    inside, added = draw_candidates(edges_of(source), np.ones(60), excluded, 3.0, stream)
     assert not inside[excluded[source.u] | excluded[source.v]].any()
     assert not (excluded[added.u] | excluded[added.v]).any()
     outside = np.count_nonzero(excluded[source.u] | excluded[source.v])
@@ -222,7 +222,7 @@ def test_candidates_leave_excluded_vertices_alone_and_end():
     assert not new & keys
     assert (added.u < added.v).all()
     triangle = edges_of(graph(3, {(0, 1): 0.0, (0, 2): 0.0, (1, 2): 0.0}, 1))
-    inside, added = candidates(triangle, np.ones(3), np.zeros(3, dtype=np.bool_), 5.0, stream)
+    inside, added = draw_candidates(triangle, np.ones(3), np.zeros(3, dtype=np.bool_), 5.0, stream)
     assert inside.all()  # an edge leaves with its probability, here never
     assert len(added.u) == 0
 
@@ -233,7 +233,7 @@ def test_an_edge_leaves_the_candidates_with_its_probability():
     left = np.zeros(2)
     for seed in range(20):
         stream = np.random.default_rng(seed)
-        inside, _ = candidates(source, np.ones(40), np.zeros(40, dtype=np.bool_), 1.6, stream)
+        inside, _ = draw_candidates(source, np.ones(40), np.zeros(40, dtype=np.bool_), 1.6, stream)
         likely = source.p == ONE
         left += np.count_nonzero(~inside & likely), np.count_nonzero(~inside & ~likely)
     assert left[0] > 2.5 * left[1] > 0
@@ -245,21 +245,23 @@ def test_certain_graphs_are_perturbed_as_boldi_does():
     edges = edges_of(graph(30, pairs, 1))
     half = edges._replace(p=np.where(np.arange(len(edges.p)) % 2, ONE, 0).astype(np.int32))
     sigma = np.full(len(edges.p), 0.3)
-    r = truncated_normal(sigma, np.random.default_rng(5))
-    found = perturbed(half, sigma, 0.0, "towards half", GRAIN, np.random.default_rng(5))
+    r = draw_truncated_normal(sigma, np.random.default_rng(5))
+    found = perturb_probabilities(half, sigma, 0.0, "towards half", GRAIN, np.random.default_rng(5))
     assert found / ONE == pytest.approx(np.where(half.p == ONE, 1 - r, r), abs=1e-6)
     assert (found % 1000 == 0).all()
 
 
 def test_perturbations_follow_the_truncated_normal_distribution():
-    drawn_ = truncated_normal(np.full(20_000, 0.4), np.random.default_rng(1))
+    drawn_ = draw_truncated_normal(np.full(20_000, 0.4), np.random.default_rng(1))
     expected = scipy.stats.truncnorm(0, 1 / 0.4, scale=0.4)
     assert scipy.stats.kstest(drawn_, expected.cdf).pvalue > 1e-3
-    assert (truncated_normal(np.zeros(5), np.random.default_rng(1)) == 0).all()
+    assert (draw_truncated_normal(np.zeros(5), np.random.default_rng(1)) == 0).all()
     half = Edges(2000, *(np.full(2000, x, dtype=np.int32) for x in (0, 1, ONE // 2)))
-    moved = perturbed(half, np.full(2000, 0.1), 0.0, "undirected", GRAIN, np.random.default_rng(2))
+    moved = perturb_probabilities(
+        half, np.full(2000, 0.1), 0.0, "undirected", GRAIN, np.random.default_rng(2)
+    )
     assert 800 < np.count_nonzero(moved > ONE // 2) < 1200
-    white = perturbed(
+    white = perturb_probabilities(
         half._replace(p=half.p * 0),
         np.zeros(2000),
         0.5,
@@ -309,9 +311,9 @@ def test_rewiring_moves_expected_degrees_as_planned():
     shift = np.zeros(200)
     shift[[3, 8, 20, 21, 22]] = 2.5
     shift[[0, 1, 2]] = -4
-    before = edges.expected_billionths()
-    after = rewired(edges, shift, GRAIN, np.random.default_rng(1))
-    change = (after.expected_billionths() - before) / ONE
+    before = edges.degree_billionths()
+    after = rewire_edges(edges, shift, GRAIN, np.random.default_rng(1))
+    change = (after.degree_billionths() - before) / ONE
     assert change == pytest.approx(shift, abs=1e-4)
     assert (after.p % 1000 == 0).all()
     assert 0 <= after.p.min() <= after.p.max() <= ONE
@@ -326,11 +328,11 @@ def test_a_plan_reaches_what_it_is_asked_in_its_model():
     degrees = degrees_of(edges)
     bits = hiding.entropies(edges)
     assert hiding.below(bits).any()
-    asked = asked_of(hiding, bits, degrees, 0.01)
-    assert shortfalls(asked).any()
-    mean = edges.expected_billionths() / ONE
-    shift = plan(asked, degrees, Means(mean, mean), 5)
-    assert not shortfalls(asked).any()
+    asked = build_hiding_targets(hiding, bits, degrees, 0.01)
+    assert compute_shortfalls(asked).any()
+    mean = edges.degree_billionths() / ONE
+    shift = plan_degree_moves(asked, degrees, Means(mean, mean), 5)
+    assert not compute_shortfalls(asked).any()
     assert (mean + shift >= 0).all()
     assert 0 < np.count_nonzero(shift) < 60
 
@@ -339,7 +341,7 @@ def test_exempt_vertices_lack_most_and_share_a_fate():
     source = drawn(300, 900, 8, exempt=9)
     hiding = Hiding.of(source)
     bits = hiding.entropies(edges_of(source))
-    chosen = exempted(hiding, bits)
+    chosen = choose_exempt_vertices(hiding, bits)
     assert 0 < np.count_nonzero(chosen) <= 9
     assert hiding.below(bits)[chosen].all()
     for degree in set(hiding.known[chosen].tolist()):
@@ -365,7 +367,7 @@ def test_every_knowledge_is_hidden_from_the_auditor(knowledge):
     degrees = (
         AuditedDegrees.of(AuditedEdges(each.u, each.v, each.p, 300)) for each in (source, made)
     )
-    found = obfuscation(*degrees, knowledge, source.k)
+    found = measure_obfuscation(*degrees, knowledge, source.k)
     assert np.count_nonzero(found.below) <= 1
     assert (made.p % 1000 == 0).all()
     assert made.p.min() >= 1000

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.adaptive import farmed
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.memory import travelling_memory
+from anon_core.anonymizers.adaptive.memory import farm_memory
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.errors import ClusterError, LimitError
@@ -197,7 +197,7 @@ def test_a_run_goes_on_and_is_seen(cluster, table, expected):
 @pytest.mark.parametrize("records", [1, 64, 65, 1023, 65_536, 8_000_000])
 def test_tasks_are_groups_of_blocks_and_together_all_of_them(monkeypatch, records):
     monkeypatch.setattr(farmed, "GROUP", 16)
-    chunks = farmed.chunked(records)
+    chunks = farmed.cut_task_blocks(records)
     assert list(itertools.chain(*chunks)) == list(range(-(-records // 64)))
     assert len(chunks) <= farmed.MOST_CHUNKS
     assert all(len(blocks) % 16 == 0 for blocks in chunks[:-1])
@@ -337,7 +337,7 @@ def test_stated_memory_is_an_upper_bound(cluster):
     tracemalloc.start()
     try:
         cluster.run(table)
-        assert tracemalloc.get_traced_memory()[1] <= MAKER.memory(table) + travelling_memory(table)
+        assert tracemalloc.get_traced_memory()[1] <= MAKER.memory(table) + farm_memory(table)
     finally:
         tracemalloc.stop()
 

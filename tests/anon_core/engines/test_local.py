@@ -99,7 +99,7 @@ def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
 
 def test_threads_are_set_and_given_back():
     class Threads(Observer):
-        def stepped(self, state):
+        def on_step(self, state):
             during.add(numba.get_num_threads())
 
     table, before, during = big_table(300, 3, 2), numba.get_num_threads(), set()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anon_core.engines import farm as dask
 from anon_core.engines import shuffle as engine
-from anon_core.engines.farm import DaskFarm, connected
+from anon_core.engines.farm import DaskFarm, connect_client
 from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import ClusterError, LimitError
@@ -42,13 +42,13 @@ class Echo:
         if self.twice:
             for _, pairs in inbox.pairs(0):
                 inbox.keep(3, pairs.word)
-            held = np.zeros(inbox.kept_words(3) + 1, dtype=np.int32)
+            held = np.zeros(inbox.count_words(3) + 1, dtype=np.int32)
             half = len(held) // 2
             assert inbox.kept(3, 0, held[:half]) == half
             assert inbox.kept(3, half, held[half:]) == len(held) - 1 - half
             inbox.drop(3)
             inbox.drop(3)
-            assert inbox.kept_words(3) == inbox.kept(3, 0, held) == 0
+            assert inbox.count_words(3) == inbox.kept(3, 0, held) == 0
             yield np.array([-1, len(held) - 1, *held[:-1]], dtype=np.int32)
         for channels, (key, start, word) in inbox.pairs(0, 1):
             for i, channel in enumerate(channels):
@@ -151,7 +151,7 @@ def test_a_killed_worker_changes_nothing(tmp_path, expected, when):
             killed.append(spawned()[0])
             killed[0].kill()
 
-    with connected(None, 2, 1) as client:
+    with connect_client(None, 2, 1) as client:
         shuffle = FarmShuffle(DaskFarm(client), tmp_path, 4, 2**16, murder)
         answer, traffic = ran(shuffle, Echo(), PLENTY)
     assert len(killed) == 1
@@ -168,7 +168,7 @@ def test_nobody_is_left(tmp_path, monkeypatch):
     def murder(*_):
         client.close()
 
-    with connected(None, 1, 1) as client, pytest.raises(ClusterError):
+    with connect_client(None, 1, 1) as client, pytest.raises(ClusterError):
         ran(FarmShuffle(DaskFarm(client), tmp_path, 2, 2**16, murder), Echo(), PLENTY)
     assert list(tmp_path.iterdir()) == []
 

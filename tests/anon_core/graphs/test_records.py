@@ -48,7 +48,7 @@ def test_more_vertices_than_there_are_cannot_be_demanded():
 
 def test_packing_loses_nothing():
     given = graph(knowledge="mode", exempt=1)
-    again = UncertainGraph.unpacked(*given.packed())
+    again = UncertainGraph.unpack_arrays(*given.packed())
     assert (again.knowledge, again.exempt) == ("mode", 1)
     made = ObfuscatedGraph(given, given.u, given.v, given.p)
     for other in (again, again.made(made.arrays(), (), 0)):

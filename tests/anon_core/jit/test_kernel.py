@@ -43,7 +43,7 @@ def test_pieces_cover_the_items_in_order(count, threads):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba, "get_num_threads", lambda: threads)
-        kernel.spread(work, count)
+        kernel.spread_work(work, count)
     pieces.sort()
     assert [begin for begin, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
     assert (pieces[0][0], pieces[-1][1]) == (0, count)
@@ -57,7 +57,7 @@ def test_an_error_ends_the_work_and_reaches_the_caller():
             raise MemoryError
 
     with pytest.raises(MemoryError):
-        kernel.spread(work, 100)
+        kernel.spread_work(work, 100)
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -70,7 +70,7 @@ def test_helpers_spread_no_further():
             seen[threading.get_ident()] = numba.get_num_threads()
             all_here.wait(60)
 
-    kernel.spread(work, 100)
+    kernel.spread_work(work, 100)
     assert seen.pop(threading.get_ident()) == threads
     assert list(seen.values()) == [1] * (threads - 1)
 

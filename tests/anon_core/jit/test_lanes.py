@@ -62,7 +62,7 @@ def test_comparisons_give_a_bit_a_lane(draw):
 def test_transposes(draw):
     square = draw.integers(0, 2**16, LANES * LANES).astype(np.uint16)
     expected = square.reshape(LANES, LANES).T.ravel().copy()
-    njit(lambda flat: lanes.transpose(flat))(square)
+    njit(lambda flat: lanes.transpose_square(flat))(square)
     assert (square == expected).all()
 
 
@@ -82,7 +82,7 @@ def test_maps_meet(draw):
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 1000])
 def test_tallies_bits(draw, size):
-    call = njit(lambda counts, words, size: lanes.tally(counts, LANES, words, 3, size))
+    call = njit(lambda counts, words, size: lanes.tally_bits(counts, LANES, words, 3, size))
     words = draw.integers(0, 2**64, size + 5, dtype=np.uint64)
     counts = np.ones(2 * LANES, dtype=np.int32)
     union = call(counts, words, size)

@@ -3,14 +3,14 @@
 import numpy as np
 from numba import njit
 
-from anon_core.jit.prefetch import prefetch
+from anon_core.jit.prefetch import prefetch_entry
 
 
 @njit
 def total(values, ahead):
     added = values[0] - values[0]
     for i in range(len(values)):
-        prefetch(values, np.int64(i + ahead))
+        prefetch_entry(values, np.int64(i + ahead))
         added += values[i]
     return added
 

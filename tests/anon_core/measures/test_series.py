@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.errors import InputError
-from anon_core.measures.series import MOST, Cell, cell_crowds, histories
+from anon_core.measures.series import MOST, Cell, cell_crowds, count_histories
 from tests import naive
 from tests.anon_core.series.cells import fitting
 
@@ -61,7 +61,7 @@ def cells(draw):
 
 @given(cells())
 def test_histories_by_all_choices_of_rows(drawn):
-    found = histories([cell for _, cell in drawn])
+    found = count_histories([cell for _, cell in drawn])
     assert found.chain.tolist() == sorted({c for _, cell in drawn for c in cell.chain.tolist()})
     for chain, number, rows in zip(found.chain, found.number, found.rows, strict=True):
         own = [
@@ -81,7 +81,7 @@ def test_histories_by_all_choices_of_rows(drawn):
 def test_great_numbers_stop():
     everything = listed(np.ones((64, 64), dtype=bool))
     for versions in (9, 10, 11, 12):
-        found = histories([Cell(np.arange(64), *everything)] * versions)
+        found = count_histories([Cell(np.arange(64), *everything)] * versions)
         assert set(found.number.tolist()) == {min(MOST, 64**versions)}
         assert set(found.rows.tolist()) == {64}
 
@@ -90,17 +90,17 @@ def test_many_values_add_up_to_what_can_be_stated():
     value = np.repeat([0, 1], 32)
     everything = listed(np.ones((64, 64), dtype=bool))
     for versions in (11, 12, 13):
-        found = histories([Cell(np.arange(64), *everything, value=value)] * versions)
+        found = count_histories([Cell(np.arange(64), *everything, value=value)] * versions)
         assert set(found.number.tolist()) == {min(MOST, 2 * 32**versions)}
 
 
 def test_no_cells():
-    assert histories([]).chain.tolist() == []
+    assert count_histories([]).chain.tolist() == []
 
 
 def test_cells_that_contradict_each_other_are_refused():
     pair = listed(np.ones((2, 2), dtype=bool))
     with pytest.raises(InputError, match="either all cells"):
-        histories([Cell(np.arange(2), *pair), Cell(np.arange(2), *pair, value=np.arange(2))])
+        count_histories([Cell(np.arange(2), *pair), Cell(np.arange(2), *pair, value=np.arange(2))])
     with pytest.raises(InputError, match="at most one record"):
-        histories([Cell(np.zeros(2, dtype=np.int64), *pair)])
+        count_histories([Cell(np.zeros(2, dtype=np.int64), *pair)])

@@ -11,8 +11,8 @@ from anon_core.anonymizers import Adaptive, Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating import fits, matching, widening
-from anon_core.seating.even import evened, shares_of
-from anon_core.seating.matching import drawn_by_holders
+from anon_core.seating.even import build_even_rows, shares_of
+from anon_core.seating.matching import draw_by_holders
 from anon_core.tables import encoding
 from anon_core.tables.loss import loss_table
 from tests import drawn, naive
@@ -54,7 +54,7 @@ def test_against_the_definition(table, weights, masked):
     hidden = np.zeros_like(table.bits)
     if masked:
         hidden = Adaptive(weights=weights).anonymize(table).hidden
-    check_even(table, evened(table, hidden, feature_weights(table.codebook, weights)))
+    check_even(table, build_even_rows(table, hidden, feature_weights(table.codebook, weights)))
 
 
 def keep_short(patch):
@@ -71,7 +71,9 @@ def test_short_lists_are_enough(table):
     with pytest.MonkeyPatch.context() as patch:
         keep_short(patch)
         hidden = np.full_like(table.bits, np.uint64(2**table.codebook.features - 1))
-        check_even(table, evened(table, hidden, feature_weights(table.codebook, "columns")))
+        check_even(
+            table, build_even_rows(table, hidden, feature_weights(table.codebook, "columns"))
+        )
 
 
 def test_exchanges_hide_less_and_even_seats_cost_nothing_with_one_k():
@@ -104,7 +106,7 @@ def test_one_k_of_more_than_a_thousand(whole):
     table = encoding.from_bits(bits, np.full(1300, 1100))
     even = Adaptive(seats="even").anonymize(table)
     assert even.holders.shape == (1300, 1100)
-    seat = drawn_by_holders(table, even.holders, words(5))
+    seat = draw_by_holders(table, even.holders, words(5))
     assert sorted(seat) == list(range(1300))
     if whole:
         check_even(table, even)
@@ -113,7 +115,7 @@ def test_one_k_of_more_than_a_thousand(whole):
 @given(few_levels(), st.integers(0, 2**32 - 1))
 def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
     even = Adaptive(seats="even").anonymize(table)
-    seat = drawn_by_holders(table, even.holders, words(seed))
+    seat = draw_by_holders(table, even.holders, words(seed))
     assert sorted(seat) == list(range(table.records))
     assert (naive.shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
 
@@ -129,7 +131,7 @@ def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
     d, draws = even.holders.shape[1], 4000
     seen, stream = np.zeros((12, 12)), words(3)
     for _ in range(draws):
-        seen[np.arange(12), drawn_by_holders(table, even.holders, stream)] += 1
+        seen[np.arange(12), draw_by_holders(table, even.holders, stream)] += 1
     expected = naive.shares(table, even.holders) / d
     assert abs(seen / draws - expected).max() < 0.05  # five standard deviations and more
 
@@ -143,7 +145,7 @@ def test_seats_exist_for_every_k_up_to_the_number_of_records(table, data, short)
         if short:
             keep_short(patch)
         weights = feature_weights(table.codebook, "columns")
-        check_even(table, evened(table, np.zeros_like(table.bits), weights))
+        check_even(table, build_even_rows(table, np.zeros_like(table.bits), weights))
 
 
 @pytest.mark.parametrize("k", [[100], [150], [199], [200], [40, 200], [2, 20, 100]])
@@ -151,7 +153,9 @@ def test_seats_exist_where_k_is_many_of_the_records(k):
     """Most lists are shorter than what a row needs."""
     table = drawn.clustered(200, 1)
     table = replace(table, k=np.resize(np.array(k, dtype=np.int32), 200))
-    check_even(table, evened(table, table.bits * 0, feature_weights(table.codebook, "columns")))
+    check_even(
+        table, build_even_rows(table, table.bits * 0, feature_weights(table.codebook, "columns"))
+    )
 
 
 def test_crowds_of_200_among_5000_records_have_even_seats():
@@ -180,4 +184,4 @@ def test_more_rows_than_there_are_cannot_be_held():
     table = encoding.from_bits(np.eye(4, dtype=int), np.full(4, 4))
     table = replace(table, k=np.full(4, 5, dtype=np.int32))
     with pytest.raises(InfeasibleError, match="no even seats"):
-        evened(table, np.zeros_like(table.bits), feature_weights(table.codebook, "bits"))
+        build_even_rows(table, np.zeros_like(table.bits), feature_weights(table.codebook, "bits"))

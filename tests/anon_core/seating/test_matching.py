@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import maximum_flow
 from anon_core.anonymizers import Adaptive
 from anon_core.seating import chances as chances_module
 from anon_core.seating.chances import FREE, LEVELLED, LIMITS, list_seats, seat_chances
-from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE
-from anon_core.seating.matching import drawn, halved, random_matching
+from anon_core.seating.matching import draw_by_chances, halve_multiplicities, random_matching
 from anon_core.tables import encoding
 from anon_core.tables.records import MaskedTable
 from tests import naive
@@ -152,7 +152,7 @@ def test_filling_gives_a_maximum_flow_from_any_flow(data):
     has, wants = left.copy(), right.copy()
     for _ in range(3):
         limit += rng.integers(0, 9, len(rows)).astype(np.int32)
-        fill(indptr, rows, limit, held, has, wants, start, slot, back)
+        raise_flow(indptr, rows, limit, held, has, wants, start, slot, back)
         assert (held >= 0).all()
         assert (held <= limit).all()
         assert (np.bincount(owner, held, left_size) == left - has).all()
@@ -184,7 +184,9 @@ def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, s
     for flip in (np.uint32(0), np.uint32(2**32 - 1)):
         supply = iter([given_words[0], given_words[1], given_words[2] ^ flip])
         halves.append(
-            halved(owner, row, count, (n, n), lambda number, supply=supply: next(supply)[:number])
+            halve_multiplicities(
+                owner, row, count, (n, n), lambda number, supply=supply: next(supply)[:number]
+            )
         )
         assert (np.bincount(owner, halves[-1], n) == layers // 2).all()
         assert (np.bincount(row, halves[-1], n) == layers // 2).all()
@@ -200,7 +202,7 @@ def test_seats_are_drawn_as_often_as_their_chances_say():
     draw, draws = words(4), 4000
     seen = np.zeros((24, 24))
     for _ in range(draws):
-        seen[np.arange(24), drawn(chances, draw)] += 1
+        seen[np.arange(24), draw_by_chances(chances, draw)] += 1
     assert abs(seen / draws - by_seat).max() < math.sqrt(math.log(2 * 24 * 24 * 1e10) / (2 * draws))
 
 

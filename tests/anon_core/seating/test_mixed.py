@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
-from anon_core.seating.matching import drawn_by_holders
-from anon_core.seating.reseating import mixed
+from anon_core.seating.matching import draw_by_holders
+from anon_core.seating.reseating import mix_values
 from anon_core.tables import encoding
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
@@ -36,20 +36,20 @@ def uniform(made, seat, value):
 @given(st.integers(4, 40), st.integers(0, 2**32 - 1))
 def test_no_more_crowds_show_one_value_and_everyone_keeps_a_seat_of_the_law(n, seed):
     made, value = made_of(n, seed)
-    drawn = drawn_by_holders(made.table, made.holders, words(seed))
-    seat = mixed(made.table, made.hidden, made.holders, drawn, value, words(1))
+    drawn = draw_by_holders(made.table, made.holders, words(seed))
+    seat = mix_values(made.table, made.hidden, made.holders, drawn, value, words(1))
     assert sorted(seat) == list(range(n))
     chances = naive.shares(made.table, made.holders)
     assert (chances[np.arange(n), seat] > 0).all()
     assert uniform(made, seat, value) <= uniform(made, drawn, value)
-    again = mixed(made.table, made.hidden, made.holders, drawn, value, words(1))
+    again = mix_values(made.table, made.hidden, made.holders, drawn, value, words(1))
     assert (seat == again).all()
 
 
 def test_exchanges_mix_a_larger_table():
     made, value = made_of(600, 5)
-    drawn = drawn_by_holders(made.table, made.holders, words(2))
-    seat = mixed(made.table, made.hidden, made.holders, drawn, value, words(3))
+    drawn = draw_by_holders(made.table, made.holders, words(2))
+    seat = mix_values(made.table, made.hidden, made.holders, drawn, value, words(3))
     before, after = (uniform(made, each, value) for each in (drawn, seat))
     assert before - after > 10
     assert (seat != drawn).mean() < 0.2

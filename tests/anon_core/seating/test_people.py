@@ -12,11 +12,11 @@ from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.seating import swapping
-from anon_core.seating.even import even_memory, evened
-from anon_core.seating.matching import drawn_by_holders, random_matching
+from anon_core.seating.even import build_even_rows, even_memory
+from anon_core.seating.matching import draw_by_holders, random_matching
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.reseating import mixed, reseated, reseating_memory
-from anon_core.seating.rings import ring
+from anon_core.seating.reseating import mix_values, reseat_memory, reseat_people
+from anon_core.seating.rings import seat_in_ring
 from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.records import MaskedTable
@@ -42,7 +42,7 @@ def owned(draw):
 
 def even_rows(table, hidden):
     """Even seats, also where some person owns nearly 1/k of all records."""
-    return evened(table, hidden, feature_weights(table.codebook, "columns"))
+    return build_even_rows(table, hidden, feature_weights(table.codebook, "columns"))
 
 
 def check_people(table, hidden, holders):
@@ -84,7 +84,7 @@ def test_short_lists_are_enough(table):
 def test_a_ring_seats_different_people_in_each_row(table):
     classes = RecordClasses.of_table(table)
     for shares in (table.k[0], 3 * table.k[0]):
-        holders = classes.first[ring(classes, shares)]
+        holders = classes.first[seat_in_ring(classes, shares)]
         assert (holders[:, 0] == classes.first[classes.of]).all()
         check_people(table, np.full_like(table.bits, np.uint64(2**64 - 1)), holders)
 
@@ -129,7 +129,7 @@ def test_at_home_every_crowd_holds_k_people(table):
     home = np.arange(table.records)
     for people in crowds_of(table, made.hidden, home):
         assert (people >= table.k).all()
-    stays = reseated(table, made.hidden, made.holders, home, words(1))
+    stays = reseat_people(table, made.hidden, made.holders, home, words(1))
     assert (stays == home).all()
 
 
@@ -181,13 +181,13 @@ def test_exchanges_mend_the_crowds_of_a_larger_table(larger):
         sits[seat] = person
         return int((naive.people(fit, sits) < 4).sum())
 
-    drawn = drawn_by_holders(table, made.holders, words(5))
+    drawn = draw_by_holders(table, made.holders, words(5))
     assert short(drawn) > 0
     assert short(random_matching(made, words(5))) == 0
-    seat = reseated(table, made.hidden, made.holders, drawn, words(6))
+    seat = reseat_people(table, made.hidden, made.holders, drawn, words(6))
     assert short(seat) == 0
     assert (seat != drawn).mean() < 0.2
-    again = reseated(table, made.hidden, made.holders, drawn, words(6))
+    again = reseat_people(table, made.hidden, made.holders, drawn, words(6))
     assert (seat == again).all()
 
 
@@ -197,8 +197,8 @@ def test_exchanges_bring_nobody_home_more_often_than_the_lot_does(larger):
     theirs = (person[larger.holders] == person[:, None]).mean()
     home = []
     for _ in range(40):
-        drawn = drawn_by_holders(larger.table, larger.holders, stream)
-        seat = reseated(larger.table, larger.hidden, larger.holders, drawn, stream)
+        drawn = draw_by_holders(larger.table, larger.holders, stream)
+        seat = reseat_people(larger.table, larger.hidden, larger.holders, drawn, stream)
         home.append([(person[rows] == person).mean() for rows in (drawn, seat)])
     lot, after = np.mean(home, axis=0)
     error = np.std(home, axis=0, ddof=1) / np.sqrt(len(home))
@@ -217,9 +217,9 @@ def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
     draws, stream = 1000, words(6)
     seen, after = np.zeros((2, 8, 8))
     for _ in range(draws):
-        drawn = drawn_by_holders(table, made.holders, stream)
+        drawn = draw_by_holders(table, made.holders, stream)
         seen[np.arange(8), drawn] += 1
-        after[np.arange(8), reseated(table, made.hidden, made.holders, drawn, stream)] += 1
+        after[np.arange(8), reseat_people(table, made.hidden, made.holders, drawn, stream)] += 1
     assert abs(seen / draws - expected).max() < 0.08  # five standard deviations and more
     of_person = np.add.reduceat(after / draws, np.arange(0, 8, 2))
     assert of_person.max() <= 2 / k
@@ -251,13 +251,13 @@ def test_exchanges_take_no_more_memory_than_stated(larger):
     table, home = larger.table, np.arange(800)
     given = table, np.full_like(larger.hidden, 2**24 - 1), larger.holders
     for exchange in (
-        lambda: reseated(*given, home, words(1)),
-        lambda: mixed(*given, home, home % 3, words(1)),
+        lambda: reseat_people(*given, home, words(1)),
+        lambda: mix_values(*given, home, home % 3, words(1)),
     ):
         exchange()  # compiles
         tracemalloc.start()
         exchange()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        stated = reseating_memory(table, larger.holders.shape[1])
+        stated = reseat_memory(table, larger.holders.shape[1])
         assert peak <= stated <= 3 * peak

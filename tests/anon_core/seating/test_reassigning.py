@@ -10,7 +10,7 @@ from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
 from anon_core.seating import reassigning
-from anon_core.seating.even import evened
+from anon_core.seating.even import build_even_rows
 from anon_core.tables.demands import of_people
 from tests.anon_core.seating.test_even import check_even, few_levels
 from tests.drawn import drawn
@@ -33,7 +33,7 @@ def cost(table, rows, weights):
 def test_seats_stay_even_and_rows_hide_no_more(table):
     weights = feature_weights(table.codebook, "cells")
     hidden = np.zeros_like(table.bits)
-    before, after = (evened(table, hidden, weights, passes) for passes in (0, 2))
+    before, after = (build_even_rows(table, hidden, weights, passes) for passes in (0, 2))
     check_even(table, after)
     assert cost(table, after, weights) <= cost(table, before, weights)
 
@@ -44,7 +44,7 @@ def test_segments_of_any_length_stay_even_and_more_passes_hide_less(monkeypatch)
     hidden, costs = np.zeros_like(table.bits), []
     for segment, passes in ((500, 0), (7, 2), (500, 2)):
         monkeypatch.setattr(reassigning, "SEGMENT", segment)
-        rows = evened(table, hidden, weights, passes)
+        rows = build_even_rows(table, hidden, weights, passes)
         check_even(table, rows)
         costs.append(cost(table, rows, weights))
     assert costs[2] < costs[0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.demands import MOST_K, Demand
-from anon_core.tables.demands import resolve
+from anon_core.tables.demands import resolve_demands
 
 MARK = "zq7"
 
@@ -23,7 +23,7 @@ def quiet(error):
 
 
 def test_constant():
-    k, kept = resolve(Demand(constant=3), everyone(4), None)
+    k, kept = resolve_demands(Demand(constant=3), everyone(4), None)
     assert k.tolist() == [3, 3, 3, 3]
     assert k.dtype == np.int32
     assert kept.all()
@@ -32,22 +32,22 @@ def test_constant():
 @given(st.integers(1, 40), st.integers(0, 30), st.integers(0, 2**64))
 def test_uniform_draws_both_ends_and_repeats_itself(low, more, seed):
     demand = Demand(uniform=(low, low + more), seed=seed)
-    k, kept = resolve(demand, everyone(300), None)
+    k, kept = resolve_demands(demand, everyone(300), None)
     assert k.min() >= low
     assert k.max() <= low + more
     assert kept.all()
-    assert (resolve(demand, everyone(300), None)[0] == k).all()
+    assert (resolve_demands(demand, everyone(300), None)[0] == k).all()
 
 
 def test_uniform_reaches_every_k_of_its_range():
-    k, _ = resolve(Demand(uniform=(2, 5), seed=1), everyone(500), None)
+    k, _ = resolve_demands(Demand(uniform=(2, 5), seed=1), everyone(500), None)
     assert set(k.tolist()) == {2, 3, 4, 5}
-    other, _ = resolve(Demand(uniform=(2, 5), seed=2), everyone(500), None)
+    other, _ = resolve_demands(Demand(uniform=(2, 5), seed=2), everyone(500), None)
     assert (k != other).any()
 
 
 def test_column():
-    k, _ = resolve(Demand(column="k"), everyone(3), np.array([1.0, 3.0, 2.0]))
+    k, _ = resolve_demands(Demand(column="k"), everyone(3), np.array([1.0, 3.0, 2.0]))
     assert k.tolist() == [1, 3, 2]
 
 
@@ -57,12 +57,12 @@ def test_columns_that_hold_no_k_are_counted(wrong):
     with pytest.raises(
         InputError, match="column 'wish': 2 of 4 records hold no whole k >= 1; fix the source"
     ):
-        resolve(demand, everyone(4), np.array([1.0, wrong, 2.0, wrong]))
+        resolve_demands(demand, everyone(4), np.array([1.0, wrong, 2.0, wrong]))
 
 
 def test_groups():
     demand = Demand(by="state", levels={"IA": 3, "NY": 2}, default=1)
-    k, _ = resolve(demand, everyone(4), np.array(["IA", "TX", None, "NY"], dtype=object))
+    k, _ = resolve_demands(demand, everyone(4), np.array(["IA", "TX", None, "NY"], dtype=object))
     assert k.tolist() == [3, 1, 1, 2]
 
 
@@ -71,14 +71,14 @@ def test_groups_without_a_level_are_counted():
     with pytest.raises(
         InputError, match="column 'state': 2 of 3 records are of a group that levels do not name"
     ) as caught:
-        resolve(demand, everyone(3), np.array([MARK, MARK + "x", None], dtype=object))
+        resolve_demands(demand, everyone(3), np.array([MARK, MARK + "x", None], dtype=object))
     quiet(caught.value)
 
 
 @pytest.mark.parametrize("values", [None, np.array([1.0])])
 def test_columns_that_were_not_given(values):
     with pytest.raises(InputError, match="column 'wish', which was not given for every record"):
-        resolve(Demand(column="wish"), everyone(2), values)
+        resolve_demands(Demand(column="wish"), everyone(2), values)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,16 @@ def test_a_demand_shows_no_levels():
 )
 def test_more_than_everyone_is_refused_with_counts(demand):
     with pytest.raises(InfeasibleError, match="3 of 3 records demand k > 3; lower k or drop them"):
-        resolve(demand, everyone(3), None)
+        resolve_demands(demand, everyone(3), None)
 
 
 def test_only_records_that_stay_are_a_crowd():
     stays = np.array([True, True, False, True])
     with pytest.raises(InfeasibleError, match="1 of 3 records demand k > 3"):
-        resolve(Demand(column="k"), stays, np.array([1.0, 4.0, 9.0, 3.0]))
-    k, kept = resolve(Demand(column="k", infeasible="drop"), stays, np.array([1.0, 4.0, 9.0, 2.0]))
+        resolve_demands(Demand(column="k"), stays, np.array([1.0, 4.0, 9.0, 3.0]))
+    k, kept = resolve_demands(
+        Demand(column="k", infeasible="drop"), stays, np.array([1.0, 4.0, 9.0, 2.0])
+    )
     assert kept.tolist() == [True, False, False, True]
     assert k[kept].tolist() == [1, 2]
 
@@ -128,7 +130,7 @@ def test_only_records_that_stay_are_a_crowd():
 @pytest.mark.parametrize("k", [[2, 2], [1, 3, 3]])
 def test_a_release_of_one_or_none_is_refused(k):
     with pytest.raises(InfeasibleError, match="fewer than 2 records are left"):
-        resolve(
+        resolve_demands(
             Demand(column="k", infeasible="drop"), np.arange(len(k)) < 1, np.array(k, dtype=float)
         )
 
@@ -142,8 +144,8 @@ def test_dropping_leaves_the_largest_crowd_that_suits_itself(people):
     demand = Demand(column="k", infeasible="drop")
     if (stays & (wishes <= best)).sum() < 2:
         with pytest.raises(InfeasibleError, match="fewer than 2"):
-            resolve(demand, stays, wishes)
+            resolve_demands(demand, stays, wishes)
         return
-    k, kept = resolve(demand, stays, wishes)
+    k, kept = resolve_demands(demand, stays, wishes)
     assert kept.tolist() == (stays & (wishes <= best)).tolist()
     assert (k[kept] <= kept.sum()).all()

@@ -19,9 +19,9 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import (
     MISSING,
-    complete,
-    decode,
+    decode_levels,
     encode,
+    find_complete_records,
     fit,
 )
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
@@ -248,7 +248,7 @@ def test_bits_are_the_levels_and_levels_the_bits(table):
     n = len(columns["sure"])
     book = fit(specs, columns)
     found = encode(book, columns, ones(n))
-    assert (decode(book, found.bits) == found.codes).all()
+    assert (decode_levels(book, found.bits) == found.codes).all()
     x = unpacked(found.bits, book.features)
     for index, attribute in enumerate(book.attributes):
         start, stop = book.bit_offsets[index : index + 2]
@@ -262,7 +262,7 @@ def test_bits_that_are_no_level_decode_to_none(attribute, data):
     assume(attribute.bits > 0)
     book = Codebook((attribute,))
     flags = data.draw(hnp.arrays(np.bool_, (4, attribute.bits)))
-    levels = decode(book, packed(flags))
+    levels = decode_levels(book, packed(flags))
     for row, level in zip(flags, levels[0], strict=True):
         meant = [
             each for each in range(attribute.levels) if (bits_of(attribute, each) == row).all()
@@ -395,9 +395,14 @@ def test_rules_for_missing_values(kind, values):
         "column 'a' has 2 missing values and the plan refuses them",
         lambda: encode_one(rule("refuse"), values),
     )
-    assert complete([rule("drop")], {"a": values}).tolist() == [True, False, True, False]
+    assert find_complete_records([rule("drop")], {"a": values}).tolist() == [
+        True,
+        False,
+        True,
+        False,
+    ]
     for other in ("category", "all-hidden", "refuse"):
-        assert complete([rule(other)], {"a": values}).all()
+        assert find_complete_records([rule(other)], {"a": values}).all()
 
 
 @pytest.mark.parametrize("missing", ["category", "refuse", "all-hidden"])
@@ -496,7 +501,7 @@ def test_different_sets_have_different_cells(attribute):
         table = BinaryTable(
             book,
             codes,
-            encoding.pack(book, codes),
+            encoding.pack_levels(book, codes),
             codes[0],
             np.zeros((1, len(patterns)), dtype=np.bool_),
         )

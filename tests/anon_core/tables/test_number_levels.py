@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_core.measures.table.shared import Shared, shared
+from anon_core.measures.table.shared import Shared, count_shared_levels
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.cuts import readable_cut
-from anon_core.tables.encoding import encode, fit, fitted
+from anon_core.tables.encoding import encode, fit, fit_codebook
 from tests.anon_core.tables.test_encoding import numbers, ones, packed, refused, texts
 
 DAY = np.datetime64("1970-01-01")
@@ -27,7 +27,7 @@ def one(values, least=1, persons=None, **how):
     spec = ColumnSpec(name="a", **{"kind": "numeric", **how})
     sure = ColumnSpec(name="sure", kind="categorical")  # there must be a feature
     columns = {"a": values, "sure": texts(*map(str, range(len(values))))}
-    found = fitted([spec, sure], columns, least, persons)
+    found = fit_codebook([spec, sure], columns, least, persons)
     return found.codebook.attributes[0], found.joined.get("a", 0)
 
 
@@ -328,7 +328,7 @@ def test_levels_are_shared_as_promised(drawn):
     columns = {"a": values, "sure": texts(*map(str, range(len(values))))}
     book = fit([spec, sure], columns, least, persons)
     entry = json.loads(json.dumps(codebook_to_json(book)))["attributes"][0]
-    found = shared(spec, entry, values, least, persons)
+    found = count_shared_levels(spec, entry, values, least, persons)
     assert (found.few, found.own) == (0, 0)
     if not np.isnan(values).all():
         assert found.levels > 0
@@ -342,7 +342,7 @@ def test_what_too_few_people_share_is_counted():
 
     def counted(*given, spec=spec, **more):
         entry = {"labels": list(given), "has_missing": False, **more}
-        return shared(spec, entry, ages, 3)
+        return count_shared_levels(spec, entry, ages, 3)
 
     assert counted("..25", "25..") == Shared(levels=2, few=1, bounds=1, own=0)
     assert counted("..30", "30..") == Shared(levels=2, few=1, bounds=1, own=1)
@@ -354,12 +354,14 @@ def test_what_too_few_people_share_is_counted():
     owners = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9])
     entry = {"labels": ["..20", "20.."], "has_missing": False}
     for persons, few in ((None, 0), (owners, 0), (np.minimum(owners, 8), 1)):
-        assert shared(quantiles, entry, ages, 3, persons).few == few
-    assert shared(quantiles, entry, ages, 3, np.ones(11, dtype=int)).own == 1
+        assert count_shared_levels(quantiles, entry, ages, 3, persons).few == few
+    assert count_shared_levels(quantiles, entry, ages, 3, np.ones(11, dtype=int)).own == 1
     pool = ColumnSpec(name="a", kind="numeric", rare="pool")
     assert counted("20", "25", "27..", spec=pool) == Shared(levels=3, few=2, bounds=1)
     for broken in (["x..", "5"], [None], 5):
         refused(
             "the codebook's entry of column 'a' cannot be read",
-            lambda broken=broken: shared(spec, {"labels": broken, "has_missing": 0}, ages, 3),
+            lambda broken=broken: count_shared_levels(
+                spec, {"labels": broken, "has_missing": 0}, ages, 3
+            ),
         )

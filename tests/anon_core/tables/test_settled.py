@@ -148,4 +148,4 @@ def alike(records):
     attribute = Attribute(name="a", kind="binary", encoding="ordinal", labels=("0", "1"))
     book = Codebook((attribute,))
     k = np.full(records, 2, dtype=np.int32)
-    return BinaryTable(book, codes, encoding.pack(book, codes), k, codes.astype(np.bool_))
+    return BinaryTable(book, codes, encoding.pack_levels(book, codes), k, codes.astype(np.bool_))

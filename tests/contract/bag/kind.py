@@ -171,7 +171,7 @@ class BagKind(Kind):
     def utility(self, sections):
         return sections["utility"]["shown"]
 
-    def intersected(self, run, ledger, overlaps, audit=None):
+    def intersect_crowds(self, run, ledger, overlaps, audit=None):
         return {"overlapping": 0, "people": 0, "below_k": 0, "least_margin": 0}
 
 

@@ -25,7 +25,7 @@ class Bag:
         return {"k": self.k}, {"codes": self.codes}
 
     @classmethod
-    def unpacked(cls, document, arrays):
+    def unpack_arrays(cls, document, arrays):
         return cls(arrays["codes"], document["k"])
 
     def made(self, arrays, steps, kept):
@@ -69,5 +69,5 @@ class Pool:
             rare[left[np.argmin(counts[left])]] = True
         hidden = rare[data.codes]
         steps = (Step(1, {"hidden": int(hidden.sum())}),)
-        (observer or Observer()).stepped(State({"hidden": hidden}, steps))
+        (observer or Observer()).on_step(State({"hidden": hidden}, steps))
         return Pooled(hidden, steps)

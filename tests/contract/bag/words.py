@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from reports.facts import Fact
-from reports.quantities import count, known
+from reports.quantities import count, is_number
 from reports.words import Block, Check, CheckText, PageSection
 
 
@@ -26,7 +26,7 @@ class BagWords:
     def promise(self, manifest):
         return f"Each of the {count(manifest['privacy']['records'])} lines hides in a group of k."
 
-    def unchanged(self, manifest):
+    def describe_no_change(self, manifest):
         return ""
 
     def promised(self, manifest):
@@ -40,7 +40,7 @@ class BagWords:
 
     def checks(self, manifest):
         below = manifest["privacy"].get("groups_below_k")
-        return [Check("Groups below k", "0", count(below), known(below) and below == 0)]
+        return [Check("Groups below k", "0", count(below), is_number(below) and below == 0)]
 
     def warnings(self, manifest):
         return []
@@ -66,7 +66,7 @@ class BagWords:
     def utility(self, manifest):
         return [Block("Kept", (), [Fact("Shown", str(manifest["utility"]["shown"]), "of 1")])]
 
-    def kept_step(self, steps):
+    def find_published_step(self, steps):
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 
     def sections(self, manifest, measured):

@@ -75,11 +75,11 @@ def test_refused(tmp_path, key, value):
 
 def test_the_manifest_names_every_column_with_its_role(tmp_path):
     plan = load(tmp_path, PLAN)
-    assert plan.kind.described(plan.data) == {
+    assert plan.kind.describe_columns(plan.data) == {
         "columns": {
             "age": {"role": "quasi", "kind": "numeric"},
             "k": {"role": "drop", "decides_k": True},
         }
     }
     rows = load(tmp_path, PLAN, "privacy.rows_are_people=true")
-    assert rows.kind.described(rows.data)["rows_are_people"] is True
+    assert rows.kind.describe_columns(rows.data)["rows_are_people"] is True

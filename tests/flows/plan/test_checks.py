@@ -13,9 +13,9 @@ from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attacks import SWEEPS
 from flows.audit import audit_release
 from flows.release import release
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from kinds.table.words import WORDS
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tasks.source.sources import Source
 from tests import naive
 from tests.flows.orders import Order, people
@@ -252,8 +252,8 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
             raise ValueError("rare-Atlantis")
         return sound(suite, columns)
 
-    sound = run._passed
-    monkeypatch.setattr(run, "_passed", held)
+    sound = run._find_passed
+    monkeypatch.setattr(run, "_find_passed", held)
     order = Order(tmp_path, checks={"min_utility": 0.1})
     words = (
         "publication refused; required: 0 of 1 expectations hold; failed: "
@@ -275,7 +275,7 @@ def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
         rows.append(f"{chance.randint(18, 80)},{chance.choice(CITIES)},{ill}")
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
     plan = tmp_path / "plan.toml"
-    text = decided(starter(Source(path=tmp_path / "people.csv")))
+    text = decided(propose_plan(Source(path=tmp_path / "people.csv")))
     plan.write_text(text)
     words = (
         r"column 'illness': (\d+) of 300 people \([\d.]+ %\) hide in a crowd that shows one value, "
@@ -290,4 +290,4 @@ def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
     limited = {each["measure"]: each["found"] for each in found["checks"]}
     assert limited["uniform crowds"] <= 0.05
     assert limited["attack success"] <= 0.1
-    assert verdict(found, WORDS).tone in ("holds", "warns", "some")
+    assert judge_manifest(found, WORDS).tone in ("holds", "warns", "some")

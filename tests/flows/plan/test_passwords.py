@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from flows.plan.passwords import withheld
+from flows.plan.passwords import withhold_passwords
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from tasks.places.credentials import (
@@ -123,7 +123,7 @@ def test_a_query_that_holds_one_is_refused(plan_of, tmp_path, query):
         ReleasePlan.load(path, [f"source.query={json.dumps(query)}"])
     assert "zq7" not in str(caught.value)
     document = {"source": {"uri": SOURCE, "query": query}}
-    assert "zq7" not in json.dumps(withheld(document))
+    assert "zq7" not in json.dumps(withhold_passwords(document))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_block_of_prefect(server):
 
 def test_what_the_vault_keeps_is_withheld_nevertheless():
     document = {"source": {"uri": HELD[0][0]}, "publish": {"ledger": HELD[1][0], "path": "x"}}
-    assert withheld(document) == {
+    assert withhold_passwords(document) == {
         "source": {"uri": SOURCE},
         "publish": {"ledger": LEDGER, "path": "x"},
     }

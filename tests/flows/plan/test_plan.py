@@ -171,7 +171,7 @@ formats = ["parquet", "csv"]
 )
 def test_the_examples_are_plans(path):
     plan = ReleasePlan.load(path)
-    roles = {each["role"] for each in plan.kind.described(plan.data)["columns"].values()}
+    roles = {each["role"] for each in plan.kind.describe_columns(plan.data)["columns"].values()}
     assert roles & {"quasi", "probability"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from flows.audit import audit_release
 from kinds.graph.kind import KIND
-from kinds.graph.rows import flat
+from kinds.graph.rows import flatten_rows
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
 from tasks.vault.storage import file_sha256
@@ -33,7 +33,7 @@ class Copy:
 
     def write(self, rows):
         rows.write_parquet(self.folder / "edges.parquet")
-        write_csv(flat(rows), self.folder / "edges.csv.gz")
+        write_csv(flatten_rows(rows), self.folder / "edges.csv.gz")
 
     def rename(self, new):
         """Give each vertex the key that `new` gives its old key, in order again."""
@@ -242,7 +242,7 @@ def test_a_probability_changed_or_an_edge_dropped_in_a_published_folder(tmp_path
     p = rows["p"].to_list()
     for changed in (rows.with_columns(p=pl.Series([p[0] + 1e-6, *p[1:]])), rows[1:]):
         changed.write_parquet(folder / "edges.parquet")
-        write_csv(flat(changed), folder / "edges.csv.gz")
+        write_csv(flatten_rows(changed), folder / "edges.csv.gz")
         broken = {each.guarantee for each in audit_release(folder, order.plan).broken}
         assert "files as published" in broken
         manifest = folder / "manifest.json"
@@ -256,13 +256,13 @@ def test_a_probability_changed_or_an_edge_dropped_in_a_published_folder(tmp_path
 
 
 def test_formats_that_differ(copy):
-    write_csv(flat(copy.rows[1:]), copy.folder / "edges.csv.gz")
+    write_csv(flatten_rows(copy.rows[1:]), copy.folder / "edges.csv.gz")
     assert copy.broken() == {"same table in every format"}
 
 
 @pytest.mark.parametrize("text", ["0.0500000", "5e-2", "+0.050000", "0.05", " 0.050000"])
 def test_a_probability_of_a_csv_file_that_is_written_in_another_way(copy, text):
-    rows = flat(copy.rows)
+    rows = flatten_rows(copy.rows)
     copy.write(with_p(copy, [0.05, *copy.rows["p"].to_list()[1:]]))
     texts = rows.with_columns(p=pl.Series([text, *rows["p"].to_list()[1:]]))
     write_csv(texts, copy.folder / "edges.csv.gz")

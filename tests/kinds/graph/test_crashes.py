@@ -12,10 +12,10 @@ from tests.kinds.graph.orders import GraphOrder
 WORK = {
     "ingest reads": ("kinds.graph.ingest", "read_source"),
     "ingest digests vertices": ("kinds.graph.ingest", "write_identifiers"),
-    "encode makes the graph": ("kinds.graph.encode", "encoded"),
+    "encode makes the graph": ("kinds.graph.encode", "encode_edges"),
     "anonymize writes": ("kinds.graph.write", "write_csv"),
     "check judges": ("kinds.graph.kind", "audit_graph"),
-    "publish renders the report": ("tasks.stages.publish", "report"),
+    "publish renders the report": ("tasks.stages.publish", "render_report"),
 }
 FILES = ("edges.parquet", "edges.csv.gz", "codebook.json")
 

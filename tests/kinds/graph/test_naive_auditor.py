@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinds.graph.kind import KIND
-from kinds.graph.layout import codebook
-from kinds.graph.rows import flat
+from kinds.graph.layout import format_codebook
+from kinds.graph.rows import flatten_rows
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
 from tests import naive
@@ -47,8 +47,8 @@ def publish(folder, n, source, released, k, eps, knows):
     schema = {"u": pl.String, "v": pl.String, "p": pl.Float64}
     frame = pl.DataFrame(sorted(pairs), schema=schema, orient="row")
     frame.write_parquet(folder / "edges.parquet")
-    write_csv(flat(frame), folder / "edges.csv.gz")
-    (folder / "codebook.json").write_text(codebook(n))
+    write_csv(flatten_rows(frame), folder / "edges.csv.gz")
+    (folder / "codebook.json").write_text(format_codebook(n))
     first = [end for i, j in source[0] for end in (names[i], names[j])]
     own = list(dict.fromkeys([*first, *names]))
     claim = {"record": range(n), "key": [keys[names.index(each)] for each in own]}

@@ -7,7 +7,7 @@ import pytest
 
 from kinds.graph.words import WORDS
 from reports import page
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tests.kinds.graph.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
@@ -42,25 +42,25 @@ def test_everybody_can_read_it(links, tmp_path, width):
 def test_a_missing_count_fails(stated, key):
     del stated["privacy"][key]
     if key == "below":
-        assert verdict(stated, WORDS).tone == "fails"
+        assert judge_manifest(stated, WORDS).tone == "fails"
     assert not WORDS.checks(stated)[0].passed
 
 
 def test_one_vertex_more_than_is_exempt_fails(stated):
     stated["privacy"] |= {"below": 3, "exempt": 3}
-    told = verdict(stated, WORDS)
+    told = judge_manifest(stated, WORDS)
     assert told.tone == "some"
     share = f"{300 / stated['privacy']['records']:.1f} %"
     assert f"but 3 of {stated['privacy']['records']} vertices ({share}) hide among" in told.heading
     assert not any(fact.bad for fact in WORDS.headline(stated))
     stated["privacy"]["below"] = 4
-    assert verdict(stated, WORDS).tone == "fails"
+    assert judge_manifest(stated, WORDS).tone == "fails"
     assert [fact.value for fact in WORDS.headline(stated) if fact.bad] == ["4"]
 
 
 def test_vertices_without_protection_are_told(stated):
     stated["privacy"] |= {"k_min": 1, "unprotected": 3}
-    told = verdict(stated, WORDS)
+    told = judge_manifest(stated, WORDS)
     assert told.tone == "some"
     assert "3 of these vertices are not protected" in told.paragraph
 
@@ -85,7 +85,7 @@ def test_the_promise_names_what_is_known(stated, knows, words):
     assert f"Someone who knows {words}, and nothing else of it" in WORDS.promise(stated)
     finer = "Finer knowledge of a degree." in dict(WORDS.not_promised(stated))
     assert finer == (knows != "distribution")
-    assert "Someone who knows" in page.render(stated, MEASURED, WORDS)
+    assert "Someone who knows" in page.render_release_page(stated, MEASURED, WORDS)
 
 
 def test_probabilities_that_stay_and_connections_that_go_are_warnings(stated):
@@ -99,6 +99,6 @@ def test_probabilities_that_stay_and_connections_that_go_are_warnings(stated):
 
 
 def test_rows_of_the_release_and_of_the_source_are_edges(stated):
-    text = page.render(stated, MEASURED, WORDS)
+    text = page.render_release_page(stated, MEASURED, WORDS)
     assert "780" in text
     assert "80 rows, 3 columns" in text

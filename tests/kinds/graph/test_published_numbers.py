@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kinds.graph.judge.measured import published_step
-from kinds.graph.pictures import bins, degree_plot
+from kinds.graph.judge.measured import round_step
+from kinds.graph.pictures import choose_degree_bins, degree_plot
 from tests.kinds.graph.orders import manifest
 
 
@@ -26,7 +26,7 @@ def test_distances_of_few_pairs_are_left_out(links):
 
 def test_steps_state_rounded_figures():
     step = {"number": 2, "sigma": 0.0312499, "below": 91, "degree error": 0.5001, "seconds": 0.25}
-    assert published_step({**step, "published": True}) == {
+    assert round_step({**step, "published": True}) == {
         "number": 2, "sigma": 0.032, "below": 91, "degree error": 0.501, "seconds": 0.25,
         "published": True,
     }  # fmt: skip
@@ -38,7 +38,7 @@ def test_each_bin_of_degrees_has_k_vertices_of_the_source(least):
     before = np.zeros(301)
     before[:40] = np.geomspace(50, 1, 40)
     before[300] = 1
-    starts = bins(before, least)
+    starts = choose_degree_bins(before, least)
     held = [before[a:b].sum() for a, b in zip(starts, [*starts[1:], 301], strict=True)]
     assert starts[0] == 0
     assert len(starts) == 1 or min(held) >= least
@@ -48,5 +48,5 @@ def test_each_bin_of_degrees_has_k_vertices_of_the_source(least):
 
 
 def test_few_vertices_make_one_bin():
-    assert bins(np.array([3.0, 2.0]), 20) == [0]
+    assert choose_degree_bins(np.array([3.0, 2.0]), 20) == [0]
     assert "0 or more" in degree_plot(np.array([3.0, 2.0]), np.array([5.0]), 20)

@@ -14,11 +14,11 @@ from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
 from kinds.graph.checks import GraphFloors
-from kinds.graph.encode import encoded
+from kinds.graph.encode import encode_edges
 from kinds.graph.facts import triangle_sides
-from kinds.graph.ingest import ingested
+from kinds.graph.ingest import ingest_source
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.people import remade
+from kinds.graph.people import rebuild_people
 from kinds.graph.read import read_source
 from kinds.graph.words import WORDS
 from kinds.graph.write import write_release
@@ -169,7 +169,7 @@ def test_eps_n_is_counted_without_rounding(tmp_path):
     """0.29 of 100 is 29; as float64 it is 28.999999999999996. By makers and auditor."""
     order = GraphOrder(tmp_path, edges(vertices=100), privacy={"eps": 0.29})
     k = np.full(100, 20, dtype=np.int32)
-    assert encoded(order.data, ingested_stage(order), k).exempt == 29
+    assert encode_edges(order.data, ingested_stage(order), k).exempt == 29
     read = read_source(Reading(order.data.source), order.data)
     assert SourceGraph.of(read, order.data).exempt == 29
 
@@ -177,7 +177,7 @@ def test_eps_n_is_counted_without_rounding(tmp_path):
 def ingested_stage(order, key="a"):
     """What ingest stores of a source, under a ledger's key."""
     ledger = SimpleNamespace(key=key.encode() * 16, key_print=key)
-    facts = ingested(order.data, Reading(order.data.source), ledger, order.folder)
+    facts = ingest_source(order.data, Reading(order.data.source), ledger, order.folder)
     return SimpleNamespace(shape=facts["shape"], file=order.folder.joinpath)
 
 
@@ -263,7 +263,7 @@ def test_people_under_another_key_are_known_by_their_edges(tmp_path):
 
     def found(place, rows):
         stage = ingested_stage(GraphOrder(tmp_path / place, rows), place)
-        people = remade(SimpleNamespace(whole=lambda _: stage), b"k" * 32)
+        people = rebuild_people(SimpleNamespace(whole=lambda _: stage), b"k" * 32)
         assert people.records == 40
         return set(people.each("record"))
 

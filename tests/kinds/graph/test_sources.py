@@ -11,7 +11,7 @@ from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
 from flows.plan.plan import PlanError
-from kinds.graph.edges import paired
+from kinds.graph.edges import join_directions
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.read import read_source
 from tasks.source.reading import Reading
@@ -23,7 +23,7 @@ def read(order):
     plan = order.data
     plan.check_header(Reading(plan.source).header)
     found = read_source(Reading(plan.source), plan)
-    made, judged = paired(found, plan.both_ways), SourceGraph.of(found, plan)
+    made, judged = join_directions(found, plan.both_ways), SourceGraph.of(found, plan)
     for one, other in zip(made, judged.edges, strict=False):
         assert one.tolist() == other.tolist()
     names = found.vertices.to_list()

@@ -6,7 +6,7 @@ import pytest
 from anon_core.specs.graphs import ONE
 from kinds.graph import checked
 from kinds.graph.suites import encoded, released
-from validations.run import run
+from validations.run import validate_columns
 
 
 class Folder:
@@ -24,7 +24,7 @@ EDGES = {"u": np.array([0, 0, 2]), "v": np.array([1, 3, 3]), "p": np.array([ONE,
 
 
 def failures(suite, columns):
-    return {outcome.words for outcome in run(suite, columns).failures}
+    return {outcome.words for outcome in validate_columns(suite, columns).failures}
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,13 @@ def failures(suite, columns):
 )  # fmt: skip
 def test_edges_as_they_were_read(tmp_path, change, broken):
     stored = Folder(tmp_path, {**EDGES, **change}, (4, 3))
-    assert failures(*checked.ingested(stored)) == broken
+    assert failures(*checked.build_ingested_suite(stored)) == broken
 
 
 def test_an_edge_that_is_lost(tmp_path):
-    assert failures(*checked.ingested(Folder(tmp_path, EDGES, (4, 4)))) == {"Exactly 4 edges."}
+    assert failures(*checked.build_ingested_suite(Folder(tmp_path, EDGES, (4, 4)))) == {
+        "Exactly 4 edges."
+    }
 
 
 GOOD = {
@@ -74,7 +76,7 @@ GOOD = {
     ],
 )  # fmt: skip
 def test_the_uncertain_graph(change, broken):
-    assert failures(encoded.suite(3), {**GOOD, **change}) == broken
+    assert failures(encoded.build_suite(3), {**GOOD, **change}) == broken
 
 
 ROWS = {
@@ -100,4 +102,4 @@ ROWS = {
     ],
 )  # fmt: skip
 def test_the_graph_to_be_published(change, broken):
-    assert failures(released.suite(3, 1, 1), {**ROWS, **change}) == broken
+    assert failures(released.build_suite(3, 1, 1), {**ROWS, **change}) == broken

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from kinds.matrix.kind import KIND
-from kinds.matrix.rows import flat
+from kinds.matrix.rows import flatten_rows
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
@@ -30,7 +30,7 @@ class Copy:
 
     def write(self, rows):
         rows.write_parquet(self.folder / "rows.parquet")
-        write_csv(flat(rows), self.folder / "rows.csv.gz")
+        write_csv(flatten_rows(rows), self.folder / "rows.csv.gz")
 
     def move(self, keys):
         self.seats.with_columns(key=pl.Series(keys)).write_parquet(self.folder / "matching.parquet")
@@ -123,7 +123,7 @@ def test_two_records_with_one_row(copy):
 @pytest.mark.parametrize("marked", ["0{}", "+{}", " {}", "{} "])
 def test_a_row_of_a_csv_file_that_is_written_in_another_way(copy, marked):
     """The same items, but the row differs from those that equal it."""
-    rows = flat(copy.rows)
+    rows = flatten_rows(copy.rows)
     items = rows["items"].to_list()
     place = next(at for at, text in enumerate(items) if text)
     items[place] = marked.format(items[place])
@@ -161,7 +161,7 @@ def test_keys_that_follow_the_source(copy):
 
 
 def test_formats_that_differ(copy):
-    write_csv(flat(copy.rows.reverse()), copy.folder / "rows.csv.gz")
+    write_csv(flatten_rows(copy.rows.reverse()), copy.folder / "rows.csv.gz")
     assert copy.broken() == {"same table in every format"}
 
 

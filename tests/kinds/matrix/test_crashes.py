@@ -12,10 +12,10 @@ from tests.kinds.matrix.orders import MatrixOrder
 WORK = {
     "ingest reads": ("kinds.matrix.ingest", "read_source"),
     "ingest digests users": ("kinds.matrix.ingest", "write_identifiers"),
-    "encode numbers": ("kinds.matrix.encode", "encoded"),
+    "encode numbers": ("kinds.matrix.encode", "encode_entries"),
     "anonymize writes": ("kinds.matrix.write", "write_csv"),
     "check judges": ("kinds.matrix.kind", "audit_matrix"),
-    "publish renders the report": ("tasks.stages.publish", "report"),
+    "publish renders the report": ("tasks.stages.publish", "render_report"),
 }
 FILES = ("rows.parquet", "rows.csv.gz", "codebook.json")
 

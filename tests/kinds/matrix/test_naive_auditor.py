@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kinds.matrix.kind import KIND
 from kinds.matrix.layout import READING
-from kinds.matrix.rows import flat
+from kinds.matrix.rows import flatten_rows
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
 from tests import naive
@@ -45,7 +45,7 @@ def publish(folder, source, rows, k):
         schema={"key": pl.String, "items": pl.List(pl.Int32)},
     ).sort("key")
     frame.write_parquet(folder / "rows.parquet")
-    write_csv(flat(frame), folder / "rows.csv.gz")
+    write_csv(flatten_rows(frame), folder / "rows.csv.gz")
     codebook = {"reading": READING, "keyed": False, "items": labels}
     (folder / "codebook.json").write_text(json.dumps(codebook))
     seats = pl.DataFrame(

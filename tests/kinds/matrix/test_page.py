@@ -7,7 +7,7 @@ import pytest
 
 from kinds.matrix.words import WORDS
 from reports import page
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
@@ -52,12 +52,12 @@ def test_the_smallest_class_is_a_bad_figure_where_it_is_too_small(stated):
 
 def test_a_missing_count_fails(stated):
     del stated["privacy"]["minorities"]
-    assert verdict(stated, WORDS).tone == "fails"
+    assert judge_manifest(stated, WORDS).tone == "fails"
 
 
 def test_users_without_protection_are_told(stated):
     stated["privacy"] |= {"k_min": 1, "unprotected": 3}
-    told = verdict(stated, WORDS)
+    told = judge_manifest(stated, WORDS)
     assert "3 of 60 users are not protected" in told.heading
     assert "3 of these users are not protected" in told.paragraph
 
@@ -70,7 +70,7 @@ def test_users_whose_class_agrees_are_counted_in_the_heading(stated, share, numb
     """The share is published rounded up to 0.1 %: 43 of 60 users are 71.67 %."""
     stated["protection"]["unanimous_rows"] = share
     stated["utility"]["jaccard"] = 0.4
-    told = verdict(stated, WORDS)
+    told = judge_manifest(stated, WORDS)
     assert told.tone == tone
     assert ("p to " in told.heading) == bool(share)
     if number:
@@ -94,4 +94,4 @@ def test_keys_of_people_are_told_as_such(stated):
     assert "fresh keys" in WORDS.columns(stated)[1].shown
     assert any("may find the person's key" in warning for warning in WORDS.warnings(stated))
     assert "Protection of people as items." in dict(WORDS.not_promised(stated))
-    assert "fresh key" in page.render(stated, np.array([5, 5]), WORDS)
+    assert "fresh key" in page.render_release_page(stated, np.array([5, 5]), WORDS)

@@ -14,7 +14,7 @@ def of_entries(tmp_path, pairs, records):
     frame = pl.DataFrame(pairs, schema={RECORD: pl.UInt32, ITEM: pl.String}, orient="row")
     frame.write_parquet(tmp_path / ENTRIES)
     stored = SimpleNamespace(shape=[records], facts={}, file=lambda name: tmp_path / name)
-    return people.people(KEY, stored)
+    return people.build_people(KEY, stored)
 
 
 def test_people_told_apart_by_what_they_hold_in_parts_as_at_once(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 
-from kinds.matrix.judge.measured import published_step
+from kinds.matrix.judge.measured import round_step
 from kinds.matrix.kind import KIND
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
@@ -42,7 +42,7 @@ def test_shares_of_true_entries_are_published_in_steps_of_a_thousandth(likes, tm
 def test_steps_state_rounded_shares_and_no_counts_of_groups():
     step = {"number": 2, "jaccard": 0.74869, "groups": 91, "moves": 7, "seconds": 0.25}
     step |= {"suppressed": 0.1241, "created": 0.122}
-    assert published_step({**step, "published": True}) == {
+    assert round_step({**step, "published": True}) == {
         "number": 2, "jaccard": 0.748, "suppressed": 0.125, "created": 0.122, "seconds": 0.25,
         "published": True,
     }  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 
 from kinds.matrix import checked
 from kinds.matrix.suites import encoded, released
-from validations.run import run
+from validations.run import validate_columns
 
 
 class Folder:
@@ -29,7 +29,7 @@ PAIRS = pl.DataFrame(
 
 
 def failures(suite, columns):
-    return {outcome.words for outcome in run(suite, columns).failures}
+    return {outcome.words for outcome in validate_columns(suite, columns).failures}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def failures(suite, columns):
     ],
 )  # fmt: skip
 def test_entries_as_they_were_read(tmp_path, pairs, broken):
-    found = failures(*checked.ingested(Folder(tmp_path, pairs)))
+    found = failures(*checked.build_ingested_suite(Folder(tmp_path, pairs)))
     assert broken <= found
     assert bool(found) == bool(broken)
 
@@ -75,7 +75,7 @@ GOOD = {
     ],
 )
 def test_the_sparse_matrix(change, broken):
-    assert failures(encoded.suite(3, 2), {**GOOD, **change}) == broken
+    assert failures(encoded.build_suite(3, 2), {**GOOD, **change}) == broken
 
 
 ROWS = {
@@ -102,9 +102,9 @@ ROWS = {
     ],
 )
 def test_the_rows_to_be_published(change, broken):
-    assert failures(released.suite(2), {**ROWS, **change}) == broken
+    assert failures(released.build_suite(2), {**ROWS, **change}) == broken
 
 
 def test_rows_that_lack_one():
     short = {name: column[:1] for name, column in ROWS.items()}
-    assert failures(released.suite(2), short) == {"Exactly 2 rows, one for each user."}
+    assert failures(released.build_suite(2), short) == {"Exactly 2 rows, one for each user."}

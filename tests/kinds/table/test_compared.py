@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from kinds.table.compared import compared
+from kinds.table.compared import compare_published_tables
 
 AGE = {
     "name": "age", "kind": "numeric", "encoding": "ordinal", "labels": ["..30", "30.."],
@@ -42,7 +42,7 @@ def test_each_column_has_its_categories_and_bounds(earlier, tmp_path):
             ("20..", "kiel", "c")]  # fmt: skip
     older = {"labels": ["..20", "20.."], "inner_edges": [20.0]}
     later = published(tmp_path / "v2", [AGE | older, CITY | labels], rows)
-    found = compared(earlier, later)
+    found = compare_published_tables(earlier, later)
     # Up to 25 perhaps no row was and perhaps all rows are.
     assert found["age"] == {"at_least": 0.0, "at_most": 1.0}
     # At least two rows were of ulm, none is; three rows are of kiel.
@@ -53,7 +53,7 @@ def test_each_column_has_its_categories_and_bounds(earlier, tmp_path):
 def test_no_shift_is_told_where_cells_need_not_be_true(earlier, tmp_path):
     rows = [("30..", "ulm", "a")]
     later = published(tmp_path / "v2", [AGE, CITY], rows, untruthful_rows=1)
-    found = compared(earlier, later)
+    found = compare_published_tables(earlier, later)
     assert found["age"] == {}
     assert found["city"] == {"new": [], "gone": []}
     assert found["ill"]["at_least"] == 0.5
@@ -62,7 +62,9 @@ def test_no_shift_is_told_where_cells_need_not_be_true(earlier, tmp_path):
 def test_a_pooled_category_may_be_any_that_is_not_named(earlier, tmp_path):
     pooled = {"labels": ["(missing)", "ulm", "(other)"], "has_other": True}
     rows = [("30..", "(other)", "a"), ("30..", "ulm", "a")]
-    found = compared(earlier, published(tmp_path / "v2", [AGE, CITY | pooled], rows))
+    found = compare_published_tables(
+        earlier, published(tmp_path / "v2", [AGE, CITY | pooled], rows)
+    )
     assert found["city"]["gone"] == ["bonn"]
     assert found["city"]["at_least"] == 0.0
     assert found["city"]["at_most"] == 0.5  # of ulm: all but one of four rows, or half
@@ -71,6 +73,6 @@ def test_a_pooled_category_may_be_any_that_is_not_named(earlier, tmp_path):
 def test_a_folder_that_cannot_be_read_tells_nothing(earlier, tmp_path):
     later = published(tmp_path / "v2", [AGE, CITY], [("30..", "ulm", "a")])
     (later / "data.csv.gz").write_bytes(b"no gzip")
-    assert compared(earlier, later) is None
+    assert compare_published_tables(earlier, later) is None
     (later / "data.csv.gz").unlink()
-    assert compared(earlier, later) is None
+    assert compare_published_tables(earlier, later) is None

@@ -6,13 +6,13 @@ import pytest
 
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.demo import demo_plan
-from tasks.source.sources import header
+from tasks.source.sources import read_source_header
 
 
 def test_the_demos_plan_is_one(tmp_path):
     path = demo_plan(tmp_path / "new" / "demo")
     plan = ReleasePlan.load(path)
-    plan.data.check_header(header(plan.data.source))
+    plan.data.check_header(read_source_header(plan.data.source))
     assert plan.name == "fair"
     assert len(plan.data.quasi) == 8
     assert plan.checks.max_uniform == 0.05

@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from kinds.table.judge.measured import _ranks
+from kinds.table.judge.measured import _rank_values
 
 TEXTS = ["9", "10", None, "-1", "10"]
 
@@ -32,4 +32,4 @@ TEXTS = ["9", "10", None, "-1", "10"]
     ],
 )
 def test_values_have_the_ranks_that_their_kind_gives(values, kind, ranks):
-    assert _ranks(values, kind).tolist() == ranks
+    assert _rank_values(values, kind).tolist() == ranks

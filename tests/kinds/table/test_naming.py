@@ -10,13 +10,13 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables.demands import stated
+from anon_core.tables.demands import list_stated_k
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.columns import Column, arrays, typed
+from kinds.columns import Column, convert_to_arrays, type_source_column
 from kinds.numerals import Numerals
 from kinds.table.column_section import ColumnSection
 from kinds.table.read import read_table
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 
@@ -51,7 +51,7 @@ def levels_of(path, column, names, **more):
     """The k of each row, where levels of k name these values."""
     demand = Demand(by=column.name, levels=dict.fromkeys(names, 10), default=2, **more)
     found = read(path, column, demand).k_values
-    return stated(demand, found.height, arrays(found)[column.name]).tolist()
+    return list_stated_k(demand, found.height, convert_to_arrays(found)[column.name]).tolist()
 
 
 # ---------------------------------------------------------------- headers among the rows
@@ -76,7 +76,7 @@ def test_identifiers_that_may_be_two_numbers_are_refused(tmp_path):
     ):
         read(path, Column(name="id", role="identifier"))
     codes = read(path, Column(name="id", role="identifier", kind="categorical"))
-    assert respell(codes.identifiers["id"]).to_list() == ["1.000", "2.500", "1.000", "7"]
+    assert normalize_spelling(codes.identifiers["id"]).to_list() == ["1.000", "2.500", "1.000", "7"]
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,9 @@ def test_readings_of_older_builds_stay_as_they_were(tmp_path):
     found = read(path, column, missing=("-9", "NA"), form=1)
     assert found.table["g"].to_list() == [-9.0, 57.0, 43.0, None]
     frame = pl.DataFrame({"g": [datetime.datetime(2024, 1, 5, 23)]})
-    assert typed(frame, Column(name="g", role="keep", kind="date", form=1), ()).to_list() == [DAY]
+    assert type_source_column(
+        frame, Column(name="g", role="keep", kind="date", form=1), ()
+    ).to_list() == [DAY]
 
 
 # ---------------------------------------------------------------- the plan

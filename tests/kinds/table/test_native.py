@@ -14,8 +14,8 @@ from anon_core.tables.records import Codebook
 from kinds.columns import Column
 from kinds.table.as_text import Reader
 from kinds.table.coded import Coded
-from kinds.table.forms import FORMAT, form_of, stored_type
-from kinds.table.native import native_cells, published_codebook
+from kinds.table.forms import FORMAT, find_stored_type, form_of
+from kinds.table.native import build_published_codebook, native_cells
 from tests.codebooks import keeps_schema
 from tests.typed import typed_cell
 
@@ -79,10 +79,10 @@ def test_every_cell_has_one_form(kind, values, spec):
     column, dtype = Column(name="a", role="quasi", spec=spec), DTYPES[kind]
     cells = cells_of(attribute)
     native = native_cells(attribute, column, cells, dtype)
-    assert native.dtype == stored_type(form_of(spec), dtype)
+    assert native.dtype == find_stored_type(form_of(spec), dtype)
     texts = cell_texts(attribute, cells)
 
-    book = published_codebook(Codebook((attribute,)), (column,), {"a": dtype})
+    book = build_published_codebook(Codebook((attribute,)), (column,), {"a": dtype})
     assert keeps_schema(json.loads(json.dumps(book)))
     (entry,), stated = book["attributes"], book["columns"][1]
     assert [typed_cell(entry, stated, text) for text in texts] == native.to_list()
@@ -96,7 +96,7 @@ def test_every_cell_has_one_form(kind, values, spec):
 def test_bounds_tell_whether_a_value_is_in_a_level():
     """Of whole numbers both ends are included; of real ones the lower end of a group is not."""
     for kind, values, spec in SPECS:
-        if not spec.counted or spec.encoding != "ordinal":
+        if not spec.is_counted or spec.encoding != "ordinal":
             continue
         attribute = fit([spec], {"a": values}, 2).attributes[0]
         column = Column(name="a", role="quasi", spec=spec)
@@ -105,7 +105,7 @@ def test_bounds_tell_whether_a_value_is_in_a_level():
         native = native_cells(attribute, column, cells, DTYPES[kind]).struct
         low, high = (native.field(side).to_physical().to_list() for side in ("lo", "hi"))
         edges = np.array(attribute.edges)
-        book = published_codebook(Codebook((attribute,)), (column,), {"a": DTYPES[kind]})
+        book = build_published_codebook(Codebook((attribute,)), (column,), {"a": DTYPES[kind]})
         open_below = book["attributes"][0]["lower"] == "excluded"
         assert open_below == (attribute.binned and kind == "float")
         for value in values[~np.isnan(values)]:
@@ -143,8 +143,8 @@ def test_other_forms_cannot_be_read(form, cell, why):
         cell = dict(zip(("lo", "hi", "missing"), cell, strict=True))
     attribute = fit([spec], {"a": values}, 2).attributes[0]
     column = Column(name="a", role="quasi", spec=spec)
-    entry = published_codebook(Codebook((attribute,)), (column,), {"a": DTYPES[kind]})
-    dtype = stored_type(form, DTYPES[kind])
+    entry = build_published_codebook(Codebook((attribute,)), (column,), {"a": DTYPES[kind]})
+    dtype = find_stored_type(form, DTYPES[kind])
     reader = Reader.of(Coded.of(entry["attributes"][0]), dtype)
     assert reader.texts(pl.Series([cell], dtype=dtype)).to_list() == [None]
 
@@ -163,7 +163,7 @@ def test_other_forms_cannot_be_read(form, cell, why):
 def test_the_schema_refuses_other_codebooks(spoil):
     kind, values, spec = SPECS[0]
     column = Column(name="a", role="quasi", spec=spec)
-    book = published_codebook(fit([spec], {"a": values}, 2), (column,), {"a": DTYPES[kind]})
+    book = build_published_codebook(fit([spec], {"a": values}, 2), (column,), {"a": DTYPES[kind]})
     book = json.loads(json.dumps(book))
     spoil(book)
     assert not keeps_schema(book)

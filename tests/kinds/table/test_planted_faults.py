@@ -99,22 +99,26 @@ class Release:
 
     def make(self, hide=None):
         """Make it as the stages do, with what the makers' modules hold at that time."""
-        table, kept, _ = coding.encoded(
+        table, kept, _ = coding.encode_records(
             *read_order(Reading(self.source), COLUMNS, self.demand), COLUMNS, self.demand
         )
         masked = Adaptive().anonymize(table)
         if hide is not None:
             masked = replace(masked, hidden=hide(table, masked.hidden))
-        seat = random_matching(masked, secrecy.stream(SEED, "matching"))
+        seat = random_matching(masked, secrecy.seed_random_stream(SEED, "matching"))
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
-        rows = write.released_rows(COLUMNS, keys, masked, seat, people, people.schema)
+        rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_rows(rows, self.folder)
-        codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
+        codebook = json.dumps(
+            write.build_published_codebook(table.codebook, COLUMNS, people.schema)
+        )
         (self.folder / "codebook.json").write_text(codebook)
-        record = pl.Series(np.flatnonzero(kept))[rows.matching["record"]]
-        rows.matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
+        record = pl.Series(np.flatnonzero(kept))[rows.keys_of_records["record"]]
+        rows.keys_of_records.with_columns(record=record).write_parquet(
+            self.folder / "matching.parquet"
+        )
         return self
 
     def audit(self):
@@ -202,14 +206,14 @@ def values_one_group_up(patch):
         binned = attribute.edges and attribute.ordinal
         return np.minimum(codes + 1, attribute.levels - 1) if binned else codes
 
-    around(patch, encoding, "_codes", change)
+    around(patch, encoding, "_encode_column", change)
 
 
 def one_value_coded_as_another(patch):
     def change(codes, attribute, _):
         return np.where(codes == 2, 1, codes) if attribute.name == "city" else codes
 
-    around(patch, encoding, "_codes", change)
+    around(patch, encoding, "_encode_column", change)
 
 
 def labels_swapped(patch):
@@ -247,7 +251,12 @@ def groups_of_one_person_less(patch):
 
 def quantiles_as_bounds(patch):
     """Single persons' values stand in the cells."""
-    around(patch, number_levels, "_readable", lambda cuts, kind, bins, n, quantiles, *_: quantiles)
+    around(
+        patch,
+        number_levels,
+        "_find_readable_cuts",
+        lambda cuts, kind, bins, n, quantiles, *_: quantiles,
+    )
 
 
 def cuts_at_single_persons_values(patch):
@@ -270,14 +279,14 @@ def lower_bounds_one_lower(patch):
 
 
 def rare_categories_not_pooled(patch):
-    around(patch, encoding, "pooled", lambda found, labels, *_: (labels, 0))
+    around(patch, encoding, "pool_rare_categories", lambda found, labels, *_: (labels, 0))
 
 
 def pool_of_few_people(patch):
-    right = encoding.pooled
+    right = encoding.pool_rare_categories
     patch.setattr(
         encoding,
-        "pooled",
+        "pool_rare_categories",
         lambda labels, values, least, persons: right(labels, values, 2, persons),
     )
 
@@ -292,7 +301,7 @@ def missing_taken_for_a_value(patch):
             )
         return columns
 
-    around(patch, coding, "arrays", change)
+    around(patch, coding, "convert_to_arrays", change)
 
 
 def missing_shown(patch):
@@ -309,7 +318,7 @@ def missing_shown_and_not_stated(patch):
 
 def incomplete_records_kept(patch):
     """Records without a birthday are released with the first one."""
-    around(patch, coding, "complete", lambda stays, *_: np.ones_like(stays))
+    around(patch, coding, "find_complete_records", lambda stays, *_: np.ones_like(stays))
 
 
 def dates_one_day_late(patch):
@@ -322,7 +331,7 @@ def dates_one_day_late(patch):
 
 
 def escapes_forgotten(patch):
-    patch.setattr(cells, "_escape", lambda label: label)
+    patch.setattr(cells, "_escape_label", lambda label: label)
 
 
 def intervals_too_narrow(patch):
@@ -331,7 +340,7 @@ def intervals_too_narrow(patch):
             return levels
         return levels[:-1] if levels[-1] > code else levels[1:]
 
-    around(patch, cells, "_levels", change)
+    around(patch, cells, "_find_allowed_levels", change)
 
 
 def own_value_left_out(patch):
@@ -340,7 +349,7 @@ def own_value_left_out(patch):
             return levels
         return tuple(level for level in levels if level != code)
 
-    around(patch, cells, "_levels", change)
+    around(patch, cells, "_find_allowed_levels", change)
 
 
 def of_typed_cells(patch, wrong):
@@ -395,7 +404,7 @@ def upside_down(patch):
 
 def bounds_within_groups(patch):
     """The lower bound of whole numbers is that of the text, which is not in the group."""
-    around(patch, bounds, "_next", lambda number, edge: number - 1)
+    around(patch, bounds, "_next_whole", lambda number, edge: number - 1)
 
 
 def missing_not_told(patch):
@@ -421,13 +430,19 @@ def narrow_types(patch):
 
 def wrong_columns_stated(patch):
     around(
-        patch, native, "described", lambda columns, *_: [{**columns[1], "role": "keep"}, *columns]
+        patch,
+        native,
+        "describe_codebook_columns",
+        lambda columns, *_: [{**columns[1], "role": "keep"}, *columns],
     )
 
 
 def bounds_not_stated(patch):
     around(
-        patch, native, "_more", lambda more, *_: {k: v for k, v in more.items() if k != "bounds"}
+        patch,
+        native,
+        "_describe_attribute",
+        lambda more, *_: {k: v for k, v in more.items() if k != "bounds"},
     )
 
 
@@ -448,13 +463,13 @@ def demands_one_too_low(patch):
         low = np.where(k == k.max(), k, np.maximum(1, k - 1))  # the greatest shapes the levels
         return low.astype(np.int32), kept
 
-    around(patch, coding, "resolve", change)
+    around(patch, coding, "resolve_demands", change)
 
 
 def everyone_of_the_default_group(patch):
-    right = coding.resolve
+    right = coding.resolve_demands
     patch.setattr(
-        coding, "resolve", lambda demand, *given: right(replace(demand, levels={}), *given)
+        coding, "resolve_demands", lambda demand, *given: right(replace(demand, levels={}), *given)
     )
 
 
@@ -546,22 +561,22 @@ def test_a_planted_fault_is_caught(release, monkeypatch, plant):
 
 
 def another_seed(patch):
-    right = coding.resolve
+    right = coding.resolve_demands
     patch.setattr(
         coding,
-        "resolve",
+        "resolve_demands",
         lambda demand, *given: right(replace(demand, seed=demand.seed + 1), *given),
     )
 
 
 def the_highest_k_never_drawn(patch):
-    right = coding.resolve
+    right = coding.resolve_demands
 
     def low(demand, *given):
         least, most = demand.uniform
         return right(replace(demand, uniform=(least, most - 1)), *given)
 
-    patch.setattr(coding, "resolve", low)
+    patch.setattr(coding, "resolve_demands", low)
 
 
 @pytest.mark.parametrize("plant", [another_seed, the_highest_k_never_drawn])

@@ -99,9 +99,9 @@ def test_older_manifests_are_compared_in_what_they_state():
 
 def test_it_is_no_attack_on_rows():
     release = full()
-    before = attackers.strongest(attackers.attacks(release))
+    before = attackers.find_strongest_attack(attackers.attacks(release))
     release["attacks"]["demand"] = DEMAND
-    assert attackers.strongest(attackers.attacks(release)) == before
+    assert attackers.find_strongest_attack(attackers.attacks(release)) == before
     TableFloors(max_attack_success=0.5).require({**release, "protection": {}}, "refused")
 
 
@@ -112,7 +112,7 @@ def test_report_and_summary_say_it():
     assert attackers.demand_guesses(release).sentences == SENTENCES
     assert SENTENCES in words_of(release).warnings(release)
     console = Console(file=StringIO(), width=100)
-    summary.terminal(release, console, words_of(release))
+    summary.print_release(release, console, words_of(release))
     shown = " ".join(console.file.getvalue().split())
     assert attackers.GUESS_HEADING in shown
     assert "A counter of rows" in shown

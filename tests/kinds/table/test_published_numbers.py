@@ -7,9 +7,9 @@ from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, crowds
-from anon_core.measures.table.law import law
+from anon_core.measures.table.law import judge_law
 from anon_core.tables import encoding
-from kinds.table.judge.attacks import attacks
+from kinds.table.judge.attacks import build_attack_section
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.anon_core.measures.table.test_crowds import released_of
@@ -39,9 +39,9 @@ def published(table, made, released, seat):
     found = crowds(table.codes, table.k, released, seat, classes, components)
     tightest, stated = tightest_rows(released, classes), None
     if made.holders is not None:
-        stated = law(table.codes, table.k, released, classes, tightest, made.holders, seat)
+        stated = judge_law(table.codes, table.k, released, classes, tightest, made.holders, seat)
     against = released, classes, components, found, tightest, stated
-    section = attacks(*against, private_demand=True)
+    section = build_attack_section(*against, private_demand=True)
     return repr((section, found.compatible.tolist(), found.matchable.tolist()))
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from kinds.table.risks import risks
+from kinds.table.risks import list_risks
 from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN
 from tests.reports.samples import alarming, full, matchable, of_rows, old, unprotected
 
 
 def figures(release, risk, what):
     """Measured, held against and result of each figure that begins like this."""
-    (named,) = [each for each in risks(release) if each.name == risk]
+    (named,) = [each for each in list_risks(release) if each.name == risk]
     return [figure[1:] for figure in named.figures if figure.what.startswith(what)]
 
 
@@ -20,7 +20,11 @@ def one(release, risk, what):
 
 
 def test_the_three_risks_of_the_opinion_stand_by_name() -> None:
-    assert [risk.name for risk in risks(full())] == ["Singling out", "Linkability", "Inference"]
+    assert [risk.name for risk in list_risks(full())] == [
+        "Singling out",
+        "Linkability",
+        "Inference",
+    ]
 
 
 def test_a_promise_is_held_against_zero() -> None:
@@ -76,7 +80,7 @@ def test_what_was_not_measured_is_never_none() -> None:
     assert inference == (NOT_MEASURED, "nothing", NOT_MEASURED)
     assert NOT_MEASURED in one(of_rows(), "Linkability", "Rows that share an identifier")
     assert one(full(), "Linkability", "Rows that share an identifier")[2] == WITHIN
-    for risk in risks(old()):
+    for risk in list_risks(old()):
         promised = [figure for figure in risk.figures if "promise" in figure.against]
         rest = [figure for figure in risk.figures if figure not in promised]
         assert {figure.result for figure in rest} == {NOT_MEASURED}

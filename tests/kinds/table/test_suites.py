@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
 from kinds.table.suites import binarized, ingested, released
-from validations.run import run
+from validations.run import validate_columns
 
 Columns = dict[str, NDArray[Any]]
 
@@ -41,8 +41,10 @@ def bare(name: str) -> str:
 class TestIngested:
     @pytest.fixture
     def failures(self, specs: list[ColumnSpec]) -> Any:
-        suite = ingested.suite(specs, ["diagnosis"])
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        suite = ingested.build_suite(specs, ["diagnosis"])
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, source: Columns) -> None:
         assert failures(source) == set()
@@ -91,8 +93,10 @@ class TestIngested:
 class TestBinarized:
     @pytest.fixture
     def failures(self, codebook: Codebook) -> Any:
-        suite = binarized.suite(codebook, 6)
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        suite = binarized.build_suite(codebook, 6)
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, packed: Columns) -> None:
         assert failures(packed) == set()
@@ -122,11 +126,11 @@ class TestBinarized:
         age = replace(codebook.attributes[1], binned=True, edges=(1.0, 2.0, 3.0))
         book = Codebook((codebook.attributes[0], age))
         packed = {**packed, "level:age": np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)}
-        assert run(binarized.suite(book, 6, 2), packed).success
-        failed = run(binarized.suite(book, 6, 3), packed).failures
+        assert validate_columns(binarized.build_suite(book, 6, 2), packed).success
+        failed = validate_columns(binarized.build_suite(book, 6, 3), packed).failures
         assert {str(each) for each in failed} == {"expect_column_levels_to_be_shared (age)"}
         medians = Codebook((codebook.attributes[0], replace(age, carry="median")))
-        assert run(binarized.suite(medians, 6, 3), packed).success
+        assert validate_columns(binarized.build_suite(medians, 6, 3), packed).success
 
     @pytest.mark.parametrize("name", ["k", "level:k", "level:age"])
     def test_column_is_absent(self, failures: Any, packed: Columns, name: str) -> None:
@@ -138,8 +142,10 @@ class TestBinarized:
 class TestReleased:
     @pytest.fixture
     def failures(self, codebook: Codebook) -> Any:
-        suite = released.suite({"k": 3, "age": 4}, 6)
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        suite = released.build_suite({"k": 3, "age": 4}, 6)
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, release: Columns) -> None:
         assert failures(release) == set()

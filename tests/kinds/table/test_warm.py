@@ -47,21 +47,21 @@ def test_a_larger_table_calls_no_other_signature(monkeypatch):
 @pytest.mark.parametrize("late", [False, True])
 def test_a_machine_compiles_once(monkeypatch, capsys, late):
     steps = []
-    monkeypatch.setattr(warm, "compiled", lambda: late)
+    monkeypatch.setattr(warm, "has_compiled_kernels", lambda: late)
     monkeypatch.setattr(warm, "tiny_table", lambda: "table")
     monkeypatch.setattr(warm, "compile_makers", steps.append)
     monkeypatch.setattr(warm, "compile_judge", steps.append)
-    with warm.compiling(quiet=False):
+    with warm.compile_in_background(quiet=False):
         pass
     assert len(steps) <= (0 if late else 2)
     assert capsys.readouterr().err == ("" if late else warm.NOTICE + "\n")
 
 
 def test_quiet_says_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(warm, "compiled", lambda: False)
+    monkeypatch.setattr(warm, "has_compiled_kernels", lambda: False)
     monkeypatch.setattr(warm, "tiny_table", lambda: "table")
     monkeypatch.setattr(warm, "compile_makers", lambda _: None)
     monkeypatch.setattr(warm, "compile_judge", lambda _: None)
-    with warm.compiling(quiet=True):
+    with warm.compile_in_background(quiet=True):
         pass
     assert capsys.readouterr().err == ""

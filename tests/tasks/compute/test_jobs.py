@@ -17,7 +17,7 @@ import pytest
 from anon_core.errors import ClusterError
 from tasks.compute import cluster as clusters
 from tasks.compute import jobs, slurm
-from tasks.compute.cluster import cancel, cancel_jobs_of, ready
+from tasks.compute.cluster import cancel_folder_job, cancel_jobs_of, require_ready_cluster
 from tasks.compute.jobs import run_job
 from tasks.compute.slurm import JobRecord, NoAnswer
 from tasks.compute.spec import Cluster
@@ -207,9 +207,9 @@ def test_the_jobs_of_a_flow_run_are_cancelled_wherever_they_are(tmp_path):
     cancel_jobs_of("mine", tmp_path / "runs")
     wait_for(lambda: not any(map(alive, ranks(folders[0]))))
     assert all(map(alive, ranks(folders[1])))
-    assert cancel(folders[1])
+    assert cancel_folder_job(folders[1])
     wait_for(lambda: not any(map(alive, ranks(folders[1]))))
-    assert cancel(folders[1])  # there is none to cancel
+    assert cancel_folder_job(folders[1])  # there is none to cancel
 
 
 def make(folder):
@@ -251,7 +251,7 @@ def ended(tmp_path, monkeypatch, *ends, resubmit=3):
     """Have jobs end like that, one after the other; the words of the watch."""
     queue, said = [Ended(*end, folder=tmp_path) for end in ends], []
     monkeypatch.setattr(jobs, "under_way", lambda *_: None)
-    monkeypatch.setattr(jobs, "submitted", lambda *_: queue.pop(0))
+    monkeypatch.setattr(jobs, "submit_job", lambda *_: queue.pop(0))
     cluster = Cluster("slurm", resubmit=resubmit)
     with pytest.raises(ClusterError) as refusal:
         run_job(tmp_path, tmp_path / "logs", cluster, lambda state: said.append(state.line()))
@@ -354,7 +354,7 @@ def test_looks_grow_rare_while_nothing_changes_and_frequent_when_something_does(
 
 def refused(cluster, folder="/vault/runs/1"):
     with pytest.raises(ClusterError) as refusal:
-        ready(cluster, Path(folder))
+        require_ready_cluster(cluster, Path(folder))
     return str(refusal.value)
 
 
@@ -393,8 +393,8 @@ def test_a_partition_that_slurm_does_not_know(monkeypatch, tmp_path):
     assert refused(Cluster("slurm", partition="zq7")) == (
         "compute.cluster.partition is not known to Slurm; allowed: debug, long"
     )
-    ready(Cluster("slurm", partition="long"), Path("/vault/runs/1"))
-    ready(Cluster("slurm"), Path("/vault/runs/1"))
+    require_ready_cluster(Cluster("slurm", partition="long"), Path("/vault/runs/1"))
+    require_ready_cluster(Cluster("slurm"), Path("/vault/runs/1"))
 
 
 def test_a_controller_that_is_down(monkeypatch, tmp_path):
@@ -406,9 +406,9 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
         == "Slurm's controller does not answer; run again when it does"
     )
     with pytest.raises(NoAnswer):
-        slurm.show("1")
+        slurm.find_job_record("1")
     with pytest.raises(NoAnswer):
-        slurm.find("name")
+        slurm.find_job_number("name")
 
 
 def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
@@ -423,9 +423,9 @@ def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
     )
     program(tmp_path, "squeue", 'if [ "$4" = --name=x ]; then echo 7; fi')
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert slurm.show("7") == JobRecord("PENDING", "Resources", "n1")
-    assert slurm.show("8") is None
-    assert (slurm.find("x"), slurm.find("y")) == ("7", None)
+    assert slurm.find_job_record("7") == JobRecord("PENDING", "Resources", "n1")
+    assert slurm.find_job_record("8") is None
+    assert (slurm.find_job_number("x"), slurm.find_job_number("y")) == ("7", None)
 
 
 def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
@@ -449,7 +449,7 @@ def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
         (("constraint", "avx512"),),
     )
     folder = order(tmp_path / "job")
-    handle = clusters.submitted(
+    handle = clusters.submit_job(
         folder, tmp_path / "logs", wanted, "me", "tests.tasks.compute.pretender", 0
     )
     assert handle.number == "41"
@@ -484,7 +484,7 @@ def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
         "echo 'sbatch: error: Batch job submission failed: Invalid account' >&2; exit 1",
     )
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(slurm, "find", lambda name: None)
+    monkeypatch.setattr(slurm, "find_job_number", lambda name: None)
     with pytest.raises(ClusterError) as refusal:
         go(order(tmp_path / "job"), Cluster("slurm"))
     assert str(refusal.value) == (

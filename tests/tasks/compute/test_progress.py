@@ -24,7 +24,7 @@ class Stage:
         monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
         monkeypatch.setattr(module, "create_progress_artifact", self.create)
         monkeypatch.setattr(module, "update_progress_artifact", self.update)
-        monkeypatch.setattr(module, "log", self.lines.append)
+        monkeypatch.setattr(module, "log_line", self.lines.append)
         self.bar = Progress(console=Console(file=io.StringIO()))
 
     def create(self, progress, **_):
@@ -64,7 +64,7 @@ def test_the_bar_moves_within_an_iteration(stage):
     assert stage.completed == 0.5
     assert stage.bar.tasks[0].fields["speed"] == "250 records/s"
     stage.now += 2
-    progress.stepped(state(1))
+    progress.on_step(state(1))
     stage.now += 2
     progress.advanced(250)
     assert stage.completed == 1.25
@@ -80,7 +80,7 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
         progress.advanced(records)
     for number in (1, 2):
         stage.now += 0.03
-        progress.stepped(state(number))
+        progress.on_step(state(number))
     progress.finish()
     assert len(stage.told) == 1 + 3 + 1
     assert stage.told[-1] == 100
@@ -90,7 +90,7 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
 def test_an_iteration_is_kept_before_it_is_told(stage):
     progress = stage.start()
     stage.now += 0.5
-    progress.stepped(state(1))
+    progress.on_step(state(1))
     assert [(len(kept.steps), seconds) for kept, seconds in stage.kept] == [(1, [0.5])]
     assert stage.lines == [
         "iteration 1 of at most 4: utility 0.5000, cover edges 7, 2,000 records/s"
@@ -103,7 +103,7 @@ def test_a_run_that_goes_on_starts_where_it_was(stage):
     assert stage.told == [50]
     assert stage.lines == ["continuing after iteration 2 of at most 4"]
     stage.now += 1
-    progress.stepped(state(3))
+    progress.on_step(state(3))
     assert progress.seconds == [1.5, 2.5, 1.0]
     assert stage.told == [50, 75]
 
@@ -112,7 +112,7 @@ def test_a_method_with_an_unknown_number_of_steps(stage):
     progress = stage.start(most=None)
     for number in (1, 2):
         stage.now += 2
-        progress.stepped(state(number))
+        progress.on_step(state(number))
     progress.finish()
     assert stage.bar.tasks[0].total is None
     assert stage.completed == 2
@@ -128,7 +128,7 @@ def test_a_server_that_goes_away_does_not_stop_the_work(stage):
     stage.now += 2
     progress.advanced(500)
     stage.away = False
-    progress.stepped(state(1))
+    progress.on_step(state(1))
     progress.finish()
     assert stage.told == [0]
     assert len(stage.kept) == 1
@@ -151,11 +151,11 @@ def look(state, done, advanced=0, reason="", node=""):
 
 def test_a_job_is_told_on_change_only(stage):
     progress = JobProgress(1000, stage.bar)
-    progress.looked(JobState("12", "PENDING", "Resources", "", None))
-    progress.looked(JobState("12", "PENDING", "Resources", "", None))
+    progress.show_state(JobState("12", "PENDING", "Resources", "", None))
+    progress.show_state(JobState("12", "PENDING", "Resources", "", None))
     for done, advanced in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):
         stage.now += 2
-        progress.looked(look("RUNNING", done, advanced, node="n1"))
+        progress.show_state(look("RUNNING", done, advanced, node="n1"))
     assert stage.completed == 3
     assert stage.lines == [
         "job 12 waits in the queue (Resources)",

@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 
 from tasks.doctor import folders, machines, software
-from tasks.doctor.look import Look, wrong
+from tasks.doctor.look import Look, count_wrong_looks
 from tasks.vault.approval import Approval, Question, Request
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order
@@ -28,9 +28,9 @@ def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
             raise software.PackageNotFoundError
         return changed.get(name) or real(name)
 
-    assert wrong(list(software.software())) == 0
+    assert count_wrong_looks(list(software.check_software())) == 0
     monkeypatch.setattr(software, "version", version)
-    looks = {look.what: look for look in software.software()}
+    looks = {look.what: look for look in software.check_software()}
     assert {what for what, look in looks.items() if look.state == "wrong"} == changed.keys()
     assert looks["sqlalchemy"].do == "pip install 'sqlalchemy<2.1,>=2.0'"
     assert looks["fastapi"].found == "not installed"
@@ -40,14 +40,14 @@ def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
 @pytest.mark.parametrize("needed", [True, False])
 def test_a_driver_is_wrong_only_if_the_plan_needs_it(monkeypatch, needed):
     monkeypatch.setattr(software, "find_spec", lambda _: None)
-    found = list(software.drivers(["duckdb"] if needed else []))
-    assert wrong(found) == needed
+    found = list(software.check_drivers(["duckdb"] if needed else []))
+    assert count_wrong_looks(found) == needed
     assert {look.state for look in found} == ({"wrong", "warning"} if needed else {"warning"})
     assert all("pip install 'crowdcover[" in look.do for look in found)
 
 
 def test_two_ranks_answer():
-    assert machines.mpi(needed=True).state == "ok"
+    assert machines.check_mpi(needed=True).state == "ok"
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_two_ranks_answer():
 def test_ranks_that_do_not_answer(monkeypatch, tmp_path, program, found):
     path = {"false": "/bin/false", "gone": str(tmp_path / "gone")}.get(program)
     monkeypatch.setattr(machines.shutil, "which", lambda *_, **__: path)
-    look = machines.mpi(needed=True)
+    look = machines.check_mpi(needed=True)
     assert (look.state, look.found) == ("wrong", found)
-    assert machines.mpi(needed=False).state == "warning"
+    assert machines.check_mpi(needed=False).state == "warning"
 
 
 def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
@@ -68,7 +68,7 @@ def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
     alone.write_text("#!/bin/sh\necho rank 0 1; echo rank 0 1\n")
     alone.chmod(0o700)
     monkeypatch.setattr(machines.shutil, "which", lambda *_, **__: str(alone))
-    assert machines.mpi(needed=True).found == "0 of 2 answer"
+    assert machines.check_mpi(needed=True).found == "0 of 2 answer"
 
 
 @pytest.mark.parametrize(
@@ -78,15 +78,15 @@ def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
 def test_slurm(monkeypatch, missing, partitions, state):
     monkeypatch.setattr(machines.slurm, "missing", lambda: missing)
     monkeypatch.setattr(machines.slurm, "partitions", lambda: partitions)
-    assert machines.slurms(needed=True).state == state
-    assert machines.slurms(needed=False).state == ("ok" if state == "ok" else "warning")
+    assert machines.check_slurm(needed=True).state == state
+    assert machines.check_slurm(needed=False).state == ("ok" if state == "ok" else "warning")
 
 
 def test_a_scheduler_that_takes_connections():
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert machines.dask(address, needed=True).state == "ok"
-    look = machines.dask(address, needed=True)
+        assert machines.check_dask(address, needed=True).state == "ok"
+    look = machines.check_dask(address, needed=True)
     assert (look.state, look.found) == ("wrong", "the scheduler of the plan does not answer")
 
 
@@ -116,18 +116,20 @@ def answering():
 
 def test_a_prefect_server(answering):
     address, given = answering
-    assert machines.prefect(address) == Look("Prefect server", "ok", "answers, version 3.8.8")
+    assert machines.check_prefect_server(address) == Look(
+        "Prefect server", "ok", "answers, version 3.8.8"
+    )
     given[0] = 401
-    assert machines.prefect(address).state == "warning"
+    assert machines.check_prefect_server(address).state == "warning"
     given[:] = [200, b"not JSON"]
-    assert machines.prefect(address).state == "wrong"
-    assert machines.prefect(None).state == "ok"
+    assert machines.check_prefect_server(address).state == "wrong"
+    assert machines.check_prefect_server(None).state == "ok"
 
 
 def test_a_prefect_server_that_is_away_is_wrong():
     with socket.create_server(("127.0.0.1", 0)) as server:
         number = server.getsockname()[1]
-    look = machines.prefect(f"http://127.0.0.1:{number}/api")
+    look = machines.check_prefect_server(f"http://127.0.0.1:{number}/api")
     assert (look.state, look.found) == ("wrong", "does not answer")
 
 
@@ -154,17 +156,17 @@ def test_room(monkeypatch, tmp_path, free, source, state):
     monkeypatch.setattr(folders.shutil, "disk_usage", lambda _: os.terminal_size((0, 0)))
     usage = type("Usage", (), {"free": free})
     monkeypatch.setattr(folders.shutil, "disk_usage", lambda _: usage)
-    assert folders.room("room", tmp_path / "not" / "yet", source).state == state
+    assert folders.check_room("room", tmp_path / "not" / "yet", source).state == state
 
 
 def test_a_folder_that_is_a_file_is_wrong(tmp_path):
     (tmp_path / "file").write_text("")
-    look = folders.room("room", tmp_path / "file", 0)
+    look = folders.check_room("room", tmp_path / "file", 0)
     assert (look.state, look.do) == ("wrong", "name another folder")
 
 
 def states(folder):
-    return {look.what: look.state for look in folders.vault(folder)}
+    return {look.what: look.state for look in folders.check_vault(folder)}
 
 
 def damaged(vault, what):
@@ -212,14 +214,14 @@ def test_an_approval_whose_time_runs(copied, given, found, do):
     (run,) = Vault(copied).every_run()
     question = Question({}, "folder", "verdict", {})
     Approval(run).ask(Request.of(question, "page", timedelta(days=given)))
-    (look,) = (look for look in folders.vault(copied) if look.what.startswith("approval of"))
+    (look,) = (look for look in folders.check_vault(copied) if look.what.startswith("approval of"))
     assert look.state == "warning"
     assert look.found.startswith(found)
     assert look.do.startswith(do + run.path.name)
 
 
 def test_a_vault_that_is_not_there_is_made_by_nobody(tmp_path):
-    assert [look.state for look in folders.vault(tmp_path / "vault")] == ["ok"]
+    assert [look.state for look in folders.check_vault(tmp_path / "vault")] == ["ok"]
     assert not (tmp_path / "vault").exists()
 
 
@@ -250,5 +252,5 @@ def test_without_a_plan_nothing_is_set(capsys):
 
 def test_a_vault_of_another_account_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setattr(folders.os, "access", lambda *_: False)
-    (look,) = folders.vault(tmp_path)
+    (look,) = folders.check_vault(tmp_path)
     assert (look.state, look.found) == ("wrong", "this account cannot read it")

@@ -10,20 +10,20 @@ import pytest
 from anon_core.promise import Promise
 from kinds.table.checks import ChecksSection
 from tasks.judging.audit import DIRECT, OLDER, Audit, Finding, audit_folder
-from tasks.judging.direct import count_direct, direct_finding, shown_cells, shown_labels
+from tasks.judging.direct import build_shown_cells, build_shown_labels, count_direct, direct_finding
 
 CALL, WRITE = "call +49 171 2345678", "anna@example.org"
 
 
 def shown(cells, allow=()):
-    return shown_cells("note", pl.Series(cells), "columns.note.allow", allow)
+    return build_shown_cells("note", pl.Series(cells), "columns.note.allow", allow)
 
 
 def test_rows_are_counted_not_texts():
     assert count_direct([shown([CALL, CALL, "ok", None, "", WRITE])]) == {
         "note": {"email": 1, "phone": 2}
     }
-    labels = shown_labels("ward", ["A", WRITE], np.array([7, 5]), "columns.ward.allow")
+    labels = build_shown_labels("ward", ["A", WRITE], np.array([7, 5]), "columns.ward.allow")
     assert count_direct([labels]) == {"ward": {"email": 5}}
     assert count_direct([shown(["ok", "no"])]) == {}
 
@@ -40,7 +40,7 @@ def test_rows_are_counted_not_texts():
     ids=lambda cells: str(cells.dtype),
 )
 def test_cells_of_any_type_are_read(cells):
-    found = count_direct([shown_cells("card_number", cells, "columns.card_number.allow")])
+    found = count_direct([build_shown_cells("card_number", cells, "columns.card_number.allow")])
     assert found == {"card_number": {"card": 3}}
 
 

@@ -12,7 +12,7 @@ from anon_core.measures.table.drift import Drift, by_chance
 from anon_core.specs.columns import ColumnSpec
 from flows.plan.document import read_document
 from kinds.columns import Column
-from kinds.table.profile import changes, remembered
+from kinds.table.profile import build_table_profile, compare_profiles
 from tasks.judging.drift import Accepted, Changes, DriftError, DriftLimits
 
 ROOT = Path(__file__).parents[3]
@@ -133,7 +133,7 @@ def test_what_is_accepted_is_accepted_of_that_column_and_to_that_limit_only():
         ({"rows": rows, "city": city, "age": replace(age, limit=0.3)}, ("'age'",)),
     ):
         limits = replace(NONE, accepted=accepted)
-        told = " ".join(each.change for each in changed.excesses(limits.eased()))
+        told = " ".join(each.change for each in changed.excesses(limits.ease_limits()))
         assert {name for name in ("30 rows", "'city'", "'age'") if name in told} == set(left)
 
 
@@ -182,7 +182,7 @@ def test_columns_of_another_role_or_kind_are_not_compared():
     first = pl.DataFrame(
         {"^a$": ["x", "y"], "b": [1, 2], "c": ["p", "q"], "d": [1, 2], "e": ["u", "v"]}
     )
-    before = remembered(
+    before = build_table_profile(
         first,
         (
             column("^a$", "categorical"),
@@ -199,17 +199,17 @@ def test_columns_of_another_role_or_kind_are_not_compared():
         column("e", "binary"),
     )
     second = first.with_columns(pl.col("b").cast(pl.String), pl.col("d").cast(pl.Float64))
-    found = changes("v1", before, second, plan)
+    found = compare_profiles("v1", before, second, plan)
     assert found.columns == {"^a$": Drift(shift=0.0)}
     assert found.types == {"d": ("Int64", "Float64")}
-    nothing = changes("v1", before, second, (column("e", "binary"),))
+    nothing = compare_profiles("v1", before, second, (column("e", "binary"),))
     assert (nothing.columns, nothing.types) == ({}, {})
 
 
 def test_categories_of_all_earlier_tables_are_known():
     plan = (column("c", "categorical"),)
     tables = [pl.DataFrame({"c": list(texts)}) for texts in ("ab", "ac", "ad")]
-    first, second = (remembered(table, plan) for table in tables[:2])
-    assert changes("v2", second, tables[0], plan).columns["c"].new == 1
-    assert changes("v2", second, tables[0], plan, [first]).columns["c"].new == 0
-    assert changes("v2", second, tables[2], plan, [first]).columns["c"].new == 1
+    first, second = (build_table_profile(table, plan) for table in tables[:2])
+    assert compare_profiles("v2", second, tables[0], plan).columns["c"].new == 1
+    assert compare_profiles("v2", second, tables[0], plan, [first]).columns["c"].new == 0
+    assert compare_profiles("v2", second, tables[2], plan, [first]).columns["c"].new == 1

@@ -9,7 +9,7 @@ import pytest
 
 from kinds.rows import write_csv
 from tasks.judging.layouts import LOOSE, end_of_frame, loose_bytes
-from tasks.judging.traces import traces
+from tasks.judging.traces import find_file_traces
 
 FRAME = pl.DataFrame(
     {
@@ -38,7 +38,7 @@ def path(tmp_path):
 
 def parquet(path, frame=FRAME, **options):
     frame.write_parquet(path, **options)
-    return traces(path, "parquet", pl.read_parquet(path))
+    return find_file_traces(path, "parquet", pl.read_parquet(path))
 
 
 def change_footer(path, old, new):
@@ -54,7 +54,7 @@ def test_what_is_published_carries_nothing_else(path):
     assert parquet(path) == []
     assert parquet(path, FRAME[:0]) == []
     write_csv(FRAME, path)
-    assert traces(path, "csv", FRAME) == []
+    assert find_file_traces(path, "csv", FRAME) == []
 
 
 def test_many_rows_are_split_evenly(path):
@@ -70,7 +70,7 @@ def test_a_footer_that_says_more_is_found(path):
     ]
     parquet(path)
     change_footer(path, b"Polars (python)", b"People (python)")
-    assert traces(path, "parquet", FRAME) == ["the Parquet footer names another writer"]
+    assert find_file_traces(path, "parquet", FRAME) == ["the Parquet footer names another writer"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_footer_that_says_more_is_found(path):
 def test_statistics_of_other_rows_are_found(path, old, new):
     parquet(path)
     change_footer(path, old, new)
-    assert traces(path, "parquet", FRAME) == [
+    assert find_file_traces(path, "parquet", FRAME) == [
         LOOSE,  # the copy of the metadata beside the pages says something else
         "the Parquet file's statistics are not those of its rows",
     ]
@@ -104,7 +104,7 @@ def test_a_gzip_header_that_says_more_is_found(path, options, words):
     with gzip.GzipFile(mode="wb", fileobj=packed, **options) as file:
         file.write(b"key\n00ff\n")
     path.write_bytes(packed.getvalue())
-    assert traces(path, "csv", FRAME) == words
+    assert find_file_traces(path, "csv", FRAME) == words
 
 
 def test_lists_carry_nothing_but_the_values_in_them(path):
@@ -112,7 +112,7 @@ def test_lists_carry_nothing_but_the_values_in_them(path):
     assert parquet(path, frame) == []
     frame.write_parquet(path)
     other = pl.DataFrame({"key": ["a", "b", "c"], "items": [[3, 6], [], [-4]]})
-    assert traces(path, "parquet", other) == [
+    assert find_file_traces(path, "parquet", other) == [
         "the Parquet file's statistics are not those of its rows"
     ]
 

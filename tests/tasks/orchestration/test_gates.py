@@ -6,7 +6,14 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from tasks.orchestration import gates as verdicts
-from tasks.orchestration.gates import PAGE, close_gates, gate, judged, refusals_shown, show
+from tasks.orchestration.gates import (
+    PAGE,
+    close_gates,
+    judge_stage,
+    pass_gate,
+    refusals_shown,
+    write_verdicts_page,
+)
 from tasks.vault.approval import WaitingError
 from tasks.vault.storage import Release, SecondReleaseError, Stored, Vault, file_sha256
 from tasks.vault.verdicts import VERDICT
@@ -39,7 +46,7 @@ class Border:
             (folder / "beside").write_text("x")
             return {"shape": [7], "fact": 1}, [verdict(**self.said)]
 
-        return judged(self.run, self.stage, inputs, judge)
+        return judge_stage(self.run, self.stage, inputs, judge)
 
 
 def page(run):
@@ -92,7 +99,7 @@ def test_what_stands_behind_a_refusal_is_of_another_day(run):
     Border(run)()
     Border(run, "check", suite="released", words="Every key is long.")()
     assert "Every key is long." in page(run)
-    verdicts.forget(run, "validate-ingested")
+    verdicts.drop_stage(run, "validate-ingested")
     Border(run, success=False)()
     assert "Every key is long." not in page(run)
 
@@ -105,7 +112,7 @@ def test_a_page_that_is_lost_is_written_again(run):
     border()
     assert page(run) == before
     (run.path / PAGE).write_text("changed")
-    show(run)
+    write_verdicts_page(run)
     assert page(run) == before
 
 
@@ -125,7 +132,7 @@ def test_a_verdict_that_was_changed_is_not_believed(run, spoil):
     border()
     path = run.path / "validate-ingested" / VERDICT
     path.write_text(spoil(path.read_text()))
-    show(run)
+    write_verdicts_page(run)
     assert "No value is missing." not in page(run)
     assert "Nothing is expected." not in page(run)
     assert "not reached" in page(run)
@@ -174,18 +181,18 @@ def test_a_judge_that_breaks_leaves_the_page_as_it_was(run):
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        judged(run, "check", INPUTS, break_down)
+        judge_stage(run, "check", INPUTS, break_down)
     assert page(run) == before
 
 
 def test_a_gate_says_what_was_found(run):
-    with gate(run, "beside") as found:
+    with pass_gate(run, "beside") as found:
         found += ["two releases", "7 people"]
     assert "two releases; 7 people" in page(run)
     assert "Refused" not in page(run)
 
 
-@pytest.mark.parametrize("passing", [gate, refusals_shown])
+@pytest.mark.parametrize("passing", [pass_gate, refusals_shown])
 @pytest.mark.parametrize("refusal", [GuaranteeError, SecondReleaseError])
 def test_a_gate_that_stays_shut_says_so_in_the_words_of_the_refusal(run, passing, refusal):
     with pytest.raises(refusal, match="too many"), passing(run, "alike"):
@@ -193,14 +200,14 @@ def test_a_gate_that_stays_shut_says_so_in_the_words_of_the_refusal(run, passing
     assert "Refused: the source compared with the last release" in page(run)
     assert "too many rows" in page(run)
     close_gates(run)
-    show(run)
+    write_verdicts_page(run)
     assert "too many rows" not in page(run)
 
 
 def test_whoever_waits_or_breaks_at_a_gate_was_not_refused(run):
     Border(run)()
     before = page(run)
-    with pytest.raises(WaitingError), gate(run, "approved"):
+    with pytest.raises(WaitingError), pass_gate(run, "approved"):
         raise WaitingError("waits")
     with refusals_shown(run, "approved"):
         pass
@@ -219,9 +226,9 @@ def test_what_gates_said_is_not_read_if_it_is_not_whole(run, spoiled):
 
 
 def test_a_gate_is_passed_anew_each_time(run):
-    with pytest.raises(GuaranteeError), gate(run, "kept"):
+    with pytest.raises(GuaranteeError), pass_gate(run, "kept"):
         raise GuaranteeError("less")
-    with gate(run, "kept") as found:
+    with pass_gate(run, "kept") as found:
         found.append("as much")
     assert "Refused" not in page(run)
     assert "as much" in page(run)
@@ -231,5 +238,5 @@ def test_the_page_names_the_releases_of_its_run(run, tmp_path):
     Border(run)()
     assert "nothing so far" in page(run)
     run.mark_released(Release(tmp_path / "people" / "v3", {}, published=True))
-    show(run)
+    write_verdicts_page(run)
     assert "people v3" in page(run)

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from anon_core.errors import InfeasibleError
-from tasks.orchestration.stage import log, stage
+from tasks.orchestration.stage import log_line, stage
 from tasks.vault.failures import StageError
 from tasks.vault.storage import Vault
 
@@ -32,7 +32,7 @@ def test_outside_a_flow_a_stage_is_a_plain_call(run, unreachable, caplog):
     @stage("double")
     def double(run, number):
         """Twice the number."""
-        log(f"{number} doubled")
+        log_line(f"{number} doubled")
         return 2 * number
 
     with caplog.at_level(logging.INFO, "crowdcover"):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.people import digests
-from tasks.people.digests import NOTHING, RECORD, People, base_digests, partners
+from tasks.people.digests import NOTHING, RECORD, People, base_digests, match_people
 from tasks.people.spelling import spell_plainly
 
 KEY = bytes(range(32))
@@ -21,7 +21,7 @@ def people(record, key=KEY, **identifiers):
 
 
 def linked(one, other):
-    return partners(one, other).tolist()
+    return match_people(one, other).tolist()
 
 
 AGES = {"age": [30, 30, 40]}
@@ -77,7 +77,7 @@ def test_missing_identifiers_link_nobody():
     assert list(ours.each("column ssn"))[1:] == [NOTHING, NOTHING]
     assert ours.repeated == {RECORD}
     assert linked(ours, people(AGES, ssn=[None, None, "a"])) == [2, -1, -1]
-    assert len(ours.shuffled("column ssn")) == 16
+    assert len(ours.sort_digests("column ssn")) == 16
 
 
 def test_what_is_no_number_is_no_identifier_either():
@@ -121,10 +121,10 @@ def test_digests_show_no_value_and_no_frequency():
     assert all(len(set(ours.each(kind))) == 50 for kind in ours.digests)
     assert b"zq7" not in b"".join(ours.digests.values())
     assert "zq7" not in repr(ours)
-    ordered = ours.shuffled(RECORD)
+    ordered = ours.sort_digests(RECORD)
     assert ordered == People.of(
         KEY, pl.DataFrame({"age": [30] * 50})[::-1], pl.DataFrame()
-    ).shuffled(RECORD)
+    ).sort_digests(RECORD)
 
 
 IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
@@ -132,7 +132,7 @@ IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
 
 @given(IDS, IDS)
 def test_one_column_links_each_value_as_often_as_both_tables_hold_it(ours, theirs):
-    found = partners(
+    found = match_people(
         people({"n": range(len(ours))}, id=ours), people({"n": range(len(theirs))}, id=theirs)
     )
     there = found[found >= 0]
@@ -174,7 +174,7 @@ def test_digests_of_the_rows_that_stay_are_those_of_a_table_of_these_rows(rows):
         [pl.Series("ssn", ssn, pl.String), pl.Series("tel", tel, pl.Float64)]
     )
     at = np.flatnonzero(stays)
-    found = People.staying(KEY, table[at], base_digests(KEY, identifiers), at)
+    found = People.digest_people(KEY, table[at], base_digests(KEY, identifiers), at)
     assert found == People.of(KEY, table[at], identifiers[at])
 
 

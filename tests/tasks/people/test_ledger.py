@@ -9,7 +9,7 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from kinds.table.people import remade
+from kinds.table.people import rebuild_people
 from tasks.people import asking as module
 from tasks.people.digests import PEOPLE_FILE, People, read_people, write_people
 from tasks.people.ledger import Ledger, LedgerError
@@ -23,7 +23,7 @@ NOBODY = pl.DataFrame()
 
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger(Vault(tmp_path / "vault").open(), remade)
+    return Ledger(Vault(tmp_path / "vault").open(), rebuild_people)
 
 
 def run_of(ledger, plan, source, ids):
@@ -77,13 +77,13 @@ def test_overlaps_are_shared_people_or_the_same_source(ledger, tmp_path):
     release(ledger, one, tmp_path / "first" / "v1")
     two = run_of(ledger, OTHER, ELSEWHERE, ["c", "d", "b"])
     three = run_of(ledger, THIRD, ELSEWHERE, ["x"])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+    assert told(ledger.find_overlaps(two, ELSEWHERE, ledger.people(two))) == [
         (("first v1",), False, 2)
     ]
-    assert ledger.overlapping(two, ELSEWHERE, None) == []
-    assert ledger.overlapping(three, ELSEWHERE, ledger.people(three)) == []
-    assert told(ledger.overlapping(None, SOURCE, None)) == [(("first v1",), True, 0)]
-    assert ledger.overlapping(one, SOURCE, ledger.people(one)) == []
+    assert ledger.find_overlaps(two, ELSEWHERE, None) == []
+    assert ledger.find_overlaps(three, ELSEWHERE, ledger.people(three)) == []
+    assert told(ledger.find_overlaps(None, SOURCE, None)) == [(("first v1",), True, 0)]
+    assert ledger.find_overlaps(one, SOURCE, ledger.people(one)) == []
     assert ledger.knows(one)
     assert not ledger.knows(two)
 
@@ -93,7 +93,7 @@ def test_one_run_in_two_places_is_one_other_release(ledger, tmp_path):
     release(ledger, one, tmp_path / "first" / "v1")
     release(ledger, one, tmp_path / "second" / "v4")
     two = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+    assert told(ledger.find_overlaps(two, ELSEWHERE, ledger.people(two))) == [
         (("first v1", "second v4"), False, 1)
     ]
 
@@ -113,7 +113,7 @@ def test_what_was_not_judged_is_not_entered(ledger, tmp_path):
 def test_an_entry_counts_before_its_release_is_visible(ledger):
     one, two = run_of(ledger, PLAN, SOURCE, ["a"]), run_of(ledger, OTHER, ELSEWHERE, ["a"])
     ledger.announce(one, "/r/first", "v1", ledger.people(one), [])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+    assert told(ledger.find_overlaps(two, ELSEWHERE, ledger.people(two))) == [
         (("first v1",), False, 1)
     ]
 
@@ -158,9 +158,9 @@ def test_what_was_ever_visible_counts_as_released(
         ledger.mend()
         assert entries(ledger) == [("r", "v1", 1)] * counts
         assert ledger.knows(run) == bool(counts)
-        assert len(ledger.overlapping(None, SOURCE, None)) == counts
+        assert len(ledger.find_overlaps(None, SOURCE, None)) == counts
         other = run_of(ledger, OTHER, ELSEWHERE, ["a"])
-        assert len(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == counts
+        assert len(ledger.find_overlaps(other, ELSEWHERE, ledger.people(other))) == counts
 
 
 def test_what_was_announced_and_not_even_marked_is_taken_back(ledger):
@@ -188,7 +188,7 @@ def test_a_ledger_that_is_lost_is_built_from_the_runs(ledger, tmp_path):
     ledger.mend()
     assert entries(ledger) == [("first", "v1", 1)]
     other = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [
+    assert told(ledger.find_overlaps(other, ELSEWHERE, ledger.people(other))) == [
         (("first v1",), False, 1)
     ]
 
@@ -201,7 +201,7 @@ def test_a_run_that_was_cleaned_away_is_remembered(ledger, tmp_path):
     shutil.rmtree(run.path)
     ledger.mend()
     other = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [
+    assert told(ledger.find_overlaps(other, ELSEWHERE, ledger.people(other))) == [
         (("first v1",), False, 1)
     ]
 
@@ -219,7 +219,7 @@ def test_people_without_their_stages_are_nobody(ledger, tmp_path):
     mark(run, tmp_path / "first" / "v1")
     ledger.mend()
     assert ledger.people(run).records == 0
-    assert told(ledger.overlapping(None, SOURCE, None)) == [(("first v1",), True, 0)]
+    assert told(ledger.find_overlaps(None, SOURCE, None)) == [(("first v1",), True, 0)]
 
 
 def test_people_come_back_as_they_were_stored(ledger):
@@ -257,7 +257,7 @@ def test_ledger_and_key_are_private_and_hold_no_value(ledger, tmp_path):
 
 
 def test_each_vault_draws_its_own_key(ledger, tmp_path):
-    assert Ledger(Vault(tmp_path / "other").open(), remade).key != ledger.key
+    assert Ledger(Vault(tmp_path / "other").open(), rebuild_people).key != ledger.key
 
 
 def test_a_foreign_key_is_refused_until_it_is_copied(ledger, tmp_path):
@@ -330,11 +330,11 @@ def test_a_ledger_of_another_version(ledger):
 
 def test_a_refusal_within_passes_and_nothing_is_entered(ledger):
     def fail():
-        with ledger._asked() as ask:
+        with ledger._open_transaction() as ask:
             ask("insert into people values ($1, $2, $3, $4)", "run", "kind", 0, b"")
             raise FolderError("no")
 
     with pytest.raises(FolderError, match="no"):
         fail()
-    with ledger._asked() as ask:
+    with ledger._open_transaction() as ask:
         assert ask("select count(*) from people") == [(0,)]

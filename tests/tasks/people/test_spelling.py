@@ -13,11 +13,11 @@ from tasks.people.digests import (
     People,
     base_digests,
     column_digests,
+    match_people,
     of_column,
-    partners,
     row_digests,
 )
-from tasks.people.spelling import count_ambiguous, count_respelt, respell, spell_plainly
+from tasks.people.spelling import count_ambiguous, count_respelt, normalize_spelling, spell_plainly
 
 KEY = bytes(32)
 UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
@@ -102,13 +102,13 @@ APART = [
 
 @pytest.mark.parametrize("texts", ONE.values(), ids=ONE.keys())
 def test_one_person(texts):
-    assert respell(pl.Series(texts)).n_unique() == 1
+    assert normalize_spelling(pl.Series(texts)).n_unique() == 1
     assert count_respelt(pl.Series(texts)) == len(set(texts)) - 1
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_two_persons(one, other):
-    assert respell(pl.Series([one, other])).n_unique() == 2
+    assert normalize_spelling(pl.Series([one, other])).n_unique() == 2
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_two_persons(one, other):
     ids=lambda values: str(values.dtype),
 )
 def test_one_number_whatever_its_type(values):
-    assert respell(values).to_list() == ["1000", "7"]
+    assert normalize_spelling(values).to_list() == ["1000", "7"]
 
 
 def test_a_point_before_three_digits_is_told():
@@ -146,28 +146,30 @@ def test_a_point_before_three_digits_is_told():
 
 
 def test_large_floats_are_written_out():
-    assert respell(pl.Series([1e15, 1e16, 1.25e22])).to_list() == [
+    assert normalize_spelling(pl.Series([1e15, 1e16, 1.25e22])).to_list() == [
         "1000000000000000",
         "10000000000000000",
         "12500000000000000000000",
     ]
-    assert respell(pl.Series([1.5, 1e-7, None])).to_list() == ["1.5", "1e-7", None]
+    assert normalize_spelling(pl.Series([1.5, 1e-7, None])).to_list() == ["1.5", "1e-7", None]
 
 
 def test_blanks_name_nobody():
-    assert respell(pl.Series(["", "  ", "\u00a0", "\ufeff", None])).to_list() == [None] * 5
+    assert (
+        normalize_spelling(pl.Series(["", "  ", "\u00a0", "\ufeff", None])).to_list() == [None] * 5
+    )
 
 
 @given(st.lists(st.text(max_size=8) | st.integers().map(str) | st.uuids().map(str), min_size=1))
 def test_the_spelling_of_a_spelling_is_the_same(texts):
-    once = respell(pl.Series(texts, dtype=pl.String))
-    assert respell(once).equals(once)
+    once = normalize_spelling(pl.Series(texts, dtype=pl.String))
+    assert normalize_spelling(once).equals(once)
 
 
 @given(st.integers())
 def test_every_whole_number_is_itself(number):
     written = [str(number), f"{number}.0", f"{number:+d}"]
-    assert set(respell(pl.Series(written)).to_list()) == {str(number)}
+    assert set(normalize_spelling(pl.Series(written)).to_list()) == {str(number)}
 
 
 # ---------------------------------------------------------------- digests of older builds
@@ -178,7 +180,7 @@ def of_older_build(texts):
     names = pl.DataFrame({"id": texts})
     spelt = names.with_columns(spell_plainly(names["id"]))
     label = {COLUMN + "id": b"".join(_raw(spelt["id"]))}
-    return People.staying(KEY, names, label, range(len(texts)))
+    return People.digest_people(KEY, names, label, range(len(texts)))
 
 
 def _raw(values):
@@ -195,11 +197,11 @@ def people(texts):
 )
 def test_older_releases_of_the_same_spelling_are_known(texts):
     ours, theirs = people(texts), of_older_build(texts)
-    assert partners(ours, theirs).tolist() == [0, 1]
+    assert match_people(ours, theirs).tolist() == [0, 1]
 
 
 def test_older_releases_with_plain_numbers_are_known_however_the_new_file_spells():
-    assert partners(people(["7.0", "1e+03"]), of_older_build(["1000", "7"])).tolist() == [1, 0]
+    assert match_people(people(["7.0", "1e+03"]), of_older_build(["1000", "7"])).tolist() == [1, 0]
 
 
 def test_digests_of_both_forms_are_kept_only_where_they_differ():

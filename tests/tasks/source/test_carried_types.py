@@ -17,8 +17,8 @@ import pytest
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from flows.release import released
-from kinds.columns import Column, typed
+from flows.release import release_plan
+from kinds.columns import Column, type_source_column
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.postgres import PASSWORD, USER, missing, running
@@ -407,7 +407,7 @@ def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
     if PASSWORD in source.get("uri", ""):
         monkeypatch.setenv("PGPASSWORD", PASSWORD)
         source["uri"] = source["uri"].replace(f":{PASSWORD}@", "@")
-    folder = Path(released(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))))
+    folder = Path(release_plan(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))))
     found = pl.read_parquet(folder / "data.parquet", glob=False).sort("row")
     right = pl.DataFrame(expected)
     assert found.select(right.columns).schema == right.schema
@@ -466,7 +466,7 @@ def keep(source, **keys):
     """Read column x of a source."""
     raw = Reading(source).columns(["x", "b"], ["x"])
     named = {{"format": "date_format"}.get(key, key): value for key, value in keys.items()}
-    return typed(raw, Column(name="x", role="keep", **named), ())
+    return type_source_column(raw, Column(name="x", role="keep", **named), ())
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])

@@ -9,7 +9,7 @@ import pytest
 
 from anon_core.errors import InputError
 from flows.plan.document import read_document
-from tasks.source.databases import query
+from tasks.source.databases import query_database
 from tests.tasks.source.test_sources import MARK, quiet
 
 duckdb = pytest.importorskip(
@@ -37,7 +37,7 @@ def database(tmp_path_factory):
 
 
 def asked(database, statement):
-    return query(f"duckdb:///{database}", statement)[:2]
+    return query_database(f"duckdb:///{database}", statement)[:2]
 
 
 def test_values_arrive_in_their_types(database):

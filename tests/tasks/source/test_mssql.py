@@ -6,7 +6,7 @@ import pytest
 
 from anon_core.errors import InputError
 from tasks.places.credentials import with_password
-from tasks.source.databases import query
+from tasks.source.databases import query_database
 from tasks.source.mssql import connection_options
 from tests.tasks.source.tds import serving
 from tests.tasks.source.test_sources import quiet
@@ -29,13 +29,13 @@ def uri_of(server, database="people", more="encryption=off"):
 
 
 def ask(server, statement="select b, a from people", uri=None):
-    return query(with_password(uri or uri_of(server), "env:ZQ7"), statement)[:2]
+    return query_database(with_password(uri or uri_of(server), "env:ZQ7"), statement)[:2]
 
 
 # The driver remembers the gravest error of a connection: the milder ones come first here.
 def test_a_server_that_is_not_there(server):
     with pytest.raises(InputError, match=r"no server answers at the host and port of source.uri"):
-        query("mssql://ann@127.0.0.1:1/people", "select 1")
+        query_database("mssql://ann@127.0.0.1:1/people", "select 1")
 
 
 def test_rows_of_one_moment(server):
@@ -97,4 +97,4 @@ def test_what_the_driver_is_given():
 def test_without_the_driver(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymssql", None)
     with pytest.raises(InputError, match=r"SQL Server needs the driver.*crowdcover\[mssql\]"):
-        query("mssql://h/d", "select 1")
+        query_database("mssql://h/d", "select 1")

@@ -13,11 +13,11 @@ import pytest
 
 from anon_core.errors import AnonymityError, InputError
 from kinds.columns import Column
-from kinds.table.read import read
-from tasks.source.panics import silenced_panics
+from kinds.table.read import read_columns
+from tasks.source.panics import silence_panics
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
-from tasks.source.values import attempt
+from tasks.source.values import call_or_refuse
 
 PANICS = (
     b"\nthread '<unnamed>' panicked at crates/polars/src/lib.rs:1:2:\ncell of Mrs Miller\n"
@@ -28,7 +28,7 @@ PANICS = (
 
 @pytest.mark.parametrize("panic", PANICS)
 def test_a_panic_is_not_heard(panic, capfd):
-    with silenced_panics():
+    with silence_panics():
         os.write(2, b"one\ntwo\n")
         os.write(2, panic)
     os.write(2, b"three\n")
@@ -49,7 +49,7 @@ def test_polars_panics(capfd):
 
 def test_a_panic_of_polars(capfd):
     with pytest.raises(InputError, match="the source cannot be read"):
-        attempt(too_late, "the source cannot be read")
+        call_or_refuse(too_late, "the source cannot be read")
     assert capfd.readouterr().err == ""
 
 
@@ -70,7 +70,7 @@ def test_damaged_files_of_every_format(tmp_path, capfd):
             path.write_bytes(bytes(spoilt))
             with contextlib.suppress(AnonymityError, pl.exceptions.PanicException):
                 reading = Reading(Source(path=path))
-                read(reading, frame.columns, columns)
+                read_columns(reading, frame.columns, columns)
     assert capfd.readouterr().err == ""
 
 
@@ -85,17 +85,17 @@ def test_an_abort_is_told():
 
 
 def test_what_others_write_meanwhile_is_kept(capfd):
-    with silenced_panics():
+    with silence_panics():
         thread = threading.Thread(target=lambda: os.write(2, b"log line\n"))
         thread.start()
         thread.join()
-        with silenced_panics():
+        with silence_panics():
             os.write(2, b"inner\n")
     assert capfd.readouterr().err == "log line\ninner\n"
 
 
 def test_words_about_panics_are_no_panic(capfd):
-    with silenced_panics():
+    with silence_panics():
         os.write(2, b"the thread 'x' panicked at noon\n")
     assert "noon" in capfd.readouterr().err
 
@@ -104,7 +104,7 @@ def test_an_error_passes_and_the_descriptor_is_back(capfd):
     before = len(os.listdir("/proc/self/fd"))
 
     def fails():
-        with silenced_panics():
+        with silence_panics():
             os.write(2, b"before\n")
             raise ZeroDivisionError
 
@@ -119,6 +119,6 @@ def test_a_process_without_standard_error():
     process = os.fork()
     if not process:
         os.close(2)
-        with silenced_panics():
+        with silence_panics():
             os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7

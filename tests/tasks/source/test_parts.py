@@ -15,7 +15,7 @@ from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
 from tasks.source import parts
 from tasks.source.reading import Reading
-from tasks.source.sources import Source, header
+from tasks.source.sources import Source, read_source_header
 from tests.flows.orders import HEADER, Order, data_bytes, people
 
 FRAME = pl.DataFrame(
@@ -75,7 +75,7 @@ def test_columns_of_files_and_of_their_names(tmp_path, memory, pattern):
         frame, remote = read(place_of(place + ("/" + pattern if pattern else "")))
         assert frame.equals(FRAME)
         assert remote.sha256 == reading.sha256
-    assert header(Source(path=folder)) is None
+    assert read_source_header(Source(path=folder)) is None
     assert Source(path=folder / pattern).file_kind == "parquet"
     assert read(folder / pattern, ["age", "land"])[0].columns == ["age", "land"]
 
@@ -145,7 +145,7 @@ def test_files_that_change_while_they_are_read(tmp_path, memory, monkeypatch):
     folder = write(tmp_path / "people")
     put(memory, folder, "memory://bucket/people")
     memory.pipe_file("memory://bucket/one.csv", b"a\n1\n2\n")
-    listed = parts._listed
+    listed = parts._list_files
 
     def changed(*arguments):
         found = listed(*arguments)
@@ -153,7 +153,7 @@ def test_files_that_change_while_they_are_read(tmp_path, memory, monkeypatch):
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "_listed", changed)
+        patch.setattr(parts, "_list_files", changed)
         with pytest.raises(InputError, match="the source changed while it was read"):
             read(folder)
 

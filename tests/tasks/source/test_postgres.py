@@ -12,11 +12,11 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.audit import audit_release
-from flows.partitions import backfilled
+from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
-from kinds.columns import Column, arrays
-from kinds.table.encode import encoded
-from kinds.table.starter.writing import starter
+from kinds.columns import Column, convert_to_arrays
+from kinds.table.encode import encode_records
+from kinds.table.starter.writing import propose_plan
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
@@ -85,7 +85,7 @@ def quasi(name, kind="categorical"):
 def column(people, name, kind="categorical"):
     """The values of a column by name, records in the order of ann, bob, nobody."""
     frame = read(people, [], [Column(name="age", role="keep"), quasi(name, kind)])
-    values = arrays(frame[[name]])[name]
+    values = convert_to_arrays(frame[[name]])[name]
     return values[[frame["age"].to_list().index(age) for age in (31, 40, None)]].tolist()
 
 
@@ -123,11 +123,11 @@ def test_a_release_can_be_made_of_it(source):
     )
     demand = Demand(column="k", infeasible="drop")
     with pytest.raises(InputError, match="column 'k': 1 of 3 records hold no whole k"):
-        encoded(*read_order(people, columns, demand), columns, demand)
+        encode_records(*read_order(people, columns, demand), columns, demand)
     people = source("select name as who, age, ok, coalesce(age, 20) / 20 as k from people")
     frame, k = read_order(people, columns, demand)
     assert frame.columns == ["age", "ok"]
-    table, kept, _ = encoded(frame, k, columns, demand)
+    table, kept, _ = encode_records(frame, k, columns, demand)
     assert kept.all()
     assert sorted(table.k.tolist()) == [1, 1, 2]
 
@@ -263,7 +263,7 @@ def test_types_that_no_table_of_text_holds(source, name):
 def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
     bare, words = source("").uri, "select name, age, mood, zoned, tags from people"
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
-    plan = starter(Source(uri=without_password(bare), query=words))
+    plan = propose_plan(Source(uri=without_password(bare), query=words))
     parsed = tomllib.loads(plan)
     assert {name: column["role"] for name, column in parsed["columns"].items()} == {
         "name": "identifier",
@@ -382,7 +382,7 @@ def test_a_backfill_is_of_one_moment(source, tmp_path):
         return release_one(order.plan, named)
 
     plan = ReleasePlan.load(order.plan)
-    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    folders = [folder for _, folder in backfill_partitions(plan, RANGE, made)]
     assert [folder.name for folder in folders] == ["v1", "v2", "v3", "v4", "v5"]
     assert order.rows("v5")["note"].sort().to_list() == sorted(row[5] for row in visits())
     assert audit_release(folders[-1], order.plan).passed

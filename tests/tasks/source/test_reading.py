@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from tasks.source.databases import query
+from tasks.source.databases import query_database
 from tasks.source.reading import Reading
-from tasks.source.sources import Source, header
+from tasks.source.sources import Source, read_source_header
 from tasks.source.values import as_text
 
 MARK = "zq7"
@@ -124,10 +124,10 @@ def test_a_query_runs_once(tmp_path, monkeypatch):
 def test_a_look_at_the_header_runs_no_query_and_reads_one_row(tmp_path, monkeypatch):
     source = Source(uri=f"sqlite:///{database_of(tmp_path)}", query="select * from people")
     with queries_counted(monkeypatch) as asked:
-        assert header(source) is None
+        assert read_source_header(source) is None
     assert asked == []
     path = file_of(tmp_path, content=b"name,age\n" + b'"an open quote')
-    assert header(Source(path=path)) == ["name", "age"]
+    assert read_source_header(Source(path=path)) == ["name", "age"]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"])
@@ -167,7 +167,7 @@ def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path):
         connection.execute("create table t (name, score, photo)")
         connection.executemany("insert into t values (?, ?, ?)", rows)
     connection.close()
-    frame, sha256 = query(f"sqlite:///{path}", "select * from t")[:2]
+    frame, sha256 = query_database(f"sqlite:///{path}", "select * from t")[:2]
     texts = pl.DataFrame({name: as_text(frame[name]) for name in sorted(frame.columns)})
     lines = texts.sample(fraction=1, shuffle=True, seed=3).sort(pl.all()).write_ndjson()
     assert sha256 == hashlib.sha256(lines.encode()).hexdigest()

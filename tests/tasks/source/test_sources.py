@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.columns import Column, arrays
+from kinds.columns import Column, convert_to_arrays
 from kinds.table import read as typed
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
-from tasks.source.sources import header as peeked
+from tasks.source.sources import read_source_header as peeked
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
 PLAIN = b"name,age\nann,1\nbob,2\n"
@@ -43,7 +43,7 @@ def fingerprint(source):
 
 
 def read(source, names, wanted):
-    return typed.read(Reading(source), names, wanted)
+    return typed.read_columns(Reading(source), names, wanted)
 
 
 def read_together(source, names, groups):
@@ -177,7 +177,7 @@ def test_odd_column_names_and_file_names_name_one_thing(tmp_path, kind, name):
     frame = read(source, [name, "other"], [quasi(name)])
     assert frame.columns == [name]
     assert frame.rows() == [("1",), ("2",)]
-    table, *_ = encoded(
+    table, *_ = encode_records(
         read(source, [name, "other"], [quasi(name), *keep("other")]),
         None,
         (quasi(name),),
@@ -422,18 +422,18 @@ def test_types_of_binary_files(tmp_path, kind):
     )
     source = stored(frame, tmp_path, kind)
     numbers = [quasi(name, "numeric") for name in ("flag", "price", "small", "nothing")]
-    found = arrays(read(source, frame.columns, numbers))
+    found = convert_to_arrays(read(source, frame.columns, numbers))
     np.testing.assert_array_equal(found["flag"], [1, 0, np.nan])
     np.testing.assert_array_equal(found["price"], [1.1, 2, np.nan])
     np.testing.assert_array_equal(found["small"], [1, 2, np.nan])
     assert np.isnan(found["nothing"]).all()
-    found = arrays(
+    found = convert_to_arrays(
         read(source, frame.columns, [quasi(name, "date") for name in ("day", "moment", "nothing")])
     )
     np.testing.assert_array_equal(found["day"], [18321, -1, np.nan])
     np.testing.assert_array_equal(found["moment"], [18321, -1, np.nan])
     assert np.isnan(found["nothing"]).all()
-    found = arrays(read(source, frame.columns, [quasi(name) for name in frame.columns]))
+    found = convert_to_arrays(read(source, frame.columns, [quasi(name) for name in frame.columns]))
     assert found["flag"].tolist() == ["true", "false", None]
     assert found["level"].tolist() == found["fixed"].tolist() == ["lo", "hi", None]
     assert found["price"].tolist() == ["1.10", "2.00", None]
@@ -538,7 +538,7 @@ def test_numbers_of_a_text_file(tmp_path):
     source = column_of(
         tmp_path, [" 5 ", "-0.5", "1e3", "+7", "007", ".5", "", "NA"], missing=("NA",)
     )
-    found = arrays(read(source, ["a", "b"], [quasi("a", "numeric")]))["a"]
+    found = convert_to_arrays(read(source, ["a", "b"], [quasi("a", "numeric")]))["a"]
     np.testing.assert_array_equal(found, [5, -0.5, 1000, 7, 7, 0.5, np.nan, np.nan])
 
 
@@ -684,7 +684,7 @@ def test_dates_of_a_text_file(tmp_path):
         date_format="%m/%d/%Y",
         spec=ColumnSpec(name="a", kind="date"),
     )
-    found = arrays(read(source, ["a", "b"], [column]))["a"]
+    found = convert_to_arrays(read(source, ["a", "b"], [column]))["a"]
     np.testing.assert_array_equal(found, [18292, 10926, np.nan])
     words = "column 'a': 2 of 3 values are no dates of the stated format; set columns.a.format"
     refused(words, lambda: read(source, ["a", "b"], [quasi("a", "date")]), "01/31", "%Y-")

@@ -7,7 +7,7 @@ import pytest
 
 from anon_core.errors import InputError
 from tasks.places.credentials import with_password
-from tasks.source.databases import query
+from tasks.source.databases import query_database
 from tasks.source.sources import Source
 
 
@@ -45,14 +45,14 @@ def asked(monkeypatch):
 def test_snowflake(asked, monkeypatch):
     monkeypatch.setenv("ZQ7", "p@ss:w")
     uri = with_password("snowflake://ann@account/db/schema?warehouse=w", "env:ZQ7")
-    frame, _ = query(uri, "select 1")[:2]
+    frame, _ = query_database(uri, "select 1")[:2]
     assert asked == [("ann:p%40ss%3Aw@account/db/schema?warehouse=w", {}), "select 1"]
     assert frame.sort("b").rows() == [(1, "y"), (2, "x")]
 
 
 def test_bigquery(asked):
-    query("bigquery://project/people", "select 1")
-    query("bigquery://project", "select 1")
+    query_database("bigquery://project/people", "select 1")
+    query_database("bigquery://project", "select 1")
     project, dataset = "adbc.bigquery.sql.project_id", "adbc.bigquery.sql.dataset_id"
     assert asked[0] == ({"db_kwargs": {project: "project", dataset: "people"}},)
     assert asked[2] == ({"db_kwargs": {project: "project"}},)
@@ -62,4 +62,4 @@ def test_bigquery(asked):
 def test_without_the_driver(monkeypatch, scheme):
     monkeypatch.setitem(sys.modules, f"adbc_driver_{scheme}", None)
     with pytest.raises(InputError, match=rf"pip install 'crowdcover\[{scheme}\]'"):
-        query(Source(uri=f"{scheme}://a", query="select 1").uri, "select 1")
+        query_database(Source(uri=f"{scheme}://a", query="select 1").uri, "select 1")

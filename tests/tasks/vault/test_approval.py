@@ -19,9 +19,9 @@ from tasks.vault.approval import (
     DecisionError,
     Question,
     Request,
+    build_approval_section,
+    format_duration,
     page_sha256,
-    stating,
-    worded,
 )
 from tasks.vault.storage import Vault, file_sha256, write_json
 
@@ -41,7 +41,7 @@ def clock(monkeypatch):
     class Clock:
         at = datetime(2026, 1, 1, tzinfo=UTC)
 
-    monkeypatch.setattr(module, "now", lambda: Clock.at)
+    monkeypatch.setattr(module, "current_time", lambda: Clock.at)
     return Clock
 
 
@@ -281,14 +281,14 @@ def test_notes_are_a_line_of_text(text):
 def test_words_are_kept_as_they_are(run):
     told = Decision.of(approved=True, by=" Zoë <b>O'Neil</b> ", note='"yes" & {{ more }} 好')
     asked(run).decide(told)
-    assert stating(Approval.of(run).require()) == {
+    assert build_approval_section(Approval.of(run).require()) == {
         "required": True, "by": "Zoë <b>O'Neil</b>", "note": '"yes" & {{ more }} 好', "at": told.at,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(("hours", "words"), [(168, "7d"), (36, "1d12h"), (1, "1h"), (0.5, "30m")])
 def test_times_are_said_as_a_plan_says_them(hours, words):
-    assert worded(timedelta(hours=hours)) == words
+    assert format_duration(timedelta(hours=hours)) == words
 
 
 # ---------------------------------------------------------------- a published folder
@@ -299,16 +299,20 @@ def publish(run, folder, **changes):
     (folder / "data.parquet").write_text("rows")
     about = question(files={"data.parquet": file_sha256(folder / "data.parquet")})
     asked(run, about).decide(decision(note="fine"))
-    manifest = {**MANIFEST, "approval": stating(Approval.of(run).require()), "files": {}}
+    manifest = {
+        **MANIFEST,
+        "approval": build_approval_section(Approval.of(run).require()),
+        "files": {},
+    }
     write_json(folder / "manifest.json", {**manifest, **changes})
     return folder
 
 
 def test_a_published_folder_is_what_was_approved(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
-    assert Approval.of(run).unapproved(folder) == ""
+    assert Approval.of(run).find_objection(folder) == ""
     asked(run, question()).decide(decision(approved=False))  # a later request changes nothing
-    assert Approval.of(run).unapproved(folder) == ""
+    assert Approval.of(run).find_objection(folder) == ""
 
 
 @pytest.mark.parametrize(
@@ -325,13 +329,13 @@ def test_a_published_folder_is_what_was_approved(run, tmp_path):
 )
 def test_a_manifest_that_says_something_else_is_found(run, tmp_path, changes, words):
     folder = publish(run, tmp_path / "v1", **changes)
-    assert words in Approval.of(run).unapproved(folder)
+    assert words in Approval.of(run).find_objection(folder)
 
 
 def test_rows_that_changed_after_the_approval_are_found(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
     (folder / "data.parquet").write_text("other rows")
-    assert Approval.of(run).unapproved(folder) == "the approval is for other files or numbers"
+    assert Approval.of(run).find_objection(folder) == "the approval is for other files or numbers"
 
 
 def test_a_rejection_is_no_approval(run, tmp_path):
@@ -339,4 +343,4 @@ def test_a_rejection_is_no_approval(run, tmp_path):
     record = json.loads((run.path / RECORD).read_text())
     record["requests"][0]["decision"]["approved"] = False
     write_json(run.path / RECORD, record)
-    assert Approval.of(run).unapproved(folder) == "the vault has no such approval"
+    assert Approval.of(run).find_objection(folder) == "the vault has no such approval"

@@ -22,7 +22,7 @@ class Files(Observer):
     def __init__(self, folder):
         self.files, self.folder, self.states = [], folder, []
 
-    def stepped(self, state):
+    def on_step(self, state):
         self.states.append(state)
         self.files.append(CheckpointFile(self.folder / f"{len(self.files)}", INPUTS))
         self.files[-1].save(state, seconds(state))

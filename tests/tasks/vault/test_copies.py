@@ -18,9 +18,17 @@ from tasks.vault.approval import (
     Request,
     page_sha256,
 )
-from tasks.vault.copies import OUTCOME, Copy, close_copy, place, signed_in, take_up, write_copy
+from tasks.vault.copies import (
+    OUTCOME,
+    Copy,
+    close_copy,
+    find_signed_decision,
+    locate_copy,
+    take_up,
+    write_copy,
+)
 from tasks.vault.signing import new_key, public_of, read_key
-from tasks.vault.statement import Rules, signed, to_file
+from tasks.vault.statement import Rules, attach_signature, to_file
 from tasks.vault.storage import FolderError, Vault, read_json
 
 MANIFEST = {"name": "people", "version": "v1", "created": "then", "privacy": {"records": 9}}
@@ -65,14 +73,14 @@ def decide(copy, keys, who="ada", approved=True, name=None, **changes):
     """A signed decision in the copy, as `crowdcover sign` leaves it."""
     request = Copy.read(copy).request
     plain = replace(Decision.of(approved=approved, by=who, note=""), **changes)
-    told = signed(request, plain, keys[who], Rules.of(request.rules))
+    told = attach_signature(request, plain, keys[who], Rules.of(request.rules))
     path = copy / "decisions" / (name or f"{who}.json")
     path.write_bytes(to_file(request.question, told))
     return path
 
 
 def test_a_copy_holds_what_is_asked_and_can_be_read_by_its_group(copy, run):
-    assert copy == place(copy.parents[1], run, QUESTION)
+    assert copy == locate_copy(copy.parents[1], run, QUESTION)
     assert sorted(path.name for path in copy.iterdir()) == [
         "decisions", "numbers.json", "report.html", "request.json",
     ]  # fmt: skip
@@ -155,8 +163,8 @@ def test_what_was_signed_in_time_counts_also_if_it_is_found_later(
     copy, run, keys, monkeypatch, rules
 ):
     decide(copy, keys)
-    later = module.now() + timedelta(days=1)
-    monkeypatch.setattr(module, "now", lambda: later)
+    later = module.current_time() + timedelta(days=1)
+    monkeypatch.setattr(module, "current_time", lambda: later)
     assert take_up(copy.parents[1], run, rules) == []
     assert Approval.of(run).require().identity == "ada@example.org"
 
@@ -181,7 +189,7 @@ def test_odd_files_among_the_decisions_are_no_decisions(copy, run, tmp_path, key
     told = json.loads(decide(copy, keys).read_text())
     told["statement"]["note"] = "something else"
     (folder / "ada.json").write_text(json.dumps(told))
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, rules)
+    first, reasons = find_signed_decision(copy.parents[1], run, Approval.of(run).last, rules)
     assert first is None
     assert len(reasons) == 3
     assert Approval.of(run).last.decision is None
@@ -193,12 +201,12 @@ def test_the_owner_of_a_decision_may_be_who_asked(copy, run, keys, rules, monkey
     ask(run, strict)
     again = write_copy(copy.parents[1], run, Approval.of(run).last)
     path = decide(again, keys)
-    monkeypatch.setattr("tasks.vault.identity.account", lambda _: "ada")
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, strict)
+    monkeypatch.setattr("tasks.vault.identity.find_account_name", lambda _: "ada")
+    first, reasons = find_signed_decision(copy.parents[1], run, Approval.of(run).last, strict)
     assert (first.account, reasons) == ("ada", [])
-    monkeypatch.setattr("tasks.vault.identity.account", lambda _: "carol")
+    monkeypatch.setattr("tasks.vault.identity.find_account_name", lambda _: "carol")
     assert path.exists()
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, strict)
+    first, reasons = find_signed_decision(copy.parents[1], run, Approval.of(run).last, strict)
     assert first is None
     assert "the person who asked for the release decided about it" in reasons[0]
 
@@ -237,7 +245,7 @@ def test_a_copy_leads_nowhere(run, tmp_path):
         write_copy(reports, run, request)
     assert stat.S_IMODE(vault.stat().st_mode) == modes
     (reports / "people").unlink()
-    copy = place(reports, run, QUESTION)
+    copy = locate_copy(reports, run, QUESTION)
     copy.parent.mkdir(mode=0o750)
     copy.symlink_to(run.path)
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}

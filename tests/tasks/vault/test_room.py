@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tasks.vault.failures import StageError, failures_kept
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.storage import FolderError, Vault, write_private
 
 FULL = Path("/dev/full")  # every write fails as on a full disk
@@ -90,11 +90,13 @@ def test_the_folder_with_the_least_room_is_named(monkeypatch, tmp_path):
     free = {tmp_path: 3 * 2**30, tmp_path / "small": 1536}
     (tmp_path / "small").mkdir()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(0, 0, free[path]))
-    told = full("publishing", [tmp_path, tmp_path / "small" / "absent" / "v1"], 5_000_000)
+    told = describe_full_disk(
+        "publishing", [tmp_path, tmp_path / "small" / "absent" / "v1"], 5_000_000
+    )
     assert f"publishing stopped: the disk or quota of {tmp_path}/small/absent/v1 is full" in told
     assert "(1.5 KiB free, 4.8 MiB needed)" in told
     assert "run again: finished stages are not repeated" in told
-    assert "(3.0 GiB free)" in full("stage x", [tmp_path])
+    assert "(3.0 GiB free)" in describe_full_disk("stage x", [tmp_path])
 
 
 def test_a_stage_on_a_full_disk_leaves_nothing(tmp_path, monkeypatch):

@@ -8,18 +8,18 @@ import pytest
 from tasks.vault import sealing
 from tasks.vault.files import (
     file_sha256,
+    find_readable_path,
     holds_files,
+    open_private_replacement,
+    open_replacement_path,
     read_json,
     read_private,
-    readable,
     write_json,
     write_private,
-    written_aside,
-    written_by_name,
 )
 from tasks.vault.sealing import KEY, KEY_BLOCK, KEY_FILE, DamagedError, Seal, SealedError
 from tasks.vault.storage import Vault
-from tasks.vault.workroom import WORK, discard, room_of, sweep
+from tasks.vault.workroom import WORK, discard_plain_copies, room_of, sweep_plain_copies
 
 CONTENT = b"ident-00001\n" * 20_000
 
@@ -29,7 +29,7 @@ def _work(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir(mode=0o700)
     monkeypatch.setenv(WORK, str(tmp_path / "work"))
     yield
-    discard()
+    discard_plain_copies()
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_vault_without_a_key_is_plain(tmp_path):
     vault = Vault(tmp_path / "vault").open()
     write_json(vault.runs / "run.json", {"a": 1})
     assert (vault.runs / "run.json").read_text() == '{\n  "a": 1\n}\n'
-    assert readable(vault.runs / "run.json") == vault.runs / "run.json"
+    assert find_readable_path(vault.runs / "run.json") == vault.runs / "run.json"
 
 
 def test_a_plain_vault_stays_plain_where_a_key_is_given(tmp_path, monkeypatch):
@@ -82,21 +82,21 @@ def test_hashes_are_of_the_plain_bytes(vault, tmp_path):
 
 
 def test_what_is_written_in_other_ways_is_encrypted_too(vault):
-    with written_aside(vault.runs / "aside") as handle:
+    with open_private_replacement(vault.runs / "aside") as handle:
         handle.writelines([CONTENT, CONTENT])
-    with written_by_name(vault.runs / "named") as path:
+    with open_replacement_path(vault.runs / "named") as path:
         assert not path.is_relative_to(vault.path)
         path.write_bytes(CONTENT)
     for name, content in (("aside", 2 * CONTENT), ("named", CONTENT)):
         assert (vault.runs / name).read_bytes().startswith(sealing.HEADER)
-        assert readable(vault.runs / name).read_bytes() == content
+        assert find_readable_path(vault.runs / name).read_bytes() == content
 
 
 def test_a_copy_follows_its_file(vault):
     write_private(vault.runs / "secret", b"one")
-    assert readable(vault.runs / "secret").read_bytes() == b"one"
+    assert find_readable_path(vault.runs / "secret").read_bytes() == b"one"
     write_private(vault.runs / "secret", b"two")
-    assert readable(vault.runs / "secret").read_bytes() == b"two"
+    assert find_readable_path(vault.runs / "secret").read_bytes() == b"two"
 
 
 # The age format: a header, a nonce, chunks of 64 KiB with a tag each; the last one says so.
@@ -123,7 +123,7 @@ def test_every_truncation_is_found(vault, left):
     left = {"chunk": len(head + first), "nonce": len(head)}.get(left, left)
     path.write_bytes(path.read_bytes()[:left])
     words = "is not encrypted, and its vault is" if 0 <= left < 22 else "truncated or was altered"
-    for reading in (read_private, readable, file_sha256):
+    for reading in (read_private, find_readable_path, file_sha256):
         with pytest.raises(DamagedError, match=rf"{words}.*; restore it"):
             reading(path)
 
@@ -210,17 +210,17 @@ def test_a_key_file(tmp_path, monkeypatch):
     assert sealing.recipient_of_key() == public
     path.chmod(0o640)
     with pytest.raises(SealedError, match="open to others; chmod it to 600"):
-        sealing.identities()
+        sealing.load_environment_keys()
     path.unlink()
     with pytest.raises(SealedError, match="cannot be read"):
-        sealing.identities()
+        sealing.load_environment_keys()
 
 
 @pytest.mark.parametrize("text", ["", "# nothing", "AGE-SECRET-KEY-1NONE", "age1abc", "x" * 70])
 def test_texts_that_are_no_keys(monkeypatch, text):
     monkeypatch.setenv(KEY, text or " ")
     with pytest.raises(SealedError, match="holds no key of the age format") as told:
-        sealing.identities()
+        sealing.load_environment_keys()
     assert "NONE" not in str(told.value)
 
 
@@ -228,14 +228,14 @@ def test_two_places_are_refused(monkeypatch):
     monkeypatch.setenv(KEY, sealing.new_key()[0])
     monkeypatch.setenv(KEY_FILE, "somewhere")
     with pytest.raises(SealedError, match="set one of them"):
-        sealing.identities()
+        sealing.load_environment_keys()
 
 
 def test_a_block_that_is_not_there(monkeypatch):
     monkeypatch.setattr("importlib.import_module", lambda _: None)
     monkeypatch.setenv(KEY_BLOCK, "no such block")
     with pytest.raises(SealedError, match="Secret block 'no such block' cannot be loaded"):
-        sealing.identities()
+        sealing.load_environment_keys()
 
 
 def test_a_seal_that_cannot_be_read(vault):
@@ -251,7 +251,7 @@ def test_what_a_full_disk_says(vault):
         open("/dev/full", "wb", buffering=0) as target,
         pytest.raises(OSError, match="No space left on device") as told,
     ):
-        sealing.encrypt(io.BytesIO(CONTENT), target, public)
+        sealing.encrypt_stream(io.BytesIO(CONTENT), target, public)
     assert told.value.errno == 28
 
 
@@ -267,7 +267,7 @@ def test_the_folder_of_a_living_process_stays(vault, tmp_path):
     (dead / "rows.parquet").write_bytes(CONTENT)
     process = os.fork()
     if not process:  # a process of its own looks once
-        os._exit(0 if sweep(vault.path) == 1 else 1)
+        os._exit(0 if sweep_plain_copies(vault.path) == 1 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
     assert room.folder.exists()
     assert not dead.exists()
@@ -277,4 +277,4 @@ def test_a_folder_that_cannot_be_made_is_named(vault, monkeypatch, tmp_path):
     monkeypatch.setenv(WORK, str(tmp_path / "none"))
     write_private(vault.runs / "secret", CONTENT)
     with pytest.raises(SealedError, match="set CROWDCOVER_VAULT_WORK to a private folder"):
-        readable(vault.runs / "secret")
+        find_readable_path(vault.runs / "secret")

@@ -18,27 +18,29 @@ def test_seeds_come_from_the_operating_system_and_never_twice():
 
 
 def test_a_stream_is_shake_256_of_seed_label_and_block():
-    draw = secrecy.stream(SEED, "keys")
+    draw = secrecy.seed_random_stream(SEED, "keys")
     for block in (b"0", b"1"):
         expected = hashlib.shake_256(SEED + b"crowdcover/keys/" + block).digest(20)
         assert draw(5).astype("<u4").tobytes() == expected
 
 
 def test_streams_are_reproducible():
-    first, second = (secrecy.stream(SEED, "order") for _ in range(2))
+    first, second = (secrecy.seed_random_stream(SEED, "order") for _ in range(2))
     for count in (1, 7, 1000):
         assert np.array_equal(first(count), second(count))
 
 
 def test_streams_differ_by_label_by_seed_and_by_block():
-    draws = [secrecy.stream(seed, label) for seed in (SEED, SEED[::-1]) for label in LABELS]
+    draws = [
+        secrecy.seed_random_stream(seed, label) for seed in (SEED, SEED[::-1]) for label in LABELS
+    ]
     words = np.concatenate([draw(500) for draw in draws for _ in range(2)])
     # 6000 words of 32 bits have 0.004 equal pairs on average. The seeds are fixed: there are none.
     assert len(np.unique(words)) == len(words)
 
 
 def test_words_fill_their_range_evenly():
-    words = secrecy.stream(SEED, "matching")(40_000)
+    words = secrecy.seed_random_stream(SEED, "matching")(40_000)
     assert words.dtype == np.uint32
     counts = np.bincount(words >> 28, minlength=16)
     # Chi-squared, 15 degrees of freedom: 1 in 10,000 seeds exceeds 44. The seed is fixed.
@@ -53,14 +55,14 @@ def test_words_fill_their_range_evenly():
     seed=st.binary(min_size=32, max_size=32),
 )
 def test_a_permutation_has_every_place_once(size, label, seed):
-    order = secrecy.permutation(seed, label, size)
+    order = secrecy.draw_permutation(seed, label, size)
     assert sorted(order.tolist()) == list(range(size))
-    assert np.array_equal(order, secrecy.permutation(seed, label, size))
+    assert np.array_equal(order, secrecy.draw_permutation(seed, label, size))
 
 
 def test_every_order_of_three_is_drawn_about_equally_often():
     drawn = [
-        tuple(secrecy.permutation(bytes([i, j] + [0] * 30), "order", 3))
+        tuple(secrecy.draw_permutation(bytes([i, j] + [0] * 30), "order", 3))
         for i in range(60)
         for j in range(60)
     ]
@@ -87,11 +89,13 @@ def test_keys_carry_no_order_of_their_own():
 
 def test_equal_keys_are_drawn_again(monkeypatch):
     blocks = [np.array([1, 0, 1, 0], dtype=np.uint32), np.array([1, 0, 2, 0], dtype=np.uint32)]
-    monkeypatch.setattr(secrecy, "stream", lambda seed, label: lambda count: blocks.pop(0)[:count])
+    monkeypatch.setattr(
+        secrecy, "seed_random_stream", lambda seed, label: lambda count: blocks.pop(0)[:count]
+    )
     assert secrecy.distinct_keys(SEED, "keys", 2).tolist() == [b"%016x" % 1, b"%016x" % 2]
     assert blocks == []
 
 
 @pytest.mark.parametrize("label", LABELS)
 def test_secrets_tell_nothing_about_the_seed_in_plain(label):
-    assert SEED[:8] not in secrecy.stream(SEED, label)(1000).tobytes()
+    assert SEED[:8] not in secrecy.seed_random_stream(SEED, label)(1000).tobytes()

@@ -7,7 +7,15 @@ import stat
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tasks.vault.signing import WEAK, is_public, new_key, public_of, read_key, sign, verifies
+from tasks.vault.signing import (
+    WEAK,
+    is_public,
+    is_valid_signature,
+    new_key,
+    public_of,
+    read_key,
+    sign_content,
+)
 from tasks.vault.storage import FolderError
 
 # RFC 8032, section 7.1, test 2.
@@ -61,13 +69,13 @@ def test_what_is_no_key_is_refused_without_its_content(tmp_path):
 def test_only_the_right_key_signs_the_right_bytes(path, tmp_path):
     key = read_key(path)
     other = new_key(tmp_path / "other.key")
-    made = sign(key, b"agreed")
-    assert verifies(public_of(key), made, b"agreed")
-    assert not verifies(public_of(key), made, b"agreed ")
-    assert not verifies(other, made, b"agreed")
+    made = sign_content(key, b"agreed")
+    assert is_valid_signature(public_of(key), made, b"agreed")
+    assert not is_valid_signature(public_of(key), made, b"agreed ")
+    assert not is_valid_signature(other, made, b"agreed")
     for place in (10, 40, 80):
         forged = made[:place] + ("A" if made[place] != "A" else "B") + made[place + 1 :]
-        assert not verifies(public_of(key), forged, b"agreed")
+        assert not is_valid_signature(public_of(key), forged, b"agreed")
 
 
 def test_the_vector_of_the_standard():
@@ -77,8 +85,8 @@ def test_the_vector_of_the_standard():
         "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
     )
     text = "ed25519:" + base64.b64encode(signature).decode()
-    assert verifies(PUBLIC, text, b"\x72")
-    assert not verifies(PUBLIC, text, b"\x73")
+    assert is_valid_signature(PUBLIC, text, b"\x72")
+    assert not is_valid_signature(PUBLIC, text, b"\x73")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +96,7 @@ def test_the_vector_of_the_standard():
 )  # fmt: skip
 def test_what_is_no_public_key(text):
     assert not is_public(text)
-    assert not verifies(text, "ed25519:AA==", b"")
+    assert not is_valid_signature(text, "ed25519:AA==", b"")
 
 
 def test_keys_under_which_anybody_signs_are_none(path):
@@ -103,5 +111,5 @@ def test_keys_under_which_anybody_signs_are_none(path):
             key = bytes([*point[:-1], point[-1] | sign_bit])
             text = "ed25519:" + base64.b64encode(key).decode()
             assert not is_public(text)
-            assert not verifies(text, signature, b"1")
+            assert not is_valid_signature(text, signature, b"1")
     assert is_public(public_of(read_key(path)))

@@ -16,19 +16,24 @@ from tasks.vault.approval import (
     DecisionError,
     Question,
     Request,
+    build_approval_section,
     page_sha256,
-    stating,
 )
-from tasks.vault.copies import acceptable
-from tasks.vault.counting import objection, require_approved, unapproved, unsigned
-from tasks.vault.signing import new_key, public_of, read_key, sign
+from tasks.vault.copies import accept_signed_decision
+from tasks.vault.counting import (
+    find_decision_objection,
+    find_release_objection,
+    find_signature_objection,
+    require_approved,
+)
+from tasks.vault.signing import new_key, public_of, read_key, sign_content
 from tasks.vault.statement import (
     LONGEST_SIGNED,
     Rules,
-    canonical,
+    attach_signature,
+    build_decision_statement,
+    format_canonical_json,
     from_file,
-    signed,
-    statement,
     to_file,
 )
 from tasks.vault.storage import Vault, file_sha256, write_json
@@ -58,13 +63,13 @@ def rules(keys):
 def made(keys, rules):
     """What Ada signed about the question."""
     plain = Decision.of(approved=True, by="Ada Lovelace", note="read")
-    return signed(REQUEST, plain, keys["ada"], rules)
+    return attach_signature(REQUEST, plain, keys["ada"], rules)
 
 
 def test_what_was_signed_counts(made, rules):
-    assert objection(QUESTION, made, ASKED_BY, rules) == ""
+    assert find_decision_objection(QUESTION, made, ASKED_BY, rules) == ""
     assert (made.identity, made.authenticated) == (ADA, "signature")
-    told = stating(made)
+    told = build_approval_section(made)
     assert told["identity"] == ADA
     assert told["question"] == QUESTION.sha256
     assert told["requested_by"] == ASKED_BY
@@ -73,7 +78,11 @@ def test_what_was_signed_counts(made, rules):
 
 def test_the_statement_is_the_same_for_any_order_of_its_parts():
     told = {"note": "ä", "at": 1}
-    assert canonical(told) == canonical({"at": 1, "note": "ä"}) == b'{"at":1,"note":"\\u00e4"}'
+    assert (
+        format_canonical_json(told)
+        == format_canonical_json({"at": 1, "note": "ä"})
+        == b'{"at":1,"note":"\\u00e4"}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,8 +105,8 @@ def test_the_statement_is_the_same_for_any_order_of_its_parts():
 )
 def test_every_change_is_found(made, rules, changes, words):
     changed = replace(made, **changes)
-    assert words in unsigned(QUESTION, changed, rules)
-    assert words in objection(QUESTION, changed, ASKED_BY, rules)
+    assert words in find_signature_objection(QUESTION, changed, rules)
+    assert words in find_decision_objection(QUESTION, changed, ASKED_BY, rules)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,9 @@ def test_every_change_is_found(made, rules, changes, words):
     ids=str,
 )
 def test_a_signature_of_another_release_does_not_count(made, rules, other):
-    assert "the signature is not of" in objection(replace(QUESTION, **other), made, ASKED_BY, rules)
+    assert "the signature is not of" in find_decision_objection(
+        replace(QUESTION, **other), made, ASKED_BY, rules
+    )
 
 
 def test_what_is_published_tells_nothing_of_the_verdict(keys, rules):
@@ -119,7 +130,9 @@ def test_what_is_published_tells_nothing_of_the_verdict(keys, rules):
     other = replace(QUESTION, verdict="c" * 64)
     plain = Decision.of(approved=True, by="Ada", note="")
     made = [
-        stating(signed(replace(REQUEST, question=each), plain, keys["ada"], rules))
+        build_approval_section(
+            attach_signature(replace(REQUEST, question=each), plain, keys["ada"], rules)
+        )
         for each in (QUESTION, other)
     ]
     assert made[0] == made[1]
@@ -129,17 +142,24 @@ def test_what_is_published_tells_nothing_of_the_verdict(keys, rules):
 def test_who_asked_is_as_it_was_signed(made, rules):
     """Who can write in the vault changes who asked, after the person who asked has signed."""
     asked_by = {"operating system": "dora"}
-    assert "it names others who asked" in objection(QUESTION, made, asked_by, rules)
+    assert "it names others who asked" in find_decision_objection(QUESTION, made, asked_by, rules)
 
 
 def test_an_unregistered_key_signs_nothing_that_counts(keys, rules, made):
     with pytest.raises(DecisionError, match="does not register this key"):
-        signed(REQUEST, made, keys["eve"], rules)
+        attach_signature(REQUEST, made, keys["eve"], rules)
     eves = replace(made, key=public_of(keys["eve"]))
-    eves = replace(eves, signature=sign(keys["eve"], canonical(statement(QUESTION, eves))))
-    assert "another key than publish.approvers" in objection(QUESTION, eves, ASKED_BY, rules)
+    eves = replace(
+        eves,
+        signature=sign_content(
+            keys["eve"], format_canonical_json(build_decision_statement(QUESTION, eves))
+        ),
+    )
+    assert "another key than publish.approvers" in find_decision_objection(
+        QUESTION, eves, ASKED_BY, rules
+    )
     forged = replace(eves, key=public_of(keys["ada"]))
-    assert "the signature is not of" in objection(QUESTION, forged, ASKED_BY, rules)
+    assert "the signature is not of" in find_decision_objection(QUESTION, forged, ASKED_BY, rules)
 
 
 # ---------------------------------------------------------------- who asked
@@ -157,7 +177,7 @@ def test_an_unregistered_key_signs_nothing_that_counts(keys, rules, made):
     ],
 )
 def test_which_names_may_mean_one_person(one, other, expected):
-    assert identity.same(one, other) is identity.same(other, one) is expected
+    assert identity.is_same_person(one, other) is identity.is_same_person(other, one) is expected
 
 
 def test_the_account_is_of_the_process_and_not_of_a_variable(monkeypatch):
@@ -165,41 +185,48 @@ def test_the_account_is_of_the_process_and_not_of_a_variable(monkeypatch):
         monkeypatch.setenv(name, "eve")
     monkeypatch.setattr(os, "getuid", lambda: 0)
     assert identity.account_of_process() == "root"
-    assert identity.account(2**31 - 5) == f"uid {2**31 - 5}"
+    assert identity.find_account_name(2**31 - 5) == f"uid {2**31 - 5}"
 
 
 def test_who_asked_may_not_approve_where_the_plan_says_so(made, rules):
     for name in ("ada", "ADA", ADA):
         asked_by = {"operating system": name}
-        told = objection(QUESTION, replace(made, requested_by=asked_by), asked_by, rules)
+        told = find_decision_objection(
+            QUESTION, replace(made, requested_by=asked_by), asked_by, rules
+        )
         assert told  # the signature is of another request
         plain = Decision.of(
             approved=True, by="A", note="", identity=name, authenticated=identity.ACCOUNT
         )
-        told = objection(QUESTION, plain, asked_by, Rules({}, False))
+        told = find_decision_objection(QUESTION, plain, asked_by, Rules({}, False))
         assert "the person who asked for the release decided about it" in told
-        assert objection(QUESTION, plain, asked_by, Rules({}, True)) == ""
-        assert objection(QUESTION, replace(plain, approved=False), asked_by, Rules({}, False)) == ""
+        assert find_decision_objection(QUESTION, plain, asked_by, Rules({}, True)) == ""
+        assert (
+            find_decision_objection(
+                QUESTION, replace(plain, approved=False), asked_by, Rules({}, False)
+            )
+            == ""
+        )
 
 
 def test_a_signed_decision_of_who_asked_does_not_count(keys, rules):
     for asked_by, account in (({"prefect": ADA}, ""), ({"operating system": "c.smith"}, "c.smith")):
         plain = Decision.of(approved=True, by="Ada", note="")
         asked = replace(REQUEST, asked_by=asked_by)
-        told = signed(asked, plain, keys["ada"], rules)
+        told = attach_signature(asked, plain, keys["ada"], rules)
         told = replace(told, account=account)
-        assert "decided about it" in objection(QUESTION, told, asked_by, rules)
+        assert "decided about it" in find_decision_objection(QUESTION, told, asked_by, rules)
 
 
 def test_nobody_is_another_person(made):
     typed = Decision.of(approved=True, by="Ada", note="", authenticated=identity.NOBODY)
-    assert "nobody authenticated who decided" in objection(
+    assert "nobody authenticated who decided" in find_decision_objection(
         QUESTION, typed, ASKED_BY, Rules({}, False)
     )
-    assert "it is not recorded who asked" in objection(
+    assert "it is not recorded who asked" in find_decision_objection(
         QUESTION, replace(typed, identity="ada", authenticated="x"), {}, Rules({}, False)
     )
-    assert objection(QUESTION, typed, ASKED_BY, Rules({}, True)) == ""
+    assert find_decision_objection(QUESTION, typed, ASKED_BY, Rules({}, True)) == ""
 
 
 # ---------------------------------------------------------------- as a file
@@ -213,7 +240,9 @@ def request(rules, **changes):
 def test_a_signed_file_is_read_back(made, rules):
     text = to_file(QUESTION, made).decode()
     assert from_file(text, request(rules)) == made
-    assert acceptable(text, request(rules), rules, "ada") == replace(made, account="ada")
+    assert accept_signed_decision(text, request(rules), rules, "ada") == replace(
+        made, account="ada"
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,7 +268,7 @@ def test_a_file_that_was_changed_does_not_count(made, rules, change, words):
     told = json.loads(to_file(QUESTION, made))
     change(told)
     with pytest.raises(DecisionError, match=words):
-        acceptable(json.dumps(told), request(rules), rules)
+        accept_signed_decision(json.dumps(told), request(rules), rules)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "1", "{}", "x" * (LONGEST_SIGNED + 1), "[" * 50_000])
@@ -251,7 +280,7 @@ def test_a_text_that_is_no_signed_decision(rules, text):
 def test_a_decision_that_was_signed_too_late(made, rules):
     text = to_file(QUESTION, made).decode()
     with pytest.raises(DecisionError, match="signed after"):
-        acceptable(text, request(rules, until=made.at), rules)
+        accept_signed_decision(text, request(rules, until=made.at), rules)
 
 
 # ---------------------------------------------------------------- a published folder
@@ -270,16 +299,16 @@ def published(tmp_path, keys, rules):
     approval = Approval.of(run)
     approval.ask(asked)
     plain = Decision.of(approved=True, by="Ada", note="read")
-    decision = signed(asked, plain, keys["ada"], rules)
+    decision = attach_signature(asked, plain, keys["ada"], rules)
     Approval.of(run).decide(decision)
-    manifest = {**MANIFEST, "approval": stating(decision), "files": {}}
+    manifest = {**MANIFEST, "approval": build_approval_section(decision), "files": {}}
     write_json(folder / "manifest.json", manifest)
     return run, folder
 
 
 def test_a_signed_release_stands(published, rules):
-    assert unapproved(*published, rules) == ""
-    assert unapproved(*published, Rules({}, True)) == ""
+    assert find_release_objection(*published, rules) == ""
+    assert find_release_objection(*published, Rules({}, True)) == ""
     require_approved(*published, rules)
 
 
@@ -306,19 +335,23 @@ def test_manifest_and_vault_that_were_changed_together_are_found(published, rule
     if "requested_by" in changes:
         record["requests"][0]["asked_by"] = changes["requested_by"]
     write_json(run.path / "approval.json", record)
-    assert Approval.of(run).unapproved(folder) == ""
-    assert words in unapproved(run, folder, rules)
+    assert Approval.of(run).find_objection(folder) == ""
+    assert words in find_release_objection(run, folder, rules)
     with pytest.raises(GuaranteeError, match="was published before and stays as it is"):
         require_approved(run, folder, rules)
 
 
 def test_a_key_that_the_plan_no_longer_registers(published, rules, keys):
     others = Rules({ADA: public_of(keys["eve"])}, True)
-    assert "another key than" in unapproved(*published, others)
-    assert "does not register" in unapproved(*published, Rules({BO: public_of(keys["bo"])}, True))
+    assert "another key than" in find_release_objection(*published, others)
+    assert "does not register" in find_release_objection(
+        *published, Rules({BO: public_of(keys["bo"])}, True)
+    )
 
 
 def test_a_release_of_other_files_has_no_signature(published, rules):
     run, folder = published
     (folder / "data.parquet").write_text("other rows")
-    assert unapproved(run, folder, rules) == "the approval is for other files or numbers"
+    assert (
+        find_release_objection(run, folder, rules) == "the approval is for other files or numbers"
+    )

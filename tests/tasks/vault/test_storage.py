@@ -176,9 +176,9 @@ def test_stages_and_secrets_are_private(run, vault):
     previous = os.umask(0)
     try:
         run.once("stage", [], Maker())
-        with run.locked():
+        with run.hold_lock():
             pass
-        with vault.publishing():
+        with vault.lock_publishing():
             pass
         run.mark_released(Release(vault.path / "r" / "v1", {}))
         with pytest.raises(StageError):
@@ -324,14 +324,14 @@ def test_a_second_process_on_the_same_run_is_refused(run, vault):
     assert ready.wait(60)
     with (
         pytest.raises(BusyError, match="another process is at work on this plan and source"),
-        run.locked(),
+        run.hold_lock(),
     ):
         pass
-    with vault.run("q" * 64, SOURCE).locked():
+    with vault.run("q" * 64, SOURCE).hold_lock():
         pass  # another run is free
     done.set()
     assert finish(process, files).code == 0
-    with run.locked():
+    with run.hold_lock():
         pass
 
 
@@ -341,7 +341,7 @@ def test_a_lock_dies_with_its_process(run):
     assert ready.wait(60)
     os.kill(process.pid, signal.SIGKILL)
     assert finish(process, files).code == -signal.SIGKILL
-    with run.locked():
+    with run.hold_lock():
         pass
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.jit.kernel import spread
+from anon_core.jit.kernel import spread_work
 from anon_core.measures.graph.triangles.counting_kernels import (
     Lists,
     add_edges,
@@ -25,16 +25,16 @@ from anon_core.measures.graph.triangles.counting_kernels import (
     count_parts,
     list_some,
 )
-from anon_core.measures.graph.triangles.ordering import ascending_rows
+from anon_core.measures.graph.triangles.ordering import sort_triangle_rows
 from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
 
 TOLD = 32  # times that a watcher is told
 AT_ONCE = 2**17  # triangles of a chunk, about
 
 
-def count(graph: Oriented) -> int:
+def count_triangles(graph: Oriented) -> int:
     """Return the number of triangles."""
-    return int(_totals(graph).sum())
+    return int(_count_part_triangles(graph).sum())
 
 
 def per_edge(graph: Oriented, advanced: Callable[[float], None] | None = None) -> NDArray[np.int32]:
@@ -49,12 +49,12 @@ def per_edge(graph: Oriented, advanced: Callable[[float], None] | None = None) -
     advanced : callable, optional
         Told the share of the work that is done, now and then.
     """
-    lists, shares = numbered(graph), numba.get_num_threads()
+    lists, shares = build_numbered_lists(graph), numba.get_num_threads()
     counts = np.zeros((shares, graph.edges), dtype=np.int32)
     bounds = range(0, PARTS, PARTS // TOLD) if advanced else range(0, PARTS, PARTS)
     for first in bounds:
         parts = lists.parts[first : first + bounds.step + 1]
-        spread(add_edges, shares, lists._replace(parts=parts), shares, counts)
+        spread_work(add_edges, shares, lists._replace(parts=parts), shares, counts)
         if advanced:
             advanced((first + bounds.step) / PARTS)
     of_edge: NDArray[np.int32] = counts[0]
@@ -75,7 +75,7 @@ def per_vertex(graph: Oriented, of_edge: NDArray[np.int32]) -> NDArray[np.int64]
     return totals // 2
 
 
-def clustering(graph: Oriented, of_vertex: NDArray[np.int64]) -> float:
+def compute_mean_clustering(graph: Oriented, of_vertex: NDArray[np.int64]) -> float:
     """Return the mean over all vertices of the share of its pairs of neighbours that are joined.
 
     A vertex with fewer than two neighbours counts as 0, as in networkx and SNAP.
@@ -92,32 +92,32 @@ def clustering(graph: Oriented, of_vertex: NDArray[np.int64]) -> float:
     return math.fsum(share) / max(1, graph.vertices)
 
 
-def transitivity(graph: Oriented, triangles: int) -> float:
+def compute_transitivity(graph: Oriented, triangles: int) -> float:
     """Return the share of paths of two edges that close a triangle; 0.0 without such paths."""
     degree = graph.degree.astype(np.int64)
     paths = int((degree * (degree - 1) // 2).sum())
     return 3 * triangles / paths if paths else 0.0
 
 
-def listed(graph: Oriented) -> NDArray[np.int32]:
+def list_triangles(graph: Oriented) -> NDArray[np.int32]:
     """Return all triangles, int32 (t, 3): ids u < v < w, ascending by (u, v, w), each once.
 
     Memory: 24 bytes a triangle, and 17 a vertex and thread, beside the graph.
     """
-    lists, name = _lists(graph), np.empty(graph.vertices, dtype=np.int32)
+    lists, name = _build_lists(graph), np.empty(graph.vertices, dtype=np.int32)
     name[graph.rank] = np.arange(graph.vertices, dtype=np.int32)
     longest, found = int(np.diff(graph.start).max(initial=0)), {}
 
     def work(begin: int, end: int) -> None:
         bounds = int(graph.parts[begin]), int(graph.parts[end])
-        found[begin] = list(_chunks(lists, name, longest, bounds))
+        found[begin] = list(_list_triangle_chunks(lists, name, longest, bounds))
 
-    spread(work, PARTS)
+    spread_work(work, PARTS)
     chunks = [chunk for begin in sorted(found) for chunk in found.pop(begin)]
-    return ascending_rows(chunks, graph.vertices)
+    return sort_triangle_rows(chunks, graph.vertices)
 
 
-def _chunks(
+def _list_triangle_chunks(
     lists: Lists, name: NDArray[np.int32], longest: int, bounds: tuple[int, int]
 ) -> Iterator[NDArray[np.int32]]:
     """Yield the triangles whose lowest vertices are from bounds[0] to bounds[1] - 1."""
@@ -128,19 +128,19 @@ def _chunks(
         yield rows[: list_some(bounds[1], lists, name, marked, hits, cursor, rows)]
 
 
-def _totals(graph: Oriented) -> NDArray[np.int64]:
+def _count_part_triangles(graph: Oriented) -> NDArray[np.int64]:
     """Return the number of triangles of each part, int64 (PARTS,)."""
     totals = np.empty(len(graph.parts) - 1, dtype=np.int64)
-    count_parts(totals, _lists(graph))
+    count_parts(totals, _build_lists(graph))
     return totals
 
 
-def numbered(graph: Oriented) -> Lists:
+def build_numbered_lists(graph: Oriented) -> Lists:
     """Return the graph's arrays for kernels that read the numbers of edges."""
     if len(graph.edge) != graph.edges:
         raise InputError("the graph was oriented without the numbers of its edges; keep them")
-    return _lists(graph)
+    return _build_lists(graph)
 
 
-def _lists(graph: Oriented) -> Lists:
+def _build_lists(graph: Oriented) -> Lists:
     return Lists(graph.start, graph.higher, graph.edge, graph.parts)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.prefetch import prefetch
+from anon_core.jit.prefetch import prefetch_entry
 
 AHEAD = 16  # entries: lists lie scattered, and a later one is fetched while this one is read
 
@@ -24,7 +24,7 @@ class Lists(NamedTuple):
 
 
 @kernel
-def highest(lists, x):
+def find_highest_neighbour(lists, x):
     """Return the highest effective neighbour of x: no triangle of x has a vertex above it."""
     top = np.int64(len(lists.start))
     for i in range(lists.start[x], lists.start[x + 1]):
@@ -36,8 +36,8 @@ def highest(lists, x):
 def fetch_ahead(lists, i):
     """Ask for the list of a later entry; of an entry still later, for where its list begins."""
     last = len(lists.higher) - 1
-    prefetch(lists.start, np.int64(lists.higher[min(i + 2 * AHEAD, last)]))
-    prefetch(lists.higher, lists.start[lists.higher[min(i + AHEAD, last)]])
+    prefetch_entry(lists.start, np.int64(lists.higher[min(i + 2 * AHEAD, last)]))
+    prefetch_entry(lists.higher, lists.start[lists.higher[min(i + AHEAD, last)]])
 
 
 @parallel_kernel(lambda totals: len(totals))
@@ -50,7 +50,7 @@ def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
             first, last = lists.start[x], lists.start[x + 1]
             if last - first < 2:
                 continue
-            top = highest(lists, x)
+            top = find_highest_neighbour(lists, x)
             for i in range(first, last):
                 marked[lists.higher[i]] = 1
             for i in range(first, last):
@@ -67,7 +67,7 @@ def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
 
 
 @kernel
-def longest(lists):
+def longest_list_length(lists):
     """Return the length of the longest list."""
     most = np.int64(0)
     for x in range(len(lists.start) - 1):
@@ -76,7 +76,7 @@ def longest(lists):
 
 
 @kernel
-def meet(lists, y, marked, hits):  # marked (n,): 0 or 1, hits int32 (longest + 1,)
+def meet_ranks(lists, y, marked, hits):  # marked (n,): 0 or 1, hits int32 (longest + 1,)
     """Write the marked ranks in the list of y; returns how many.
 
     Without a branch: whether an entry is marked cannot be predicted.
@@ -89,7 +89,7 @@ def meet(lists, y, marked, hits):  # marked (n,): 0 or 1, hits int32 (longest + 
 
 
 @kernel
-def meet_entries(lists, y, marked, hits):  # as for `meet`
+def meet_entries(lists, y, marked, hits):  # as for `meet_ranks`
     """Write which entries of the list of y are marked; returns how many."""
     found = 0
     for j in range(lists.start[y], lists.start[y + 1]):
@@ -103,7 +103,7 @@ def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
     """Add 1 to each edge of each triangle; share s takes the parts s, s + shares, ..."""
     marked = np.zeros(len(lists.start), dtype=np.uint8)
     at = np.empty(len(lists.start), dtype=np.int32)  # entries of marked ranks
-    hits = np.empty(longest(lists) + 1, dtype=np.int32)
+    hits = np.empty(longest_list_length(lists) + 1, dtype=np.int32)
     for share in range(begin, end):
         for part in range(share, len(lists.parts) - 1, shares):
             for x in range(lists.parts[part], lists.parts[part + 1]):
@@ -137,7 +137,7 @@ def list_some(end, lists, name, marked, hits, cursor, rows):
         first, last = lists.start[x], lists.start[x + 1]
         if last - first < 2:
             continue
-        top = highest(lists, x)
+        top = find_highest_neighbour(lists, x)
         for i in range(first, last):
             marked[lists.higher[i]] = 1
         for i in range(max(first, cursor[1]), last):
@@ -148,7 +148,7 @@ def list_some(end, lists, name, marked, hits, cursor, rows):
             if len(rows) - written < lists.start[y + 1] - lists.start[y]:
                 cursor[0], cursor[1], full = x, i, True
                 break
-            found = meet(lists, y, marked, hits)
+            found = meet_ranks(lists, y, marked, hits)
             low, high = min(name[x], name[y]), max(name[x], name[y])
             for hit in range(found):
                 third = name[hits[hit]]

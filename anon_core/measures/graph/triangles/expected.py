@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.graph.triangles.counting import TOLD, numbered
+from anon_core.measures.graph.triangles.counting import TOLD, build_numbered_lists
 from anon_core.measures.graph.triangles.expected_kernels import LIMB, sum_by_edge, sum_products
 from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
 from anon_core.specs.graphs import ONE
 
 
-def expectation(graph: Oriented, p: NDArray[np.int32]) -> Fraction:
+def compute_expected_triangles(graph: Oriented, p: NDArray[np.int32]) -> Fraction:
     """Return the expected number of triangles, exactly.
 
     Parameters
@@ -39,14 +39,14 @@ def expectation(graph: Oriented, p: NDArray[np.int32]) -> Fraction:
     p : int32 (m,)
         Probability of each edge, in billionths.
     """
-    _check(graph, p)
+    _check_probabilities(graph, p)
     sums = np.zeros((len(graph.parts) - 1, 3), dtype=np.int64)
-    sum_products(sums, numbered(graph), p)
+    sum_products(sums, build_numbered_lists(graph), p)
     low, middle, high = (sum(column) for column in sums.T.tolist())
     return Fraction(low + (middle << LIMB) + (high << 2 * LIMB), ONE**3)
 
 
-def variance(
+def compute_triangle_variance(
     graph: Oriented, p: NDArray[np.int32], advanced: Callable[[float], None] | None = None
 ) -> float:
     """Return the variance of the number of triangles.
@@ -57,14 +57,14 @@ def variance(
     Parameters
     ----------
     graph, p
-        As for `expectation`.
+        As for `compute_expected_triangles`.
     advanced : callable, optional
         Told the share of the work that is done, now and then.
     """
-    _check(graph, p)
+    _check_probabilities(graph, p)
     chance, absent = p / ONE, (ONE - p) / ONE  # in integers, 1 - p does not cancel
     at, before, pairs = np.zeros(graph.vertices, np.int64), *np.zeros((2, graph.edges))
-    lists, alone = numbered(graph), 0.0
+    lists, alone = build_numbered_lists(graph), 0.0
     for first in range(0, PARTS, PARTS // TOLD):
         begin, end = graph.parts[[first, first + PARTS // TOLD]]
         alone += sum_by_edge(begin, end, lists, chance, absent, at, before, pairs)
@@ -73,7 +73,7 @@ def variance(
     return alone + 2 * math.fsum(chance * absent * pairs)
 
 
-def _check(graph: Oriented, p: NDArray[np.int32]) -> None:
+def _check_probabilities(graph: Oriented, p: NDArray[np.int32]) -> None:
     if p.dtype != np.int32 or p.shape != (graph.edges,):
         raise InputError("each edge needs a probability, as int32")
     if len(p) and not 0 <= p.min() <= p.max() <= ONE:

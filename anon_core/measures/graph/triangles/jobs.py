@@ -171,7 +171,7 @@ class EdgeCentric:
                     "of reducers or the memory, or let Bermuda-EC work from disk"
                 )
             for channel, pairs in inbox.pairs(PIVOT):
-                yield from _closed(Block(channel, *pairs), cores, inbox, rows)
+                yield from _close_triangles(Block(channel, *pairs), cores, inbox, rows)
 
     def _parts(self, inbox: Inbox, memory: int) -> Iterator[_Cores]:
         """Yield core messages until they fill the memory, then the next ones."""
@@ -187,7 +187,7 @@ class EdgeCentric:
         for _, pairs in inbox.pairs(CORE):
             begin = 0
             while begin < len(pairs.key):
-                begin = _load(pairs, begin, cores)
+                begin = _load_cores(pairs, begin, cores)
                 if begin < len(pairs.key):
                     yield cores
                     cores.held[:] = 0
@@ -195,7 +195,7 @@ class EdgeCentric:
             yield cores
 
 
-def _load(pairs: Pairs, begin: int, cores: _Cores) -> int:
+def _load_cores(pairs: Pairs, begin: int, cores: _Cores) -> int:
     """Add core messages until there is no room; returns the first that was not added."""
     count, words = int(cores.held[0]), int(cores.held[1])
     room = int(pairs.start[begin]) + len(cores.word) - words
@@ -210,7 +210,7 @@ def _load(pairs: Pairs, begin: int, cores: _Cores) -> int:
     return int(end)
 
 
-def _closed(
+def _close_triangles(
     block: Block, cores: _Cores, inbox: Inbox, rows: NDArray[np.int32]
 ) -> Iterator[NDArray[np.int32]]:
     """Yield the triangles of pivot messages with the core messages in memory."""

@@ -115,7 +115,7 @@ def sort_lists(start, higher):
 
 
 @kernel
-def turn(start, higher, lower_start, lower):
+def list_lower_neighbours(start, higher, lower_start, lower):
     """Write at each vertex those of lower degree, ascending."""
     for e in range(len(higher)):
         lower_start[higher[e] + 1] += 1

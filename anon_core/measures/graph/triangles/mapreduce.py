@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.triangles.jobs import Baseline, EdgeCentric, Piece
-from anon_core.measures.graph.triangles.mapping_kernels import sort_lists, turn
-from anon_core.measures.graph.triangles.ordering import ascending_rows
+from anon_core.measures.graph.triangles.mapping_kernels import list_lower_neighbours, sort_lists
+from anon_core.measures.graph.triangles.ordering import sort_triangle_rows
 from anon_core.measures.graph.triangles.oriented import Oriented
 from anon_core.measures.graph.triangles.vertex_centric import Tracking, VertexCentric, bucket_bounds
 from anon_core.spread import Job, Shuffle, Traffic
@@ -26,7 +26,7 @@ TRACKING: dict[str, Tracking] = {
 }
 
 
-def listed(
+def list_triangles_by_shuffle(
     graph: Oriented, shuffle: Shuffle, method: Method, mappers: int = MAPPERS
 ) -> tuple[NDArray[np.int32], Traffic]:
     """Return all triangles, as `counting.listed` does, and what the shuffle moved.
@@ -51,11 +51,13 @@ def listed(
     both = method.startswith("vc")
     job = job_called(method, graph.start, higher, shuffle)
     blocks: list[NDArray[np.int32]] = []
-    traffic = shuffle.run(job, pieces(graph.start, higher, mappers, both=both), blocks.append)
+    traffic = shuffle.run(
+        job, cut_graph_pieces(graph.start, higher, mappers, both=both), blocks.append
+    )
     by_rank = np.empty_like(graph.rank)
     by_rank[graph.rank] = np.arange(graph.vertices, dtype=np.int32)
     chunks = [np.sort(by_rank[blocks.pop(0).reshape(-1, 3)], axis=1) for _ in range(len(blocks))]
-    return ascending_rows(chunks, graph.vertices), traffic
+    return sort_triangle_rows(chunks, graph.vertices), traffic
 
 
 def job_called(
@@ -73,7 +75,7 @@ def job_called(
     return VertexCentric(longest, tracking, bounds)
 
 
-def pieces(
+def cut_graph_pieces(
     start: NDArray[np.int64], higher: NDArray[np.int32], mappers: int, *, both: bool
 ) -> Iterator[Piece]:
     """Yield the vertices in ranges with about as many edges each.
@@ -84,7 +86,7 @@ def pieces(
     lower_start = np.zeros(n + 1, dtype=np.int64)
     lower = np.empty(len(higher) if both else 0, dtype=np.int32)
     if both:
-        turn(start, higher, lower_start, lower)
+        list_lower_neighbours(start, higher, lower_start, lower)
     inner = np.searchsorted(start, np.arange(1, mappers) * len(higher) // mappers)
     bounds = [0, *np.unique(inner[(inner > 0) & (inner < n)]).tolist(), n]
     for first, end in pairwise(bounds):

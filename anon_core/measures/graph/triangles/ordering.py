@@ -10,14 +10,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import spread
+from anon_core.jit.kernel import spread_work
 from anon_core.measures.graph.triangles.ordering_kernels import count_column, move_rows
-from anon_core.measures.graph.triangles.oriented_kernels import starts
+from anon_core.measures.graph.triangles.oriented_kernels import sum_rank_starts
 
 Rows = NDArray[np.int32]
 
 
-def ascending_rows(chunks: list[Rows], vertices: int) -> Rows:
+def sort_triangle_rows(chunks: list[Rows], vertices: int) -> Rows:
     """Return all rows of the chunks, int32 (t, 3), ascending by (u, v, w).
 
     Memory: 24 bytes a row, and 16 a vertex and thread.
@@ -31,16 +31,16 @@ def ascending_rows(chunks: list[Rows], vertices: int) -> Rows:
     """
     size = sum(map(len, chunks))
     rows = np.empty((size, 3), dtype=np.int32)
-    _sort(chunks, 2, vertices, rows)
+    _sort_by_column(chunks, 2, vertices, rows)
     chunks.clear()
     if size:
         between = np.empty_like(rows)
-        _sort([rows], 1, vertices, between)
-        _sort([between], 0, vertices, rows)
+        _sort_by_column([rows], 1, vertices, between)
+        _sort_by_column([between], 0, vertices, rows)
     return rows
 
 
-def _sort(chunks: Sequence[Rows], column: int, vertices: int, out: Rows) -> None:
+def _sort_by_column(chunks: Sequence[Rows], column: int, vertices: int, out: Rows) -> None:
     """Sort rows by a column, stably; each thread moves rows that follow each other."""
     if not len(out):
         return
@@ -61,6 +61,6 @@ def _sort(chunks: Sequence[Rows], column: int, vertices: int, out: Rows) -> None
             for rows in parts[bounds[share] : bounds[share + 1]]:
                 move_rows(rows, column, at[share], out)
 
-    spread(count, shares)
-    starts(counts, start, at)
-    spread(move, shares)
+    spread_work(count, shares)
+    sum_rank_starts(counts, start, at)
+    spread_work(move, shares)

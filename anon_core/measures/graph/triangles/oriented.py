@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.jit.kernel import spread
+from anon_core.jit.kernel import spread_work
 from anon_core.measures.graph.triangles.oriented_kernels import (
     count_ends,
     count_lower,
-    fill,
+    fill_oriented_edges,
     rank_by_degree,
-    starts,
+    sum_rank_starts,
 )
 
 MOST_EDGES = 2**31 - 1
@@ -71,7 +71,7 @@ class Oriented:
         return len(self.u)
 
 
-def oriented(
+def orient_edges(
     u: NDArray[np.int32], v: NDArray[np.int32], vertices: int, *, numbered: bool = True
 ) -> Oriented:
     """Orient the edges of a simple graph by degree, on all threads of numba.
@@ -89,36 +89,36 @@ def oriented(
     InputError
         The edges are none of this form, or more than 2^31 - 1.
     """
-    _check(u, v, vertices)
+    _check_edges(u, v, vertices)
     edges, shares = len(u), max(1, numba.get_num_threads())
     bounds = np.linspace(0, edges, shares + 1).astype(np.int64)
     counts = np.zeros((shares, vertices), dtype=np.int32)
-    spread(count_ends, shares, bounds, u, v, counts)
+    spread_work(count_ends, shares, bounds, u, v, counts)
     degree = counts.sum(axis=0, dtype=np.int32)
     rank = rank_by_degree(degree) if vertices else np.empty(0, dtype=np.int32)
     counts[:] = 0
-    spread(count_lower, shares, bounds, u, v, rank, counts)
+    spread_work(count_lower, shares, bounds, u, v, rank, counts)
     start = np.empty(vertices + 1, dtype=np.int64)
     at = np.empty((shares, vertices), dtype=np.int64)
-    starts(counts, start, at)
+    sum_rank_starts(counts, start, at)
     higher = np.empty(edges, dtype=np.int32)
     edge = np.empty(edges if numbered else 0, dtype=np.int32)
-    spread(fill, shares, bounds, u, v, rank, at, higher, edge)
+    spread_work(fill_oriented_edges, shares, bounds, u, v, rank, at, higher, edge)
     parts = np.searchsorted(start, np.linspace(0, edges, PARTS + 1)).astype(np.int64)
     parts[0], parts[-1] = 0, vertices
     return Oriented(u, v, degree, rank, start, higher, edge, parts)
 
 
-def _check(u: NDArray[np.int32], v: NDArray[np.int32], vertices: int) -> None:
+def _check_edges(u: NDArray[np.int32], v: NDArray[np.int32], vertices: int) -> None:
     if not (u.dtype == v.dtype == np.int32 and u.shape == v.shape == (len(u),)):
         raise InputError("each edge needs two ends, as int32")
     if len(u) > MOST_EDGES:
         raise InputError(f"the graph has {len(u)} edges; at most {MOST_EDGES} are possible")
-    if len(u) and not (u.min() >= 0 and v.max() < vertices and ascending(u, v)):
+    if len(u) and not (u.min() >= 0 and v.max() < vertices and has_ascending_pairs(u, v)):
         raise InputError("the edges must be pairs u < v of vertices, ascending, each once")
 
 
-def ascending(u: NDArray[np.int32], v: NDArray[np.int32]) -> bool:
+def has_ascending_pairs(u: NDArray[np.int32], v: NDArray[np.int32]) -> bool:
     """Return whether all pairs have u < v and ascend by (u, v)."""
     same = u[1:] == u[:-1]
     grows = (u[1:] > u[:-1]) | (same & (v[1:] > v[:-1]))

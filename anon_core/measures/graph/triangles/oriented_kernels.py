@@ -42,7 +42,7 @@ def count_lower(begin, end, bounds, u, v, rank, lower):  # lower int32 (shares, 
 
 
 @kernel
-def starts(lower, start, at):  # start int64 (n + 1,), at int64 (shares, n)
+def sum_rank_starts(lower, start, at):  # start int64 (n + 1,), at int64 (shares, n)
     """Sum the counts: where the edges of each rank begin, and within them those of each share."""
     total = np.int64(0)
     for x in range(lower.shape[1]):
@@ -54,7 +54,9 @@ def starts(lower, start, at):  # start int64 (n + 1,), at int64 (shares, n)
 
 
 @kernel
-def fill(begin, end, bounds, u, v, rank, at, higher, edge):  # higher, edge: int32 (m,)
+def fill_oriented_edges(
+    begin, end, bounds, u, v, rank, at, higher, edge
+):  # higher, edge: int32 (m,)
     """Write the higher end of each edge at its lower end, and the edge's number."""
     for share in range(begin, end):
         for e in range(bounds[share], bounds[share + 1]):

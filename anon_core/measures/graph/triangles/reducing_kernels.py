@@ -40,7 +40,7 @@ class Buffer(NamedTuple):
 
 
 @kernel
-def intersect(ours, theirs, v, u, cursor, rows):  # ours, theirs: ascending
+def intersect_lists(ours, theirs, v, u, cursor, rows):  # ours, theirs: ascending
     """Write (v, u, w) for each w in both lists."""
     i = j = 0
     at = cursor[ROWS]
@@ -67,7 +67,7 @@ def close_each(block, core, cursor, rows):  # core int32 (longest,)
             if len(rows) - cursor[ROWS] < len(values):
                 return ROWS_FULL
             own = core[: cursor[LENGTH]]
-            intersect(values[1:], own, values[0], block.key[pair], cursor, rows)
+            intersect_lists(values[1:], own, values[0], block.key[pair], cursor, rows)
     cursor[PAIR] = len(block.key)
     return DONE
 
@@ -89,7 +89,7 @@ def close_cores(block, key, start, word, cores, reducer, reducers, cursor, rows)
                         cursor[PLACE] = i
                         return ROWS_FULL
                     own = word[start[at] : start[at + 1]]
-                    intersect(values[1:], own, values[0], values[i], cursor, rows)
+                    intersect_lists(values[1:], own, values[0], values[i], cursor, rows)
         cursor[PLACE] = 0
     cursor[PAIR] = len(block.key)
     return DONE
@@ -113,16 +113,16 @@ def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
                 if len(rows) - cursor[ROWS] < len(own):
                     cursor[PLACE] = i
                     return ROWS_FULL
-                fetch(values[i], u, own, evict, buffer, cursor, rows)
+                intersect_message(values[i], u, own, evict, buffer, cursor, rows)
             cursor[PLACE] = 0
             continue
         listed = values[1:]
         if len(rows) - cursor[ROWS] < len(listed):
             return ROWS_FULL
         left = uses_in(listed, bucket, schedule) - 1
-        if left > 0 and not put(values[0], left, listed, buffer, cursor):
+        if left > 0 and not put_message(values[0], left, listed, buffer, cursor):
             return BUFFER_FULL
-        intersect(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
+        intersect_lists(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
     cursor[PAIR] = len(block.key)
     return DONE
 
@@ -136,18 +136,18 @@ def close_stream(words, core, cursor, rows):  # words int32: messages as the buf
         if len(rows) - cursor[ROWS] < len(own):
             break
         size = words[at + 2]
-        intersect(words[at + HEAD : at + HEAD + size], own, words[at], u, cursor, rows)
+        intersect_lists(words[at + HEAD : at + HEAD + size], own, words[at], u, cursor, rows)
         at += HEAD + size
     return at
 
 
 @kernel
-def fetch(v, u, own, evict, buffer, cursor, rows):
+def intersect_message(v, u, own, evict, buffer, cursor, rows):
     """Intersect with the message of v if it is here; it may not be needed again."""
-    at = find(v, buffer)
+    at = find_message(v, buffer)
     if at >= 0:
         length = buffer.word[at + 2]
-        intersect(buffer.word[at + HEAD : at + HEAD + length], own, v, u, cursor, rows)
+        intersect_lists(buffer.word[at + HEAD : at + HEAD + length], own, v, u, cursor, rows)
         if evict:
             buffer.word[at + 1] -= 1
 
@@ -175,7 +175,7 @@ def slot_of(v, table):
 
 
 @kernel
-def find(v, buffer):
+def find_message(v, buffer):
     """Return where the message of v begins, or -1."""
     slot = slot_of(v, buffer.table)
     while buffer.table[slot] > 0:
@@ -187,7 +187,7 @@ def find(v, buffer):
 
 
 @kernel
-def index(at, buffer):
+def index_message(at, buffer):
     """Enter the message at a place into the table."""
     slot = slot_of(buffer.word[at], buffer.table)
     while buffer.table[slot] > 0:
@@ -196,22 +196,22 @@ def index(at, buffer):
 
 
 @kernel
-def put(v, uses, listed, buffer, cursor):
+def put_message(v, uses, listed, buffer, cursor):
     """Add a message; returns False if there is no room even after messages without use left."""
     if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
-        compact(buffer, cursor)
+        compact_buffer(buffer, cursor)
         if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
             return False
     at = cursor[TOP]
     buffer.word[at], buffer.word[at + 1], buffer.word[at + 2] = v, uses, len(listed)
     buffer.word[at + HEAD : at + HEAD + len(listed)] = listed
     cursor[TOP] = at + HEAD + len(listed)
-    index(at, buffer)
+    index_message(at, buffer)
     return True
 
 
 @kernel
-def compact(buffer, cursor):
+def compact_buffer(buffer, cursor):
     """Remove the messages that have no use left, and build the table again."""
     buffer.table[:] = 0
     at = to = np.int64(0)
@@ -220,7 +220,7 @@ def compact(buffer, cursor):
         if buffer.word[at + 1] > 0:
             for i in range(size):
                 buffer.word[to + i] = buffer.word[at + i]
-            index(to, buffer)
+            index_message(to, buffer)
             to += size
         at += size
     cursor[TOP] = to

@@ -42,7 +42,7 @@ from anon_core.measures.graph.triangles.reducing_kernels import (
     Schedule,
     close_buffered,
     close_stream,
-    compact,
+    compact_buffer,
     size_backups,
     write_backups,
 )
@@ -99,15 +99,15 @@ class VertexCentric:
             begin = 0
             for bucket, end in enumerate(ends):
                 if begin < end:
-                    part, passing = _part(block, begin, end), work.enter(bucket)
+                    part, passing = _cut_block(block, begin, end), work.enter(bucket)
                     work.back_up(part)
                     yield from work.closed(part)
                     if passing:
-                        yield from work.streamed()
+                        yield from work.stream_triangles()
                 begin = end
 
 
-def _part(block: Block, begin: int, end: int) -> Block:
+def _cut_block(block: Block, begin: int, end: int) -> Block:
     return Block(
         block.channel[begin:end], block.key[begin:end], block.start[begin : end + 1], block.word
     )
@@ -122,7 +122,7 @@ class _Work:
         self._core = np.empty(job.longest, dtype=np.int32)
         self._rows = new_rows(inbox.memory // 2, job.longest)
         size = buffer_words(inbox.memory)
-        self._buffer = Buffer(np.empty(size, np.int32), np.zeros(slots(size), np.int32))
+        self._buffer = Buffer(np.empty(size, np.int32), np.zeros(count_table_slots(size), np.int32))
         self._cursor = np.array([0, 0, 0, -1, 0, 0])
 
     def enter(self, bucket: int) -> bool:
@@ -134,11 +134,11 @@ class _Work:
         if bucket == self._bucket:
             return False
         self._bucket, self._cursor[TOP] = bucket, 0
-        fits = self._inbox.kept_words(bucket) <= len(self._buffer.word)
+        fits = self._inbox.count_words(bucket) <= len(self._buffer.word)
         if fits:
             self._cursor[TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
             self._inbox.drop(bucket)
-        compact(self._buffer, self._cursor)
+        compact_buffer(self._buffer, self._cursor)
         return not fits
 
     def back_up(self, block: Block) -> None:
@@ -163,7 +163,7 @@ class _Work:
                 raise LimitError(FULL)
             yield self._rows[: cursor[ROWS]]
 
-    def streamed(self) -> Iterator[NDArray[np.int32]]:
+    def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of the messages of the present bucket's file with the present key."""
         begin, words = 0, self._buffer.word
         while (size := self._inbox.kept(self._bucket, begin, words)) > 0:
@@ -176,7 +176,7 @@ class _Work:
         self._inbox.drop(self._bucket)
 
 
-def slots(words: int) -> int:
+def count_table_slots(words: int) -> int:
     """Return the size of the table of a buffer: a message that stays has 5 words or more."""
     return int(1 << (words // 4).bit_length())
 

@@ -27,20 +27,20 @@ if "--traced" not in sys.argv:
 
 if "--dies-after" in sys.argv:
     folder, _, rank, _, last = sys.argv[1:]
-    keep = Keeper.stepped
+    keep = Keeper.on_step
 
     def stepped(self, state):
         keep(self, state)
         if len(state.steps) == int(last) and MPI.COMM_WORLD.rank == int(rank):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Keeper.stepped = stepped
+    Keeper.on_step = stepped
     engine.main(Path(folder), MPI.COMM_WORLD)
 elif "--traced" in sys.argv:
     for folder in sorted(Path(sys.argv[1]).iterdir()):
         job = read_job(folder)
         tracemalloc.start()
-        engine.run(folder, job, MPI.COMM_WORLD)
+        engine.run_rank_job(folder, job, MPI.COMM_WORLD)
         peaks = MPI.COMM_WORLD.gather(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         if peaks:

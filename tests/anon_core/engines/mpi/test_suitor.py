@@ -8,10 +8,10 @@ from hypothesis.extra import numpy as hnp
 from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure
 from anon_core.covers.suitor_kernels import (
     Suitors,
-    answer,
+    answer_messages,
+    collect_cover_edges,
     count_lacking,
-    enter,
-    kept_edges,
+    enter_messages,
     last_keys,
     sort_tails,
     tell_lacking,
@@ -46,9 +46,9 @@ def suitors(listed, lacking, low, high, b):
     ]
     start = np.concatenate([[0], np.cumsum(count[0] + count[1])])
     fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
-    enter(listed, low, fill, key)
+    enter_messages(listed, low, fill, key)
     middle = fill.copy()
-    enter(lacking, low, fill, key)
+    enter_messages(lacking, low, fill, key)
     sort_tails(middle, start, key)
     room = np.diff(start) - b[low:high]
     zeros, flags = np.zeros_like(room), np.zeros(len(key), dtype=np.bool_)
@@ -81,14 +81,14 @@ def spread(lists, b, ranks, fitting):
         outboxes, busy = [], False
         for state, low, inbox in zip(states, lows, inboxes, strict=True):
             outbox = np.empty((len(inbox) + fitting, 3), dtype=np.int32)
-            sent, more = answer(inbox, low, state, outbox)
+            sent, more = answer_messages(inbox, low, state, outbox)
             busy |= bool(sent) or more
             outboxes.append(outbox[:sent])
         inboxes = split(np.concatenate(outboxes), per, ranks)
     edges = set()
     for state, low in zip(states, lows, strict=True):
         columns = [np.empty(len(state.key), dtype=np.int32) for _ in range(3)]
-        count = kept_edges(low, state, *columns)
+        count = collect_cover_edges(low, state, *columns)
         edges |= set(zip(*(column[:count].tolist() for column in columns), strict=True))
     return edges
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.obfuscation import Obfuscation, entropies, obfuscation
-from anon_core.measures.graph.posteriors import known_degrees, posteriors
+from anon_core.measures.graph.obfuscation import Obfuscation, compute_entropies, measure_obfuscation
+from anon_core.measures.graph.posteriors import compute_known_degrees, compute_posteriors
 from anon_core.specs.graphs import Knowledge
 from tests import naive
 from tests.anon_core.measures.graph.graphs import (
@@ -33,9 +33,9 @@ def paper():
 
 @pytest.mark.parametrize("knowledge", ["ceiling", "mode"])
 def test_the_paper_prints_these_entropies(paper, knowledge):
-    known = known_degrees(paper, knowledge)[paper.of_vertex]
+    known = compute_known_degrees(paper, knowledge)[paper.of_vertex]
     assert known.tolist() == [3, 2, 2, 1]
-    found = obfuscation(paper, paper, knowledge, np.full(4, 3))
+    found = measure_obfuscation(paper, paper, knowledge, np.full(4, 3))
     assert found.bits == pytest.approx([0.469, 1.742, 1.742, 1.688], abs=5e-4)
     assert found.below.tolist() == [True, False, False, False]  # eps = 0.25
     assert found.least == pytest.approx(2**0.469, rel=1e-3)
@@ -48,7 +48,7 @@ def test_entropies_of_rows_and_columns_agree(paper):
     total = chance.sum(axis=0)
     columns = [naive.entropy(column / column.sum()) for column in chance.T]
     by_vertex = sum(naive.entropy(row) for row in chance) + 4 * math.log2(4)
-    bits = entropies(paper, paper, "ceiling")
+    bits = compute_entropies(paper, paper, "ceiling")
     assert [bits[v] for v in (3, 1, 0)] == pytest.approx(columns[1:])
     assert by_vertex == pytest.approx(12.87499, abs=5e-6)
     assert total @ columns + 4 * naive.entropy(total / 4) == pytest.approx(by_vertex)
@@ -57,7 +57,7 @@ def test_entropies_of_rows_and_columns_agree(paper):
 @given(pairs_of_graphs(), KNOWN)
 def test_posteriors_are_those_of_the_definition(drawn, knowledge):
     source, released, k = drawn
-    found = posteriors(Degrees.of(source), Degrees.of(released), knowledge)
+    found = compute_posteriors(Degrees.of(source), Degrees.of(released), knowledge)
     degrees, near = chances(released), 1 - Fraction(1, 10**12)
     below = []
     for v, target in enumerate(chances(source)):
@@ -68,7 +68,7 @@ def test_posteriors_are_those_of_the_definition(drawn, knowledge):
         likeliest = sum(each >= near * max(y) for each in y) if any(y) else 0
         assert found.likeliest[v] == likeliest
         below.append(k[v] > 1 and naive.entropy(y) < math.log2(k[v]) - 1e-9)
-    measured = obfuscation(Degrees.of(source), Degrees.of(released), knowledge, k)
+    measured = measure_obfuscation(Degrees.of(source), Degrees.of(released), knowledge, k)
     assert measured.below.tolist() == below
 
 
@@ -77,8 +77,8 @@ def test_names_of_vertices_decide_no_byte(drawn, knowledge, random):
     source, released, _ = drawn
     n = source.vertices
     place = np.array(random.sample(range(n), n), dtype=np.int32)
-    before = posteriors(Degrees.of(source), Degrees.of(released), knowledge)
-    after = posteriors(
+    before = compute_posteriors(Degrees.of(source), Degrees.of(released), knowledge)
+    after = compute_posteriors(
         Degrees.of(permuted(source, place)), Degrees.of(permuted(released, place)), knowledge
     )
     for name in ("bits", "own", "greatest", "likeliest"):
@@ -98,7 +98,7 @@ def test_threads_decide_no_byte():
     try:
         for number in (1, 2):
             numba.set_num_threads(number)
-            found.append(posteriors(source, released, "distribution"))
+            found.append(compute_posteriors(source, released, "distribution"))
     finally:
         numba.set_num_threads(threads)
     for name in ("bits", "own", "greatest", "likeliest"):
@@ -108,10 +108,10 @@ def test_threads_decide_no_byte():
 def test_a_degree_that_no_vertex_can_have_hides_nobody():
     source = Degrees.of(edges_of({(0, 1): 1.0, (1, 2): 1.0}, 3))
     released = Degrees.of(edges_of({(0, 1): 1.0}, 3))
-    found = obfuscation(source, released, "ceiling", np.full(3, 2))
+    found = measure_obfuscation(source, released, "ceiling", np.full(3, 2))
     assert found.bits.tolist() == [1, 0, 1]
     assert found.below.tolist() == [False, True, False]
-    assert posteriors(source, released, "ceiling").own.tolist() == [0.5, 0, 0]
+    assert compute_posteriors(source, released, "ceiling").own.tolist() == [0.5, 0, 0]
 
 
 def test_levels_are_counted_from_entropies():
@@ -127,13 +127,13 @@ def test_levels_are_counted_from_entropies():
 @pytest.mark.parametrize("knowledge", Knowledge.__args__)
 def test_a_graph_without_vertices_has_no_posteriors(knowledge):
     nothing = Degrees.of(edges_of({}, 0))
-    found = obfuscation(nothing, nothing, knowledge, np.zeros(0, dtype=np.int32))
+    found = measure_obfuscation(nothing, nothing, knowledge, np.zeros(0, dtype=np.int32))
     assert (found.least, found.quantile(0.5), found.greatest_k(0)) == (0, 0, 0)
     with pytest.raises(InputError, match="the same vertices"):
-        posteriors(nothing, Degrees.of(edges_of({}, 1)), knowledge)
+        compute_posteriors(nothing, Degrees.of(edges_of({}, 1)), knowledge)
 
 
 @pytest.mark.parametrize("knowledge", Knowledge.__args__)
 def test_all_hide_in_a_graph_without_edges(knowledge):
     nothing = Degrees.of(edges_of({}, 7))
-    assert entropies(nothing, nothing, knowledge) == pytest.approx([math.log2(7)] * 7)
+    assert compute_entropies(nothing, nothing, knowledge) == pytest.approx([math.log2(7)] * 7)

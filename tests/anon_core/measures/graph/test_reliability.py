@@ -12,8 +12,12 @@ from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import InputError, LimitError
 from anon_core.measures.graph.degrees import Edges
-from anon_core.measures.graph.discrepancy import STRATA, discrepancy, sampled
-from anon_core.measures.graph.reliability import Counted, enumerated, factored
+from anon_core.measures.graph.discrepancy import (
+    STRATA,
+    count_connected_worlds,
+    estimate_discrepancy,
+)
+from anon_core.measures.graph.reliability import Counted, enumerate_reliability, factor_reliability
 from tests import naive
 from tests.anon_core.measures.graph.graphs import (
     PAPER,
@@ -26,7 +30,7 @@ from tests.anon_core.measures.graph.graphs import (
 from tests.strategies import uncertain_graphs
 
 
-@pytest.mark.parametrize("exact", [enumerated, factored])
+@pytest.mark.parametrize("exact", [enumerate_reliability, factor_reliability])
 def test_the_paper_prints_this_reliability(exact):
     assert exact(edges_of(PAPER, 4), 0, 1) == pytest.approx(0.92272, abs=1e-12)
 
@@ -37,9 +41,9 @@ def test_the_bridge_connects_its_sides():
     for p in (0.0, 0.3, 1.0):
         edges = edges_of({**triangles, (2, 3): p}, 6)
         for a, b in itertools.product(range(3), range(3, 6)):
-            for exact in (enumerated, factored):
+            for exact in (enumerate_reliability, factor_reliability):
                 assert exact(edges, a, b) == pytest.approx(p, abs=1e-15)
-        assert factored(edges, 0, 2) == 1
+        assert factor_reliability(edges, 0, 2) == 1
 
 
 @given(uncertain_graphs().filter(lambda graph: graph.records > 1), st.data())
@@ -49,8 +53,8 @@ def test_exact_reliability_is_that_over_all_worlds(graph, data):
     a, b = data.draw(pair)
     pairs, p, _ = plain(edges)
     expected = float(naive.reliability(pairs, p, a, b))
-    assert enumerated(edges, a, b) == pytest.approx(expected, abs=1e-12)
-    assert factored(edges, a, b) == pytest.approx(expected, abs=1e-12)
+    assert enumerate_reliability(edges, a, b) == pytest.approx(expected, abs=1e-12)
+    assert factor_reliability(edges, a, b) == pytest.approx(expected, abs=1e-12)
 
 
 @given(uncertain_graphs().filter(lambda graph: graph.edges and graph.records > 1), st.data())
@@ -62,7 +66,7 @@ def test_an_edge_never_lowers_a_reliability(graph, data):
     values = []
     for chance in (0, int(edges.p[e]), 10**9):
         p[e] = chance
-        values.append(enumerated(edges._replace(p=p), 0, 1))
+        values.append(enumerate_reliability(edges._replace(p=p), 0, 1))
     without, given_p, certain = values
     share = edges.p[e] / 10**9
     assert without <= certain + 1e-12
@@ -73,29 +77,31 @@ def test_factoring_and_enumerating_agree_up_to_their_limits():
     pairs = list(itertools.combinations(range(7), 2))[:20]
     draws = np.random.default_rng(19).random(len(pairs))
     edges = edges_of(dict(zip(pairs, draws, strict=True)), 7)
-    assert factored(edges, 0, 6) == pytest.approx(enumerated(edges, 0, 6), abs=1e-12)
+    assert factor_reliability(edges, 0, 6) == pytest.approx(
+        enumerate_reliability(edges, 0, 6), abs=1e-12
+    )
     more = edges_of({**dict(zip(pairs, draws, strict=True)), (5, 6): 0.5}, 7)
     with pytest.raises(LimitError, match="21 edges may exist"):
-        enumerated(more, 0, 6)
+        enumerate_reliability(more, 0, 6)
     with pytest.raises(LimitError, match="more than 5 branches"):
-        factored(more, 0, 6, branches=5)
+        factor_reliability(more, 0, 6, branches=5)
 
 
 @pytest.mark.parametrize("pair", [(1, 1), (0, 4), (-1, 0)])
 def test_one_vertex_has_no_reliability(pair):
     with pytest.raises(InputError, match="two distinct vertices"):
-        factored(edges_of(PAPER, 4), *pair)
+        factor_reliability(edges_of(PAPER, 4), *pair)
 
 
 def test_a_sample_comes_near_and_its_interval_covers():
     edges = edges_of(PAPER, 4)
     covered = 0
     for seed in range(200):
-        found = sampled(edges, 0, 1, 400, seed)
+        found = count_connected_worlds(edges, 0, 1, 400, seed)
         low, high = found.interval()
         covered += low <= 0.92272 <= high
     assert 180 <= covered < 200
-    assert sampled(edges, 0, 1, 10**5).chance == pytest.approx(0.92272, abs=0.003)
+    assert count_connected_worlds(edges, 0, 1, 10**5).chance == pytest.approx(0.92272, abs=0.003)
 
 
 def test_wilsons_interval_is_that_of_the_formula():
@@ -108,7 +114,7 @@ def test_wilsons_interval_is_that_of_the_formula():
 def test_discrepancy_is_that_over_all_worlds(drawn):
     source, released, _ = drawn
     n = source.vertices
-    found = discrepancy(source, released, worlds=500)
+    found = estimate_discrepancy(source, released, worlds=500)
     (edges, p, _), (others, q, _) = plain(source), plain(released)
     likely = [edge for edge, chance in zip(edges, p, strict=True) if chance]
     apart, strata = [], {}
@@ -131,16 +137,16 @@ def test_discrepancy_is_that_over_all_worlds(drawn):
 def test_noise_is_the_error_of_a_difference_and_raises_its_mean():
     """Independent worlds would have an error of sqrt(2 * 0.25 / N); equal graphs have none."""
     source, released = edges_of({(0, 1): 0.5}, 2), edges_of({(0, 1): 0.6}, 2)
-    assert discrepancy(source, source, 400).interval == (0, 0)
+    assert estimate_discrepancy(source, source, 400).interval == (0, 0)
     errors, covered = [], 0
     for seed in range(200):
-        found = discrepancy(source, released, 400, seed=seed)
+        found = estimate_discrepancy(source, released, 400, seed=seed)
         errors.append(found.mean - 0.1)
         covered += found.interval[0] <= 0.1 <= found.interval[1]
     assert np.std(errors) == pytest.approx(np.sqrt(0.1 * 0.9 / 400), rel=0.15)
     assert found.noise == pytest.approx(np.std(errors), rel=0.25)
     assert covered >= 180
-    apart = discrepancy(edges_of({(0, 1): 0.1}, 2), edges_of({(0, 1): 0.9}, 2), 400)
+    apart = estimate_discrepancy(edges_of({(0, 1): 0.1}, 2), edges_of({(0, 1): 0.9}, 2), 400)
     assert apart.noise == pytest.approx(np.sqrt(0.8 * 0.2 / 400), rel=0.15)
 
 
@@ -150,14 +156,14 @@ def test_sampled_vertices_stand_for_all():
     pairs = [(a, b) for a, b in draws.integers(0, 60, (110, 2)).tolist() if a < b]
     source = edges_of(dict.fromkeys(pairs, 1.0), 60)
     released = edges_of(dict.fromkeys(pairs[::2], 1.0), 60)
-    whole = discrepancy(source, released, 1, (60, 60))
+    whole = estimate_discrepancy(source, released, 1, (60, 60))
     assert len(whole.weight) == 60 * 59
     assert whole.interval == (whole.mean, whole.mean)
     assert sum(number for *_, number in whole.by_hops().values()) == 60 * 59
     assert 0.2 < whole.mean < 0.8
     covered = 0
     for seed in range(100):
-        part = discrepancy(source, released, 1, (20, 3), seed)
+        part = estimate_discrepancy(source, released, 1, (20, 3), seed)
         assert part.weight.sum() == pytest.approx(20 * 59)
         covered += part.interval[0] <= whole.mean <= part.interval[1]
     assert 90 <= covered < 100
@@ -170,7 +176,7 @@ def test_components_are_those_of_another_program():
     u, v = np.unique(np.sort([u[u != v], v[u != v]], axis=0), axis=1).astype(np.int32)
     edges = Edges(u, v, np.full(len(u), 10**9, dtype=np.int32), 300)
     none = Edges(u[:0], v[:0], edges.p[:0], 300)
-    found = discrepancy(edges, none, 3, (300, 300))
+    found = estimate_discrepancy(edges, none, 3, (300, 300))
     _, label = connected_components(coo_array((np.ones(len(u)), (u, v)), (300, 300)), False)
     sizes = np.bincount(label)
     joined = int((sizes * (sizes - 1) // 2).sum())
@@ -181,7 +187,10 @@ def test_components_are_those_of_another_program():
 @given(pairs_of_graphs().filter(lambda drawn: drawn[0].vertices > 1))
 def test_a_release_decides_no_world_of_the_source(drawn):
     source, released, _ = drawn
-    alone, together = discrepancy(source, source, 20), discrepancy(source, released, 20)
+    alone, together = (
+        estimate_discrepancy(source, source, 20),
+        estimate_discrepancy(source, released, 20),
+    )
     before, after = (each.reliability[0].times.tolist() for each in (alone, together))
     assert before == after
     assert alone.connected[0].tolist() == together.connected[0].tolist()
@@ -198,7 +207,7 @@ def test_order_of_edges_and_threads_decide_no_byte():
     try:
         for number, other in ((1, released), (2, turned)):
             numba.set_num_threads(number)
-            found.append(discrepancy(source, other, 50))
+            found.append(estimate_discrepancy(source, other, 50))
     finally:
         numba.set_num_threads(threads)
     for name in ("times", "weight", "connected"):
@@ -208,7 +217,7 @@ def test_order_of_edges_and_threads_decide_no_byte():
 
 def test_one_vertex_has_no_pairs():
     one = edges_of({}, 1)
-    found = discrepancy(one, one, 5)
+    found = estimate_discrepancy(one, one, 5)
     assert (found.mean, found.total, found.interval, found.by_hops()) == (0, 0, (0, 0), {})
     with pytest.raises(InputError, match="the same vertices"):
-        discrepancy(one, edges_of({}, 2), 5)
+        estimate_discrepancy(one, edges_of({}, 2), 5)

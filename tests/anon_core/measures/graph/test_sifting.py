@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from anon_core.measures.graph.degrees import Degrees, Edges
 from anon_core.measures.graph.obfuscation import Obfuscation
-from anon_core.measures.graph.posteriors import posteriors
-from anon_core.measures.graph.sifting import sifted
+from anon_core.measures.graph.posteriors import compute_posteriors
+from anon_core.measures.graph.sifting import sift_edges
 from anon_core.specs.graphs import ONE, Knowledge
 from tests.anon_core.measures.graph.graphs import edges_of, pairs_of_graphs
 
@@ -21,9 +21,9 @@ STAR = {(0, leaf): 0.9 for leaf in range(1, 6)}  # nobody else has the degree of
 def test_whoever_drops_added_edges_has_the_source(added, rule):
     more = {(a, b): added for a in range(1, 6) for b in range(a + 1, 6)}
     source = Degrees.of(edges_of(STAR, 6))
-    before = posteriors(source, source, "ceiling")
+    before = compute_posteriors(source, source, "ceiling")
     released = edges_of({**STAR, **more}, 6)
-    tried = {each.rule: each for each in sifted(source, released, "ceiling")}
+    tried = {each.rule: each for each in sift_edges(source, released, "ceiling")}
     whole, part = tried["all edges"], tried[rule]
     assert (whole.kept, part.kept) == (15, 5)
     assert (part.found.bits == before.bits).all()
@@ -34,13 +34,13 @@ def test_whoever_drops_added_edges_has_the_source(added, rule):
 
 def test_edges_that_look_alike_cannot_be_sifted():
     alike = edges_of({**STAR, (1, 2): 0.9}, 6)
-    assert [each.rule for each in sifted(Degrees.of(alike), alike, "mode")] == ["all edges"]
+    assert [each.rule for each in sift_edges(Degrees.of(alike), alike, "mode")] == ["all edges"]
 
 
 @given(pairs_of_graphs(), st.sampled_from(Knowledge.__args__))
 def test_each_rule_keeps_the_edges_that_it_names(drawn, knowledge):
     source, released, _ = drawn
-    first, *others = sifted(Degrees.of(source), released, knowledge)
+    first, *others = sift_edges(Degrees.of(source), released, knowledge)
     assert (first.rule, first.kept) == ("all edges", len(released.p))
     for each in others:
         bound = float(each.rule.split()[2])
@@ -49,7 +49,7 @@ def test_each_rule_keeps_the_edges_that_it_names(drawn, knowledge):
         else:
             kept = [p >= bound * ONE for p in released.p.tolist()]
         edges = Edges(released.u[kept], released.v[kept], released.p[kept], source.vertices)
-        expected = posteriors(Degrees.of(source), Degrees.of(edges), knowledge)
+        expected = compute_posteriors(Degrees.of(source), Degrees.of(edges), knowledge)
         assert 0 < each.kept == sum(kept) < len(kept)
         assert (each.found.own == expected.own).all()
         some = np.arange(source.vertices) % 2 == 0

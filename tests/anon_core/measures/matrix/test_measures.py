@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from anon_core.measures.matrix import linkage as links
 from anon_core.measures.matrix.classes import RowClasses
-from anon_core.measures.matrix.intersection import alike
-from anon_core.measures.matrix.linkage import linkage
-from anon_core.measures.matrix.smoothness import smoothness
+from anon_core.measures.matrix.intersection import count_alike_users
+from anon_core.measures.matrix.linkage import measure_linkage
+from anon_core.measures.matrix.smoothness import measure_smoothness
 from tests import naive
 
 ITEMS = 5
@@ -39,7 +39,7 @@ def measured(source, rows):
     classes = RowClasses.of(*sparse(rows))
     indptr, items = sparse(source)
     record = np.repeat(np.arange(len(source)), np.diff(indptr))
-    return classes, smoothness(classes, classes.of_row, record, items, ITEMS)
+    return classes, measure_smoothness(classes, classes.of_row, record, items, ITEMS)
 
 
 @given(releases())
@@ -50,7 +50,7 @@ def test_measures_are_those_of_the_definitions(drawn):
     assert (below, smooth.broken) == naive.smooth_failures(source, rows, k)
     jaccard, suppressed, created = naive.jaccard(source, rows)
     assert smooth.jaccard == pytest.approx(jaccard)
-    assert smooth.suppressed == round(suppressed * smooth.entries)
+    assert smooth.suppression_count == round(suppressed * smooth.entries)
     assert smooth.created == round(created * smooth.entries)
     assert smooth.kept + smooth.created == classes.entries == sum(map(len, rows))
     assert smooth.members[smooth.unanimous].sum() == naive.unanimous(source, rows)
@@ -61,7 +61,7 @@ def test_measures_are_those_of_the_definitions(drawn):
 def test_one_known_item_is_tried_exactly(drawn):
     source, rows, _ = drawn
     classes, _ = measured(source, rows)
-    tried = linkage(classes, *sparse(source), ITEMS, 1)
+    tried = measure_linkage(classes, *sparse(source), ITEMS, 1)
     assert tried.record.tolist() == [v for v, items in enumerate(source) if items]
     for record, chance in zip(tried.record, tried.chance, strict=True):
         found = [naive.rows_with([item], rows) for item in source[record]]
@@ -76,7 +76,7 @@ def test_more_known_items_reach_one_of_the_possible_chances(drawn, known):
 
     source, rows, _ = drawn
     classes, _ = measured(source, rows)
-    tried = linkage(classes, *sparse(source), ITEMS, known)
+    tried = measure_linkage(classes, *sparse(source), ITEMS, known)
     assert sorted(tried.record) == [v for v, items in enumerate(source) if len(items) >= known]
     for record, chance in zip(tried.record, tried.chance, strict=True):
         found = [naive.rows_with(each, rows) for each in combinations(source[record], known)]
@@ -92,7 +92,7 @@ def test_the_order_of_the_records_decides_no_chance(monkeypatch):
     for _ in range(3):
         order = draws.permutation(60).tolist()
         classes = RowClasses.of(*sparse([rows[v] for v in order]))
-        tried = linkage(classes, *sparse([source[v] for v in order]), ITEMS, 2)
+        tried = measure_linkage(classes, *sparse([source[v] for v in order]), ITEMS, 2)
         assert (len(tried.record), tried.of) == (20, 60)
         means.add(math.fsum(tried.chance.tolist()))
     assert len(means) == 1
@@ -101,14 +101,14 @@ def test_the_order_of_the_records_decides_no_chance(monkeypatch):
 def test_an_item_in_no_row_finds_nobody():
     classes = RowClasses.of(*sparse([{0}, {0}]))
     indptr, items = np.array([0, 2, 4]), np.array([-1, 0, -1, 0])
-    assert linkage(classes, indptr, items, 1, 1).chance.tolist() == [0.25, 0.25]
-    assert linkage(classes, indptr, items, 1, 2).chance.tolist() == [0.0, 0.0]
-    assert linkage(classes, indptr, items, 1, 5).chance.tolist() == []
+    assert measure_linkage(classes, indptr, items, 1, 1).chance.tolist() == [0.25, 0.25]
+    assert measure_linkage(classes, indptr, items, 1, 2).chance.tolist() == [0.0, 0.0]
+    assert measure_linkage(classes, indptr, items, 1, 5).chance.tolist() == []
 
 
 def test_a_record_without_a_row_holds_nothing_in_a_class():
     classes = RowClasses.of(*sparse([{0}, {0}]))
-    found = smoothness(classes, np.array([0, -1]), np.array([0, 1]), np.array([0, 0]), 1)
+    found = measure_smoothness(classes, np.array([0, -1]), np.array([0, 1]), np.array([0, 0]), 1)
     assert (found.holders.tolist(), found.broken) == ([1], 0)
 
 
@@ -125,11 +125,11 @@ def test_users_with_the_same_classes_in_every_release_are_alike(users):
         for rows in zip(*users, strict=True)
     ]
     classes = [[-1 if row is None else row for row in rows] for rows in zip(*users, strict=True)]
-    counted = alike(np.array(classes, dtype=np.int64))
+    counted = count_alike_users(np.array(classes, dtype=np.int64))
     for user, number in naive.users_alike(releases).items():
         assert counted[user] == number
 
 
 def test_labels_of_many_classes_do_not_overflow():
     many = np.arange(200_000, dtype=np.int64)
-    assert (alike(np.stack([many, many[::-1], many // 2])) == 1).all()
+    assert (count_alike_users(np.stack([many, many[::-1], many // 2])) == 1).all()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.attacks import (
     SWEEPS,
-    insider,
-    known_subsets,
+    attack_as_insider,
+    list_known_subsets,
     partial_linkage,
     tightest_rows,
 )
@@ -55,7 +55,7 @@ def test_the_tightest_row_by_definition(case):
     classes, _ = merged(table, released, seat)
     sizes = [math.prod(map(int, row)) for row in released.sizes().T]
     components = components_of(released, classes, seat)
-    found = insider(classes, components, tightest_rows(released, classes)).tightest
+    found = attack_as_insider(classes, components, tightest_rows(released, classes)).tightest
     belief = naive.likeliest_matching(fit, SWEEPS)
     assert found.tolist() == pytest.approx(naive.tightest_row(fit, sizes, belief), rel=1e-6)
 
@@ -92,7 +92,7 @@ def test_less_known_is_never_a_better_guess(case):
     for size, success in found.items():
         by_subset = [
             1 / np.all([allowed[a] for a in known], axis=0).sum(axis=1)
-            for known in known_subsets(attributes)[size]
+            for known in list_known_subsets(attributes)[size]
         ]
         assert success.tolist() == pytest.approx(np.mean(by_subset, axis=0).tolist())
         assert (success <= 1 / fit.sum(axis=1) * (1 + 1e-12)).all()
@@ -100,7 +100,7 @@ def test_less_known_is_never_a_better_guess(case):
 
 @pytest.mark.parametrize("attributes", range(2, 9))
 def test_all_but_one_are_all_such_subsets_and_every_attribute_is_known_equally_often(attributes):
-    subsets = known_subsets(attributes)
+    subsets = list_known_subsets(attributes)
     everything = {frozenset(known) for known in combinations(range(attributes), attributes - 1)}
     assert {frozenset(known) for known in subsets[attributes - 1]} == everything
     for size, chosen in subsets.items():
@@ -116,7 +116,7 @@ def test_long_tables_are_counted_in_parts():
     released = released_of(table, np.zeros_like(table.bits))
     found = partial_linkage(released, Classes.of(table.codes, released))
     for size, success in found.items():
-        subsets = known_subsets(3)[size]
+        subsets = list_known_subsets(3)[size]
         for person in range(5):
             crowds_of_part = [
                 (x[:, known] == x[person, known]).all(axis=1).sum() for known in subsets
@@ -132,7 +132,7 @@ def test_the_insiders_belief_by_definition(case):
     table, released, fit, seat = case
     classes, components = merged(table, released, seat)
     belief = naive.likeliest_matching(fit, SWEEPS)
-    found = insider(classes, components, tightest_rows(released, classes))
+    found = attack_as_insider(classes, components, tightest_rows(released, classes))
     assert found.likeliest.tolist() == pytest.approx(belief.max(axis=1).tolist(), rel=1e-6)
 
 
@@ -145,7 +145,7 @@ def belief_of(flags, sweeps=2000):
     released = ReleasedCells(np.arange(len(flags), dtype=np.int32)[None], (flags.T.copy(),))
     seat = np.arange(len(flags))
     classes, components = merged(table, released, seat)
-    return insider(classes, components, tightest_rows(released, classes), sweeps=sweeps)
+    return attack_as_insider(classes, components, tightest_rows(released, classes), sweeps=sweeps)
 
 
 def test_beliefs_that_are_known():
@@ -177,7 +177,7 @@ def all_attacks(table, hidden):
     released = released_of(table, hidden)
     classes, components = merged(table, released, seat)
     found = crowds(table.codes, table.k, released, seat, classes, components)
-    belief = insider(classes, components, tightest_rows(released, classes))
+    belief = attack_as_insider(classes, components, tightest_rows(released, classes))
     return {
         "linkage": 1 / found.compatible,
         "tightest row": belief.tightest,
@@ -215,7 +215,7 @@ def test_threads_and_parts_change_no_digit(adapted):
             numba.set_num_threads(threads)
             for most_pairs in (2**20, 1000, 1):
                 tight = tightest_rows(released, classes)
-                belief = insider(classes, components, tight, most_pairs=most_pairs)
+                belief = attack_as_insider(classes, components, tight, most_pairs=most_pairs)
                 partly = b"".join(
                     success.tobytes() for success in partial_linkage(released, classes).values()
                 )
@@ -230,7 +230,7 @@ def test_beliefs_are_nearly_doubly_stochastic(adapted):
     _, released, _, classes, components = adapted
     tightest = tightest_rows(released, classes)
     few, many = (
-        insider(classes, components, tightest, sweeps=sweeps).likeliest.mean()
+        attack_as_insider(classes, components, tightest, sweeps=sweeps).likeliest.mean()
         for sweeps in (SWEEPS, 20 * SWEEPS)
     )
     assert few == pytest.approx(many, abs=1e-3)

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, records_per_row
-from anon_core.measures.table.diversity import MOST_L, diversity
+from anon_core.measures.table.diversity import MOST_L, measure_diversity
 from anon_core.tables import encoding
 from anon_core.tables.records import Attribute, Codebook
 from tests import naive
@@ -77,7 +77,7 @@ def test_diversity_is_that_of_the_definitions(table, ordered, data):
     texts = data.draw(hnp.arrays(np.int64, table.records, elements=st.integers(0, 4)))
     names, values = np.unique(texts, return_inverse=True)
     classes = Classes.of(table.codes, released)
-    found = diversity(classes, values, ordered=ordered)
+    found = measure_diversity(classes, values, ordered=ordered)
     seen = [[count for _, count in crowd] for crowd in naive.crowd_values(fit, values)]
     assert found.distinct.tolist() == [len(counts) for counts in seen]
     assert found.effective == pytest.approx([naive.entropy_l(counts) for counts in seen])
@@ -120,7 +120,7 @@ def test_neither_threads_nor_the_order_of_rows_change_a_digit():
                 [read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
             )
             for ordered in (False, True):
-                one = diversity(Classes.of(codes, released), values[rows], ordered=ordered)
+                one = measure_diversity(Classes.of(codes, released), values[rows], ordered=ordered)
                 found.append(
                     [
                         each.tolist()
@@ -137,12 +137,15 @@ def test_a_record_that_fits_no_row_has_no_crowd():
     book = book_of([["a", "b"]])
     released = ReleasedCells.of([read_cells(book.attributes[0], ["a", "a"])])
     classes = Classes.of(np.array([[0, 1]], dtype=np.int32), released)
-    found = diversity(classes, np.array([0, 1]), ordered=False)
+    found = measure_diversity(classes, np.array([0, 1]), ordered=False)
     assert found.distinct.tolist() == [2, 0]
     assert found.effective.tolist() == [2.0, 0.0]
     assert found.distance.tolist() == [0.0, 1.0]
     assert np.isinf(found.odds).all()
-    assert diversity(classes, np.array([0, 1]), ordered=True).distance.tolist() == [0.0, 1.0]
+    assert measure_diversity(classes, np.array([0, 1]), ordered=True).distance.tolist() == [
+        0.0,
+        1.0,
+    ]
 
 
 def test_equal_shares_are_worth_their_number():
@@ -151,7 +154,7 @@ def test_equal_shares_are_worth_their_number():
         book = book_of([["a"] * l])
         released = ReleasedCells.of([read_cells(book.attributes[0], ["a"] * (3 * l))])
         classes = Classes.of(np.zeros((1, 1), dtype=np.int32), released)
-        assert diversity(classes, np.arange(3 * l) % l, ordered=False).effective[
+        assert measure_diversity(classes, np.arange(3 * l) % l, ordered=False).effective[
             0
         ] == pytest.approx(l, rel=1e-12)
 
@@ -211,7 +214,7 @@ def test_equivalence_classes_give_the_numbers_of_pycanon():
     whole = Counter(disease)
     classes = Classes.of(codes, released)
     values = np.unique(disease, return_inverse=True)[1]
-    found = diversity(classes, values, ordered=False)
+    found = measure_diversity(classes, values, ordered=False)
     assert classes.rows_in.min() == min(map(len, groups.values())) == 2
     assert found.distinct.min() == min(len(set(group)) for group in groups.values()) == 1
     entropies = [naive.entropy_l(Counter(group).values()) for group in groups.values()]
@@ -244,7 +247,7 @@ def test_ordered_distance_of_the_paper_on_closeness():
     codes = codes_of(book, columns)
     released = ReleasedCells.of([(codes[0], np.eye(3, dtype=np.bool_))])
     values = np.array([rank for group in classes_of_three for rank in group])
-    found = diversity(Classes.of(codes, released), values, ordered=True).distance
+    found = measure_diversity(Classes.of(codes, released), values, ordered=True).distance
     assert found[0] == pytest.approx(0.375)
     assert found[3] == pytest.approx(1 / 6)
 

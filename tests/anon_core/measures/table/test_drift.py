@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from anon_core.measures.table.drift import Profile, by_chance, drift, knowing, profile
+from anon_core.measures.table.drift import (
+    Profile,
+    add_earlier_categories,
+    by_chance,
+    measure_drift,
+    summarize_column,
+)
 from tests import naive
 
 NUMBERS = st.lists(
@@ -28,8 +34,8 @@ def column(kind, values):
 
 def moved(kind, before, now):
     """What is remembered goes through a file."""
-    remembered = json.loads(json.dumps(asdict(profile(kind, column(kind, before)))))
-    return drift(Profile(**remembered), column(kind, now))
+    remembered = json.loads(json.dumps(asdict(summarize_column(kind, column(kind, before)))))
+    return measure_drift(Profile(**remembered), column(kind, now))
 
 
 @given(PAIRS)
@@ -79,16 +85,18 @@ def test_a_constant_that_becomes_another_has_moved_as_far_as_can_be():
 
 def test_categories_known_from_before_the_last_table_are_not_new_when_they_come_back():
     first, second, third = (column("categorical", list(texts)) for texts in ("aab", "aac", "abcd"))
-    known = knowing(profile("categorical", second), profile("categorical", first))
-    found = drift(known, third)
+    known = add_earlier_categories(
+        summarize_column("categorical", second), summarize_column("categorical", first)
+    )
+    found = measure_drift(known, third)
     assert (found.new, found.new_records, found.gone) == (1, 1, 0)
-    assert drift(known, second).gone == 0
-    assert drift(profile("categorical", second), third).new == 2
-    assert knowing(known, profile("numeric", np.array([1.0]))) == known
+    assert measure_drift(known, second).gone == 0
+    assert measure_drift(summarize_column("categorical", second), third).new == 2
+    assert add_earlier_categories(known, summarize_column("numeric", np.array([1.0]))) == known
 
 
 def test_what_is_remembered_is_not_shown():
-    shown = repr(profile("categorical", column("categorical", ["secret", "secret", None])))
+    shown = repr(summarize_column("categorical", column("categorical", ["secret", "secret", None])))
     assert shown == "Profile(kind='categorical', records=3, missing=1)"
 
 

@@ -30,7 +30,7 @@ def test_every_fitting_row_is_listed_once_in_order(release, block):
     codes, released, fit = release
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "BLOCK", block)
-        start, row = fitting.fitting_rows(codes, released)
+        start, row = fitting.find_fitting_rows(codes, released)
     assert start.dtype == np.int64
     assert row.dtype == np.int32
     assert start.tolist() == [0, *np.cumsum(fit.sum(axis=1)).tolist()]
@@ -41,4 +41,4 @@ def test_more_pairs_than_can_be_listed_are_refused(monkeypatch):
     monkeypatch.setattr(fitting, "MOST_PAIRS", 8)
     everything = ReleasedCells(np.zeros((1, 3), dtype=np.int32), (np.ones((1, 1), dtype=bool),))
     with pytest.raises(LimitError, match="9 pairs"):
-        fitting.fitting_rows(np.zeros((1, 3), dtype=np.int32), everything)
+        fitting.find_fitting_rows(np.zeros((1, 3), dtype=np.int32), everything)

@@ -9,8 +9,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import law
-from anon_core.seating.matching import drawn_by_holders
+from anon_core.measures.table.law import judge_law
+from anon_core.seating.matching import draw_by_holders
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
@@ -21,7 +21,7 @@ def stated(codes, k, released, holders, seat, person=None):
     """The law as the auditor judges it."""
     classes = Classes.of(codes, released)
     merged = released, classes, tightest_rows(released, classes)
-    return law(codes, k, *merged, holders, seat, person)
+    return judge_law(codes, k, *merged, holders, seat, person)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def even():
     cells = write_cells(table, made.hidden)
     book = table.codebook.attributes
     released = ReleasedCells.of([read_cells(each, cells[each.name].tolist()) for each in book])
-    seat = drawn_by_holders(table, made.holders, words(1))
+    seat = draw_by_holders(table, made.holders, words(1))
     return table.codes, table.k, released, made.holders.astype(np.int64), seat
 
 

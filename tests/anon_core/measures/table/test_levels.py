@@ -8,17 +8,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
-from anon_core.measures.table.cells import read_cells, written
+from anon_core.measures.table.cells import format_cell_levels, read_cells
 from anon_core.measures.table.classes import distinct_columns
-from anon_core.measures.table.codebook import says
-from anon_core.measures.table.demands import demanded
+from anon_core.measures.table.codebook import is_exact_codebook
+from anon_core.measures.table.demands import compute_demands
 from anon_core.measures.table.levels import MISSING, column_levels, source_levels, without_missing
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
 from anon_core.tables.cells import label_texts, write_cells
 from anon_core.tables.codebook import codebook_to_json
-from anon_core.tables.demands import resolve
+from anon_core.tables.demands import resolve_demands
 from tests.anon_core.tables.test_encoding import numbers, refused, tables, texts
 
 
@@ -31,7 +31,7 @@ def auditors(specs, columns, least=1, persons=None):
 
 def makers(specs, columns, least=1, persons=None):
     """The encoded table of the same records."""
-    stays = encoding.complete(specs, columns)
+    stays = encoding.find_complete_records(specs, columns)
     kept = {name: values[stays] for name, values in columns.items()}
     book = encoding.fit(specs, kept, least, None if persons is None else persons[stays])
     return encoding.encode(book, kept, np.ones(stays.sum(), dtype=np.int64))
@@ -43,7 +43,7 @@ def makers(specs, columns, least=1, persons=None):
 @given(tables(most_records=16), st.integers(1, 9), st.data())
 def test_codebook_and_levels_equal_the_makers(table, least, data):
     specs, columns = table
-    assume(encoding.complete(specs, columns).any())
+    assume(encoding.find_complete_records(specs, columns).any())
     n = len(columns["sure"])
     who = st.one_of(st.none(), st.lists(st.integers(0, 12), min_size=n, max_size=n).map(np.array))
     persons = data.draw(who)
@@ -57,11 +57,11 @@ def test_codebook_and_levels_equal_the_makers(table, least, data):
     assert (codes == made.codes).all()
     assert codes.dtype == made.codes.dtype
     book = made.codebook
-    assert says(json.loads(json.dumps(codebook_to_json(book))), levels)
+    assert is_exact_codebook(json.loads(json.dumps(codebook_to_json(book))), levels)
     assert sum(each.features for each in levels) == book.features
     assert [each.ordinal for each in levels] == book.ordinal.tolist()
     for each, attribute in zip(levels, book.attributes, strict=True):
-        assert written(each) == label_texts(attribute)
+        assert format_cell_levels(each) == label_texts(attribute)
 
 
 @given(st.integers(2, 120), st.lists(st.integers(0, 60), min_size=2, max_size=300))
@@ -108,12 +108,12 @@ def demands(draw):
 @given(demands())
 def test_demands_equal_the_makers(drawn):
     try:
-        k, kept = resolve(*drawn)
+        k, kept = resolve_demands(*drawn)
     except (InputError, InfeasibleError) as refusal:
         with pytest.raises(type(refusal)):
-            demanded(*drawn)
+            compute_demands(*drawn)
         return
-    own, released = demanded(*drawn)
+    own, released = compute_demands(*drawn)
     assert released.tolist() == kept.tolist()
     assert own.tolist() == k.tolist()
     assert own.dtype == k.dtype
@@ -123,7 +123,7 @@ def test_demands_equal_the_makers(drawn):
 def test_cells_are_read_as_the_makers_wrote_them(table):
     """An exact cell allows its own level alone, a fully masked one every level."""
     specs, columns = table
-    assume(encoding.complete(specs, columns).any())
+    assume(encoding.find_complete_records(specs, columns).any())
     made = makers(specs, columns)
     levels, codes = auditors(specs, columns)
     everything = np.full_like(made.bits, ~np.uint64(0))
@@ -201,7 +201,7 @@ def test_what_a_codebook_may_say():
     columns = {"a": numbers(1, 2, 3, 4, np.nan), "b": texts(*"xyxyx")}
     levels, _ = source_levels(specs, columns)
     published = json.dumps(codebook_to_json(encoding.fit(specs, columns)))
-    assert says(json.loads(published), levels)
+    assert is_exact_codebook(json.loads(published), levels)
     for place, name in [(p, n) for p in (0, 1) for n in json.loads(published)["attributes"][p]]:
         for spoil in (
             lambda entry, name: entry.pop(name),
@@ -210,14 +210,14 @@ def test_what_a_codebook_may_say():
         ):
             document = json.loads(published)
             spoil(document["attributes"][place], name)
-            assert not says(document, levels), (place, name)
+            assert not is_exact_codebook(document, levels), (place, name)
     for change in ({"cells": "text"}, {"least": 1}, {"attributes": None}):
-        assert not says({**json.loads(published), **change}, levels)
+        assert not is_exact_codebook({**json.loads(published), **change}, levels)
     one = json.loads(published)
     one["attributes"][0]["has_missing"] = 1
-    assert not says(one, levels)
-    assert not says(None, levels)
-    assert not says([], levels)
+    assert not is_exact_codebook(one, levels)
+    assert not is_exact_codebook(None, levels)
+    assert not is_exact_codebook([], levels)
 
 
 @given(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.measures.table.shown_drift import (
     Spans,
-    shares,
+    find_share_bounds,
     shift_of_categories,
     shift_of_numbers,
 )
@@ -38,7 +38,7 @@ def held(cells):
 
 def bounds_of(cells):
     levels = np.array(cells, dtype=np.bool_)
-    least, greatest = shares(np.arange(len(cells), dtype=np.int32), levels)
+    least, greatest = find_share_bounds(np.arange(len(cells), dtype=np.int32), levels)
     return {level: (least[level], greatest[level]) for level in range(LEVELS)}
 
 

@@ -4,8 +4,8 @@
 import polars as pl
 import pytest
 
-from kinds.table.starter.contacts import form_of, held, is_name
-from kinds.table.starter.proposals import propose
+from kinds.table.starter.contacts import count_contacts, form_of, is_name
+from kinds.table.starter.proposals import propose_role
 from tests.kinds.table.starter.tables import IBANS, digits, mixed, pesel, tckn
 
 ROWS = 600
@@ -135,77 +135,79 @@ NOTES = {
 
 @pytest.mark.parametrize("what", NAMES)
 def test_names_of_people_are_asked_about(what):
-    proposal = propose(column(NAMES[what]))
+    proposal = propose_role(column(NAMES[what]))
     assert (proposal.role, proposal.decide) == ("identifier", ("role",))
     assert "written like names of people" in proposal.reason
 
 
 @pytest.mark.parametrize("what", UNCASED)
 def test_words_of_scripts_without_capitals_are_asked_about(what):
-    proposal = propose(column(UNCASED[what]))
+    proposal = propose_role(column(UNCASED[what]))
     assert (proposal.role, proposal.decide) == ("quasi", ("role",))
     assert "which may be names" in proposal.reason
 
 
 @pytest.mark.parametrize("name", ["नाम", "রোগীর নাম", "ชื่อ", "பெயர்"])
 def test_names_of_columns_in_scripts_with_marks(name):
-    assert propose(pl.Series(name, ["x", "y", "z"] * 10)).role == "identifier"
+    assert propose_role(pl.Series(name, ["x", "y", "z"] * 10)).role == "identifier"
 
 
 @pytest.mark.parametrize("what", FEW_NUMBERS)
 def test_few_cards_are_asked_about(what):
-    proposal = propose(column(FEW_NUMBERS[what]))
+    proposal = propose_role(column(FEW_NUMBERS[what]))
     assert (proposal.role, proposal.decide) == ("identifier", ("role",))
 
 
 @pytest.mark.parametrize("texts", [["123456789", "987654321"], [44051401359, 44051401458]])
 def test_few_long_numbers_are_asked_about(texts):
-    proposal = propose(pl.Series("x", texts * 20))
+    proposal = propose_role(pl.Series("x", texts * 20))
     assert (proposal.role, proposal.decide) == ("quasi", ("role",))
 
 
 @pytest.mark.parametrize("what", THINGS)
 def test_names_of_things_are_categories(what):
-    proposal = propose(column(THINGS[what]))
+    proposal = propose_role(column(THINGS[what]))
     assert (proposal.role, proposal.decide) == ("quasi", ())
 
 
 @pytest.mark.parametrize("what", NUMBERS)
 def test_numbers_of_people_are_identifiers(what):
-    assert propose(column(NUMBERS[what])).role == "identifier"
+    assert propose_role(column(NUMBERS[what])).role == "identifier"
 
 
 @pytest.mark.parametrize("what", NOTES)
 def test_texts_that_hold_a_contact_are_left_out(what):
-    proposal = propose(column(NOTES[what], "note"))
+    proposal = propose_role(column(NOTES[what], "note"))
     assert (proposal.role, proposal.decide) == ("drop", ("role",))
 
 
 def test_reasons_hold_counts_and_no_cell():
     for texts in (*NAMES.values(), *NUMBERS.values(), *NOTES.values()):
-        reason = propose(column(texts)).reason
+        reason = propose_role(column(texts)).reason
         cells = texts.split("|") if isinstance(texts, str) else map(str, texts)
         assert [cell for cell in cells if cell in reason] == []
 
 
 def test_capital_words_that_no_list_knows_are_asked_about():
     """Four texts may be kinds of work, or people."""
-    proposal = propose(column("Health Care|Public Services|Food Industry|Steel Works"))
+    proposal = propose_role(column("Health Care|Public Services|Food Industry|Steel Works"))
     assert (proposal.role, proposal.decide) == ("quasi", ("role",))
-    known = propose(column("Health Care|Public Services|Food Industry|Steel Works", "industry"))
+    known = propose_role(
+        column("Health Care|Public Services|Food Industry|Steel Works", "industry")
+    )
     assert (known.role, known.decide) == ("quasi", ())
 
 
 def test_a_column_of_places_may_hold_words_of_names():
     cities = "San Diego|San Antonio|Santa Maria|San Jose"
-    assert propose(column(cities, "city")).role == "quasi"
-    assert propose(column(cities)).decide == ("role",)
+    assert propose_role(column(cities, "city")).role == "quasi"
+    assert propose_role(column(cities)).decide == ("role",)
 
 
 def test_codes_that_some_country_takes_for_telephones_are_codes_by_their_name():
     codes = some("9####-####")
-    assert propose(column(codes, "zip")).role == "quasi"
-    assert propose(column(codes, "home phone")).role == "identifier"
+    assert propose_role(column(codes, "zip")).role == "quasi"
+    assert propose_role(column(codes, "home phone")).role == "identifier"
 
 
 @pytest.mark.parametrize("wrong", ["DE88370400440532013000", "XX1234567890123456", "A" * 22])
@@ -227,9 +229,11 @@ def test_one_text_in_ten_may_be_of_another_form():
 
 
 def test_what_texts_hold_is_counted():
-    found = dict(held(pl.Series(["Mr. Smith, a@b.de", "see c@d.de", "0171 2345678 old", "none"])))
+    found = dict(
+        count_contacts(pl.Series(["Mr. Smith, a@b.de", "see c@d.de", "0171 2345678 old", "none"]))
+    )
     assert found == {"e-mail addresses": 2, "telephone numbers": 1, "names beside titles": 1}
-    assert held(pl.Series(["25-00503", "2020-01-01", "none of this"])) == []
+    assert count_contacts(pl.Series(["25-00503", "2020-01-01", "none of this"])) == []
 
 
 @pytest.mark.parametrize("text", ["2 Main", "Anna 3", "", " ", "a b c d e Anna"])

@@ -6,7 +6,7 @@ import pytest
 
 from anon_core.errors import InputError
 from kinds.section import PlanError
-from kinds.table.starter.header import look
+from kinds.table.starter.header import compare_first_row
 from tasks.source.sources import Source
 from tests.kinds.table.starter.test_plans import MARK, people, store, written
 
@@ -45,7 +45,7 @@ def texts(number):
     ],
 )
 def test_what_the_first_row_is(tmp_path, first, rows, named):
-    assert look(Source(path=table(tmp_path, first, rows))).named is named
+    assert compare_first_row(Source(path=table(tmp_path, first, rows))).named is named
 
 
 def test_cells_that_recur_are_refused_as_names(tmp_path):
@@ -83,7 +83,7 @@ def test_a_header_that_stands_twice_is_a_header(tmp_path, rows, repeated):
 
 def test_two_people_who_are_alike_are_no_header(tmp_path):
     rows = [("ulm", "f"), *TEXTS * 30]
-    assert look(Source(path=table(tmp_path, ("ulm", "f"), rows))).named is False
+    assert compare_first_row(Source(path=table(tmp_path, ("ulm", "f"), rows))).named is False
 
 
 def test_where_nothing_tells_a_person_is_asked(tmp_path):

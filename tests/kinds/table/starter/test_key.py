@@ -14,9 +14,9 @@ import pytest
 import statsmodels
 
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.kinds.table.starter.tables import write_table
@@ -67,7 +67,7 @@ def place(table):
 
 @cache
 def text(path, names=()):
-    return starter(Source(path=path), names=names)
+    return propose_plan(Source(path=path), names=names)
 
 
 def wanted(table):
@@ -210,7 +210,7 @@ def test_decided_plans_fit_their_tables(table, tmp_path):
     reading = Reading(data.source)
     data.check_header(reading.header)
     frame, k = read_order(reading, data.columns, data.demand)
-    kept = encoded(frame, k, data.columns, data.demand).kept
+    kept = encode_records(frame, k, data.columns, data.demand).kept
     assert kept.all()
     assert len(kept) == frame.height
 

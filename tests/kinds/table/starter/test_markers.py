@@ -5,7 +5,7 @@ import tomllib
 import polars as pl
 import pytest
 
-from kinds.table.starter.markers import find
+from kinds.table.starter.markers import find_markers
 from tests.kinds.table.starter.test_plans import MARK, store, written
 
 NUMBERS = [str(i) for i in range(30)]
@@ -39,7 +39,7 @@ def test_markers(columns, missing, doubted):
     frame = pl.DataFrame(
         {name: cells.extend_constant(None, longest - len(cells)) for name, cells in columns.items()}
     )
-    found = find(frame)
+    found = find_markers(frame)
     assert found.missing == missing
     assert found.doubted == doubted
 

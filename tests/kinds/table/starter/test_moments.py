@@ -7,7 +7,7 @@ import pytest
 
 from kinds.dates import to_dates
 from kinds.table.starter.moments import formats_of, order_of
-from kinds.table.starter.proposals import propose
+from kinds.table.starter.proposals import propose_role
 
 START = datetime.datetime(2019, 3, 4, 13, 5, 6, 789000)
 STEP = datetime.timedelta(days=3, hours=5, seconds=7)
@@ -35,7 +35,7 @@ def written(form, moments=MOMENTS):
 @pytest.mark.parametrize("form", PORTALS)
 def test_moments_are_dates(form):
     cells = written(form)
-    proposal = propose(pl.Series("created", cells))
+    proposal = propose_role(pl.Series("created", cells))
     assert (proposal.role, proposal.decide) == ("quasi", ())
     assert f'format = "{form}"' in proposal.settings
     assert to_dates(pl.Series(cells), form).to_list() == [moment.date() for moment in MOMENTS]
@@ -43,7 +43,7 @@ def test_moments_are_dates(form):
 
 @pytest.mark.parametrize("form", SHORT)
 def test_years_of_two_digits_are_dates_with_a_question(form):
-    proposal = propose(pl.Series("born_us", written(form)))
+    proposal = propose_role(pl.Series("born_us", written(form)))
     assert (proposal.role, proposal.decide) == ("quasi", ("format", "century"))
     assert {f'format = "{form}"', "century = 1930"} <= set(proposal.settings)
     assert "years of two digits" in proposal.reason
@@ -86,17 +86,17 @@ def test_texts_that_are_no_dates(cells):
 
 def test_the_order_of_day_and_month_is_asked_about_only_if_both_fit():
     both = [f"{1 + i % 12:02}/{1 + i % 11:02}/2020 10:00" for i in range(300)]
-    assert propose(pl.Series("seen", both)).decide == ("format",)
+    assert propose_role(pl.Series("seen", both)).decide == ("format",)
     words = ["May 05 2020", "May 06 2020"] * 100  # one format writes May in full
-    assert propose(pl.Series("seen", words)).decide == ()
+    assert propose_role(pl.Series("seen", words)).decide == ()
 
 
 def test_moments_of_a_database_need_a_zone():
     seen = pl.Series("seen", MOMENTS, dtype=pl.Datetime("us", "UTC"))
-    proposal = propose(seen)
+    proposal = propose_role(seen)
     assert (proposal.role, proposal.decide) == ("quasi", ("timezone",))
     assert 'timezone = "UTC"' in proposal.settings
-    assert propose(seen.dt.replace_time_zone(None)).decide == ()
+    assert propose_role(seen.dt.replace_time_zone(None)).decide == ()
 
 
 def test_orders():
@@ -105,7 +105,7 @@ def test_orders():
 
 @pytest.mark.parametrize("name", ["login_date", "date of id issue", "Telefonat am", "name day"])
 def test_a_date_is_no_name_and_no_number(name):
-    assert propose(pl.Series(name, written("%Y-%m-%d %H:%M:%S%.f"))).role == "quasi"
+    assert propose_role(pl.Series(name, written("%Y-%m-%d %H:%M:%S%.f"))).role == "quasi"
 
 
 @pytest.mark.parametrize("form", ["%d.%m.%Y, %H:%M Uhr", "%H:%M:%S"])
@@ -113,7 +113,7 @@ def test_what_looks_like_times_is_asked_about(form):
     moments = [
         datetime.datetime(1900 + at, 1 + at % 12, 1 + at % 28, at % 24, at, at) for at in range(60)
     ]
-    proposal = propose(pl.Series("x", written(form, moments)))
+    proposal = propose_role(pl.Series("x", written(form, moments)))
     assert (proposal.role, proposal.decide) == ("identifier", ("role",))
 
 
@@ -166,7 +166,7 @@ def worded(form, number=60):
 @pytest.mark.parametrize("what", WORDED)
 def test_times_that_no_format_reads_are_known_and_asked_about(what):
     texts = worded(WORDED[what])
-    rare, shared = propose(pl.Series("x", texts)), propose(pl.Series("x", texts[:12] * 6))
+    rare, shared = propose_role(pl.Series("x", texts)), propose_role(pl.Series("x", texts[:12] * 6))
     assert [(each.role, each.decide) for each in (rare, shared)] == [
         ("drop", ("role",)),
         ("quasi", ("role",)),
@@ -180,5 +180,5 @@ def test_times_that_no_format_reads_are_known_and_asked_about(what):
     ["May Smith|April Jones|June Hall", "Mart 7|Walmart 8|Target 9", "Q1|Q2|Q3", "week 1|week 2"],
 )
 def test_words_without_a_year_are_no_times(texts):
-    proposal = propose(pl.Series("x", texts.split("|") * 20))
+    proposal = propose_role(pl.Series("x", texts.split("|") * 20))
     assert "times" not in proposal.reason

@@ -7,7 +7,13 @@ from importlib.resources import files
 import pytest
 
 from kinds.table.starter import words
-from kinds.table.starter.lexicon import cut, fold, load_words, names_of_people, titles
+from kinds.table.starter.lexicon import (
+    fold_accents,
+    list_name_titles,
+    load_words,
+    names_of_people,
+    tokenize_name,
+)
 from kinds.table.starter.names import Name
 
 PEOPLE = {
@@ -109,7 +115,7 @@ def test_weights_of_samples(name):
     ],
 )
 def test_names_are_cut_into_folded_words(name, words):
-    assert cut(name) == words
+    assert tokenize_name(name) == words
 
 
 @pytest.mark.parametrize("name", ["größe", "groesse", "grosse", "GRÖSSE", "Grösse"])
@@ -143,5 +149,5 @@ def test_words_of_one_language():
 
 def test_names_of_people_are_folded():
     assert {"muller", "jose", "王", "김", "иванов"} <= names_of_people()
-    assert all(fold(name).casefold() == name for name in names_of_people())
-    assert {"Frau", "Mme", "Mr", "さん"} <= set(titles())
+    assert all(fold_accents(name).casefold() == name for name in names_of_people())
+    assert {"Frau", "Mme", "Mr", "さん"} <= set(list_name_titles())

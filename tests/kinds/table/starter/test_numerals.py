@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from kinds.columns import Column, typed
-from kinds.table.starter.writing import starter
+from kinds.columns import Column, type_source_column
+from kinds.table.starter.writing import propose_plan
 from tasks.source.sources import Source
 
 
@@ -15,7 +15,7 @@ def plan_of(folder, cells, name="pay", separator=";"):
     path = folder / "people.csv"
     lines = [f"pid{separator}{name}", *(f"p{n}{separator}{cell}" for n, cell in enumerate(cells))]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    text = starter(Source(path=path), header=True)
+    text = propose_plan(Source(path=path), header=True)
     return text, tomllib.loads(text)["columns"][name]
 
 
@@ -85,9 +85,12 @@ def test_names_over_such_numbers_are_names(tmp_path):
     path = tmp_path / "people.csv"
     rows = "".join(f"p{n};{n * 13 % 97},5\n" for n in range(120))
     path.write_text(f"foo;bar\n{rows}", encoding="utf-8")
-    assert list(tomllib.loads(starter(Source(path=path)))["columns"]) == ["foo", "bar"]
+    assert list(tomllib.loads(propose_plan(Source(path=path)))["columns"]) == ["foo", "bar"]
     path.write_text(rows, encoding="utf-8")
-    assert list(tomllib.loads(starter(Source(path=path)))["columns"]) == ["column_1", "column_2"]
+    assert list(tomllib.loads(propose_plan(Source(path=path)))["columns"]) == [
+        "column_1",
+        "column_2",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,14 +106,16 @@ def test_names_over_such_numbers_are_names(tmp_path):
 def test_a_refusal_of_such_texts_names_the_keys(cells, words):
     frame = pl.DataFrame({"a": cells})
     with pytest.raises(InputError, match=words) as caught:
-        typed(frame, Column(name="a", role="keep", kind="numeric"), ())
+        type_source_column(frame, Column(name="a", role="keep", kind="numeric"), ())
     assert not any(cell in str(caught.value) for cell in cells if len(cell) > 1)
 
 
 def test_a_refusal_of_other_texts_names_none():
     for cells in (["low", "1"], ["1,5", "low"], ["12:30", "1"]):
         with pytest.raises(InputError, match="no finite numbers") as caught:
-            typed(pl.DataFrame({"a": cells}), Column(name="a", role="keep", kind="numeric"), ())
+            type_source_column(
+                pl.DataFrame({"a": cells}), Column(name="a", role="keep", kind="numeric"), ()
+            )
         assert "look like" not in str(caught.value)
 
 
@@ -135,5 +140,5 @@ def test_doubled_headers_are_named(tmp_path, names):
     path.write_text("\n".join([",".join(names), *rows]) + "\n", encoding="utf-8")
     doubled = {name.strip() for name in names if [each.strip() for each in names].count(name) > 1}
     with pytest.raises(InputError, match="occur more than once: columns") as caught:
-        starter(Source(path=path))
+        propose_plan(Source(path=path))
     assert all(repr(name) in str(caught.value) for name in doubled)

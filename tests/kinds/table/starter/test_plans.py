@@ -17,9 +17,9 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.cells import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 
@@ -44,7 +44,7 @@ def store(frame, folder, kind, name="people"):
 
 def written(path, header=None, names=()):
     """The text of the starter plan of a file."""
-    return starter(Source(path=path), header, names)
+    return propose_plan(Source(path=path), header, names)
 
 
 def decided(text):
@@ -69,7 +69,7 @@ def release(plan):
     reading = Reading(plan.data.source)
     plan.data.check_header(reading.header)
     frame, k = read_order(reading, plan.data.columns, plan.data.demand)
-    table, kept, _ = encoded(frame, k, plan.data.columns, plan.data.demand)
+    table, kept, _ = encode_records(frame, k, plan.data.columns, plan.data.demand)
     assert kept.all()
     masked = Adaptive(max_iterations=1).anonymize(table)
     return write_cells(table, masked.hidden)

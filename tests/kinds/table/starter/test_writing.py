@@ -10,8 +10,8 @@ import pytest
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError, source_called
-from kinds.table.starter.proposals import propose
-from kinds.table.starter.writing import starter
+from kinds.table.starter.proposals import propose_role
+from kinds.table.starter.writing import propose_plan
 from tasks.source.databases import Answered
 from tasks.source.sources import Source
 from tests.kinds.table.starter.test_plans import MARK, decided, people, store, written
@@ -40,7 +40,7 @@ def database(request, tmp_path):
 
 def test_a_database_gets_a_plan(database, tmp_path):
     path = tmp_path / "plan.toml"
-    path.write_text(decided(starter(database)))
+    path.write_text(decided(propose_plan(database)))
     plan = ReleasePlan.load(path)
     assert plan.name == "my-people"
     assert {name: column.role for name, column in plan.columns.items()} == {
@@ -70,9 +70,9 @@ def test_a_password_on_the_command_line(uri):
 def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
-    monkeypatch.setattr("tasks.source.reading.query", lambda *_: Answered(frame, "0", {}))
+    monkeypatch.setattr("tasks.source.reading.query_database", lambda *_: Answered(frame, "0", {}))
     uri = "postgres://ann@db/people?sslmode=require"
-    plan = starter(Source(uri=uri, query="select age from people"))
+    plan = propose_plan(Source(uri=uri, query="select age from people"))
     assert tomllib.loads(plan)["source"]["uri"] == uri
     assert "PGPASSWORD" in plan
 
@@ -94,7 +94,7 @@ def test_sources_on_the_command_line(address, query, words):
 
 def test_a_database_that_does_not_answer(tmp_path):
     with pytest.raises(InputError, match=r"none\.db was not found"):
-        starter(source_called(f"sqlite:///{tmp_path / 'none.db'}", "select 1"))
+        propose_plan(source_called(f"sqlite:///{tmp_path / 'none.db'}", "select 1"))
 
 
 # ---------------------------------------------------------------- people
@@ -209,20 +209,20 @@ GROUPED = {
 @pytest.mark.parametrize("name", GROUPED)
 def test_ages_and_years_of_birth_get_decades(name):
     cells, edges = GROUPED[name]
-    settings = tomllib.loads("\n".join(propose(pl.Series(name, cells)).settings))
+    settings = tomllib.loads("\n".join(propose_role(pl.Series(name, cells)).settings))
     bins = settings.get("bins")
     assert set(bins["edges"] if isinstance(bins, dict) else ()) == edges
 
 
 def test_edges_do_not_tell_how_old_the_oldest_is():
     young, old = (pl.Series("age", [18 + i % most for i in range(600)]) for most in (30, 90))
-    assert propose(young).settings == propose(old).settings
+    assert propose_role(young).settings == propose_role(old).settings
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_names_decide_what_numbers_mean(name):
     cells, expected, decide = NAMED[name]
-    proposal = propose(pl.Series(name, cells))
+    proposal = propose_role(pl.Series(name, cells))
     kind = "".join(proposal.settings[:1]).removeprefix('kind = "').removesuffix('"')
     assert (kind if proposal.role == "quasi" else proposal.role) == expected
     assert list(proposal.decide) == decide
@@ -230,10 +230,10 @@ def test_names_decide_what_numbers_mean(name):
 
 def test_dates_whose_day_or_month_may_stand_first_are_asked_about():
     both = [f"{1 + i % 12:02}/{1 + i % 11:02}/2020" for i in range(600)]
-    proposal = propose(pl.Series("seen", both))
+    proposal = propose_role(pl.Series("seen", both))
     assert proposal.decide == ("format",)
     clear = [f"{1 + i % 12:02}/{1 + i % 28:02}/2020" for i in range(600)]
-    proposal = propose(pl.Series("seen", clear))
+    proposal = propose_role(pl.Series("seen", clear))
     assert proposal.decide == ()
     assert 'format = "%m/%d/%Y"' in proposal.settings
 

@@ -18,7 +18,7 @@ from tasks.source import formats
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Unheaded
 from tasks.source.reading import Reading
-from tasks.source.sources import Source, header
+from tasks.source.sources import Source, read_source_header
 from tests.tasks.source.formats.workbooks import ods, xlsx, zipped
 
 MARK = "zq7"
@@ -107,7 +107,7 @@ EXPECTED = ["name", "age"], [(name, str(age)) for name, age in ROWS]
 def test_a_format_is_told_by_its_content(tmp_path, form, name):
     path = put(tmp_path, name, TABLES[form])
     assert read(path) == EXPECTED
-    assert header(Source(path=path)) == ["name", "age"]
+    assert read_source_header(Source(path=path)) == ["name", "age"]
 
 
 @pytest.mark.parametrize("name", ["people", "people.csv", "people.zip"])
@@ -117,7 +117,7 @@ def test_packed_files_are_unpacked(tmp_path, packing, form, name):
     content = {"csv": PLAIN, **TEXTS, **TABLES}[form]
     path = put(tmp_path, name, PACKED[packing](content))
     assert read(path) == EXPECTED
-    assert header(Source(path=path)) == ["name", "age"]
+    assert read_source_header(Source(path=path)) == ["name", "age"]
 
 
 @pytest.mark.parametrize("form", TEXTS)

@@ -7,7 +7,7 @@ import pytest
 
 from anon_core.errors import InputError
 from kinds.section import PlanError, SourceSection
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.tasks.source.formats.workbooks import ods, xlsx
@@ -77,16 +77,16 @@ def test_a_workbook_that_is_damaged_or_closed(tmp_path, content):
 def test_a_starter_plan_looks_at_the_first_row_of_a_sheet(tmp_path):
     path = tmp_path / "people.xlsx"
     path.write_bytes(xlsx([["name", "age"], *([f"p{n}", 20 + n % 9] for n in range(60))]))
-    plan = starter(Source(path=path))
+    plan = propose_plan(Source(path=path))
     assert "[columns.age]" in plan
     path.write_bytes(xlsx([[f"p{n % 7}", 20 + n % 9] for n in range(60)]))
-    plan = starter(Source(path=path))
+    plan = propose_plan(Source(path=path))
     assert "header = false" in plan
     assert "[columns.column_2]" in plan
     assert "p0" not in plan
     path.write_bytes(b'{"a": 1}\n{"a": 2}\n')
     with pytest.raises(PlanError, match="are about CSV files and workbooks"):
-        starter(Source(path=path), header=True)
+        propose_plan(Source(path=path), header=True)
 
 
 def test_a_sheet_belongs_to_a_workbook(tmp_path):

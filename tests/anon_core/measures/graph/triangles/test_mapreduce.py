@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_core.engines import shuffle as engine
-from anon_core.engines.farm import DaskFarm, connected
+from anon_core.engines.farm import DaskFarm, connect_client
 from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, jobs
-from anon_core.measures.graph.triangles.mapreduce import Method, listed
-from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.graph.triangles.mapreduce import Method, list_triangles_by_shuffle
+from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.measures.graph.triangles.vertex_centric import bucket_bounds
 from tests import naive
 from tests.anon_core.engines.test_farm import spawned
@@ -41,7 +41,9 @@ def test_each_triangle_is_listed_once(tmp_path_factory, drawn, method, reducers,
     folder = tmp_path_factory.mktemp("shuffle")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "SENT_AT_ONCE", 20)
-        rows, _ = listed(oriented(u, v, n), local(folder, reducers), method, mappers)
+        rows, _ = list_triangles_by_shuffle(
+            orient_edges(u, v, n), local(folder, reducers), method, mappers
+        )
     edges = set(zip(u.tolist(), v.tolist(), strict=True))
     assert [tuple(row) for row in rows.tolist()] == naive.triangles(edges)
 
@@ -49,32 +51,34 @@ def test_each_triangle_is_listed_once(tmp_path_factory, drawn, method, reducers,
 @settings(deadline=None, max_examples=30)
 @given(simple_graphs(most_vertices=30), st.sampled_from(METHODS), st.integers(100, 3000))
 def test_little_memory_gives_the_same_list_or_is_refused(tmp_path_factory, drawn, method, memory):
-    graph = oriented(*drawn)
+    graph = orient_edges(*drawn)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "LEAST", 1)
         try:
-            rows, _ = listed(graph, local(tmp_path_factory.mktemp("s"), 2, memory), method, 3)
+            rows, _ = list_triangles_by_shuffle(
+                graph, local(tmp_path_factory.mktemp("s"), 2, memory), method, 3
+            )
         except LimitError:
             assert method not in ("baseline", "ec-disk")
             return
-    assert rows.tobytes() == counting.listed(graph).tobytes()
+    assert rows.tobytes() == counting.list_triangles(graph).tobytes()
 
 
 @pytest.fixture(scope="module")
 def graph():
-    return oriented(*skewed(5000, 60_000, 7))
+    return orient_edges(*skewed(5000, 60_000, 7))
 
 
 @pytest.fixture(scope="module")
 def expected(graph):
-    return counting.listed(graph)
+    return counting.list_triangles(graph)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_pairs_and_bytes_follow_the_algorithms(tmp_path, graph, expected, method):
     """Counted here anew from the lists: who sends what to whom."""
     reducers = 4
-    rows, traffic = listed(graph, local(tmp_path, reducers), method)
+    rows, traffic = list_triangles_by_shuffle(graph, local(tmp_path, reducers), method)
     assert rows.tobytes() == expected.tobytes()
     lists = [graph.higher[graph.start[x] : graph.start[x + 1]] for x in range(graph.vertices)]
     degree = np.array([len(each) for each in lists])
@@ -97,7 +101,8 @@ def test_bytes_are_in_the_order_of_the_paper(tmp_path, graph, reducers):
     """Bermuda-VC sends the lists of lower neighbours, m words, beside what Bermuda-EC sends."""
     way = local(tmp_path, reducers)
     edge, vertex, baseline = (
-        int(listed(graph, way, method)[1].sent.sum()) for method in ("ec", "vc-usage", "baseline")
+        int(list_triangles_by_shuffle(graph, way, method)[1].sent.sum())
+        for method in ("ec", "vc-usage", "baseline")
     )
     highest = (np.diff(graph.start) == 0) & (graph.degree > 0)
     assert vertex - edge == 4 * graph.edges + 8 * highest.sum()
@@ -106,11 +111,13 @@ def test_bytes_are_in_the_order_of_the_paper(tmp_path, graph, reducers):
 
 def measure_a_disk_version(folder, method):
     """List triangles within a tenth of the graph, measured in each reducer."""
-    graph = oriented(*skewed(40_000, 300_000, 8, 1.5))
+    graph = orient_edges(*skewed(40_000, 300_000, 8, 1.5))
     memory = 8 * graph.edges // 10  # the graph takes 8 bytes an edge
     watched = Watched(memory)
-    rows, traffic = listed(graph, FarmShuffle(watched, Path(folder), 2, memory), method)
-    assert rows.tobytes() == counting.listed(graph).tobytes()
+    rows, traffic = list_triangles_by_shuffle(
+        graph, FarmShuffle(watched, Path(folder), 2, memory), method
+    )
+    assert rows.tobytes() == counting.list_triangles(graph).tobytes()
     assert len(watched.peaks) == 2
     assert max(watched.peaks) <= memory
     if method == "ec-disk":
@@ -129,9 +136,9 @@ def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
 
 def measure_a_small_graph(folder, method, edges):
     """List triangles where a tenth of the graph is less than Python itself needs."""
-    graph = oriented(*skewed(edges // 7, edges, 8, 1.5))
+    graph = orient_edges(*skewed(edges // 7, edges, 8, 1.5))
     memory, watched = max(engine.LEAST, 8 * graph.edges // 10), Watched(FLOOR)
-    listed(graph, FarmShuffle(watched, Path(folder), 2, memory), method)
+    list_triangles_by_shuffle(graph, FarmShuffle(watched, Path(folder), 2, memory), method)
     assert memory < FLOOR
     assert max(watched.peaks) <= FLOOR
 
@@ -146,15 +153,15 @@ def test_a_disk_version_of_a_small_graph_keeps_to_what_python_needs(tmp_path, me
 
 def test_a_buffer_by_usage_alone_may_be_too_small(tmp_path, graph):
     with pytest.raises(LimitError, match="track messages by bucket"):
-        listed(graph, local(tmp_path, 2, 2**16), "vc-usage")
+        list_triangles_by_shuffle(graph, local(tmp_path, 2, 2**16), "vc-usage")
     with pytest.raises(LimitError, match="let Bermuda-EC work from disk"):
-        listed(graph, local(tmp_path, 2, 2**17), "ec")
+        list_triangles_by_shuffle(graph, local(tmp_path, 2, 2**17), "ec")
 
 
 @settings(deadline=None)
 @given(simple_graphs(), st.integers(1, 3), st.integers(500, 3000))
 def test_buckets_cover_all_keys_and_fit(drawn, reducers, memory):
-    graph = oriented(*drawn)
+    graph = orient_edges(*drawn)
     try:
         bounds = bucket_bounds(graph.start, graph.higher, reducers, memory, "bucket")
     except LimitError:
@@ -173,9 +180,9 @@ def test_a_killed_worker_gives_the_same_list(tmp_path, graph, expected):
             killed.append(spawned()[0])
             killed[0].kill()
 
-    with connected(None, 2, 1) as client:
+    with connect_client(None, 2, 1) as client:
         shuffle = FarmShuffle(DaskFarm(client), tmp_path, 8, 2**16, murder)
-        rows, _ = listed(graph, shuffle, "vc-bucket-usage")
+        rows, _ = list_triangles_by_shuffle(graph, shuffle, "vc-bucket-usage")
     assert len(killed) == 1
     assert rows.tobytes() == expected.tobytes()
 
@@ -185,18 +192,18 @@ def test_a_killed_worker_gives_the_same_list(tmp_path, graph, expected):
 @pytest.mark.parametrize("when", ["map", "reduce"])
 def test_a_killed_worker_gives_the_same_list_by_every_method(tmp_path, method, when):
     edges = golden("graphs/email-Enron.txt.gz")
-    graph, killed = oriented(edges.u, edges.v, edges.vertices), []
+    graph, killed = orient_edges(edges.u, edges.v, edges.vertices), []
 
     def murder(name, done, of):
         if (name, done) == (when, 2):
             killed.append(spawned()[0])
             killed[0].kill()
 
-    with connected(None, 2, 1) as client:
+    with connect_client(None, 2, 1) as client:
         shuffle = FarmShuffle(DaskFarm(client), tmp_path, 8, PLENTY, murder)
-        rows, _ = listed(graph, shuffle, method)
+        rows, _ = list_triangles_by_shuffle(graph, shuffle, method)
     assert len(killed) == 1
-    assert rows.tobytes() == counting.listed(graph).tobytes()
+    assert rows.tobytes() == counting.list_triangles(graph).tobytes()
 
 
 @pytest.mark.slow
@@ -204,7 +211,7 @@ def test_a_killed_worker_gives_the_same_list_by_every_method(tmp_path, method, w
 @pytest.mark.parametrize("name", GOLDEN)
 def test_published_numbers_by_every_method(tmp_path, name, method):
     edges = golden(name)
-    graph = oriented(edges.u, edges.v, edges.vertices)
-    rows, _ = listed(graph, local(tmp_path, 7, 2**24), method)
+    graph = orient_edges(edges.u, edges.v, edges.vertices)
+    rows, _ = list_triangles_by_shuffle(graph, local(tmp_path, 7, 2**24), method)
     assert len(rows) == GOLDEN[name]
-    assert rows.tobytes() == counting.listed(graph).tobytes()
+    assert rows.tobytes() == counting.list_triangles(graph).tobytes()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from anon_core.engines.local import threads_set
 from anon_core.measures.graph.triangles import counting
-from anon_core.measures.graph.triangles.ordering import ascending_rows
-from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.graph.triangles.ordering import sort_triangle_rows
+from anon_core.measures.graph.triangles.oriented import orient_edges
 from tests import naive
 from tests.strategies import simple_graphs
 
@@ -22,7 +22,7 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 5)] * 3), max_size=8)
 def test_rows_are_sorted_by_first_then_second_then_third(drawn, threads):
     chunks = [np.array(rows, dtype=np.int32).reshape(-1, 3) for rows in drawn]
     with threads_set(min(threads, numba.config.NUMBA_NUM_THREADS)):
-        found = ascending_rows(chunks, 6)
+        found = sort_triangle_rows(chunks, 6)
     assert [tuple(row) for row in found.tolist()] == sorted(chain(*drawn))
     assert chunks == []
 
@@ -33,6 +33,6 @@ def test_a_list_is_the_same_in_small_chunks(drawn):
     u, v, n = drawn
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "AT_ONCE", 0)
-        rows = counting.listed(oriented(u, v, n, numbered=False))
+        rows = counting.list_triangles(orient_edges(u, v, n, numbered=False))
     edges = set(zip(u.tolist(), v.tolist(), strict=True))
     assert [tuple(row) for row in rows.tolist()] == naive.triangles(edges)
