@@ -7,11 +7,16 @@ from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
 from tasks.places.answers import SCHEMES
-from tasks.source.databases import DRIVERS
+from tasks.source.drivers import DATABASES
 
 EXTRAS = {
     **{scheme: driver.extra for scheme, driver in SCHEMES.items()},
-    **{scheme: extra for scheme, (_, extra) in DRIVERS.items()},
+    **{
+        start.partition("://")[0]: each.extra
+        for each in DATABASES
+        if each.extra
+        for start in each.starts
+    },
 }
 
 

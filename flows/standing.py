@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
+from tasks.source.drivers import database_of
 from tasks.source.reading import Absent, Reading
-from tasks.source.sources import DUCKDB
 from tasks.source.values import FORM
 from tasks.vault.approval import Approval
 from tasks.vault.copies import take_up
@@ -82,8 +82,9 @@ def recognise_source(
     known = find_standing_plan(order, vault, reading.sha256)
     if known.data.source.form != reading.source.form:
         return known, _read_again(known, reading)
-    uri = order.data.source.uri or ""
-    if uri.startswith(DUCKDB) and vault.find(known.sha256, reading.sha256) is None:
+    database = database_of(order.data.source.uri or "")
+    hashed_otherwise = database is not None and database.has_older_hash
+    if hashed_otherwise and vault.find(known.sha256, reading.sha256) is None:
         plans = {order.sha256, order.earlier.sha256}
         older = (
             run.plan_sha256 in plans and run.ever_visible() and form_of(run) == 1

@@ -23,11 +23,11 @@ from anon_core.errors import AnonymityError, InputError
 from kinds.meanings import list_key_meanings
 from tasks.places.credentials import holds_password, states_password
 from tasks.places.place import is_remote, place_of
-from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
+from tasks.source.drivers import ADDRESSES, DATABASES, database_of
+from tasks.source.sources import Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
-STARTS = "sqlite:///, duckdb:///, postgresql://, mssql://, snowflake:// or bigquery://"
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {
@@ -194,8 +194,8 @@ class SourceSection(MarkedSection):
             raise PlanError("source needs either 'path' or 'uri' with 'query'")
         if (self.uri is None) != (self.query is None):
             raise PlanError("source.uri and source.query go together")
-        if self.uri is not None and not self.uri.startswith(DATABASES):
-            raise PlanError(f"source.uri must start with {STARTS}")
+        if self.uri is not None and database_of(self.uri) is None:
+            raise PlanError(f"source.uri must start with {ADDRESSES}")
         if self.sheet is not None and self.uri is not None:
             raise PlanError("source.sheet belongs to a workbook; leave it out of a database")
         sign = self.separator
@@ -233,7 +233,7 @@ def optional_of(
 
 def source_called(address: str, query: str | None) -> Source:
     """The source that a person names on the command line: a file, or a database and a query."""
-    if address.startswith(DATABASES):
+    if database_of(address) is not None:
         if holds_password(address) or states_password(query or ""):
             raise PlanError(
                 "SOURCE or --query holds a password, which other users of this machine can read in "
@@ -243,11 +243,11 @@ def source_called(address: str, query: str | None) -> Source:
             raise PlanError("a database needs a query: --query 'select ... from ...'")
         return Source(uri=address, query=query)
     if "://" in address and not is_remote(address):
-        raise PlanError(f"SOURCE must be a file or start with s3://, gs://, {STARTS}")
-    for start, ends in ((DUCKDB, (".duckdb",)), (SQLITE, (".sqlite", ".sqlite3", ".db"))):
-        if address.lower().endswith(ends):
+        raise PlanError(f"SOURCE must be a file or start with s3://, gs://, {ADDRESSES}")
+    for each in DATABASES:
+        if each.ends and address.lower().endswith(each.ends):
             raise PlanError(
-                f"SOURCE looks like a database: put {start} before it and give a --query"
+                f"SOURCE looks like a database: put {each.starts[0]} before it and give a --query"
             )
     if query is not None:
         raise PlanError("--query belongs to a database; a file is read as it is")

@@ -11,7 +11,7 @@ from typing import Any
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.places.place import STARTS, is_remote
-from tasks.source.sources import DUCKDB, SQLITE
+from tasks.source.drivers import split_file_address
 from tasks.vault.storage import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
@@ -83,9 +83,9 @@ def _make_paths_absolute(document: dict[str, Any], folder: Path) -> None:
             table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""
-    for file in (SQLITE, DUCKDB):
-        if isinstance(source, dict) and uri.startswith(file):
-            source["uri"] = file + os.path.abspath(folder / uri.removeprefix(file))
+    if isinstance(source, dict) and (local := split_file_address(uri)) is not None:
+        start, path = local
+        source["uri"] = start + os.path.abspath(folder / path)
 
 
 def _refuse_address(key: str, address: str) -> None:

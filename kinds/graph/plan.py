@@ -160,9 +160,9 @@ class GraphPlan:
         refuse_level(self.k, self.allow_unprotected)
         if len(set(self.needed)) < len(self.needed):
             raise PlanError("[columns] names one column twice; name each once")
-        if self.source.file_kind == "npz":
+        if self.source.holds_arrays:
             raise PlanError("a graph is read from a list of edges; write the array as a table")
-        if self.source.comment and self.source.file_kind != "csv":
+        if self.source.comment and not self.source.has_option("comment"):
             raise PlanError("source.comment is for CSV files; other files have no such lines")
         if any(sign in self.source.comment for sign in "\r\n"):
             raise PlanError("source.comment must be the start of a line, without a line end")

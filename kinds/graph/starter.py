@@ -51,14 +51,14 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
             "a starter plan of a graph is made for files; for a database write source.uri and "
             "source.query by hand"
         )
-    csv = source.file_kind == "csv"
-    if csv and header is None and not names:
+    text = source.has_option("separator")
+    if text and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
             "or --names U,V or --names U,V,P for a file without"
         )
     where = f"path = {toml_text(str(source.path))}\n"
-    if csv:
+    if text:
         source, comment, separator = _detect_csv_form(source)
         where += comment + separator
     present = list(names) or Reading(source).header

@@ -211,7 +211,7 @@ class MatrixPlan:
             )
         if self.separator is not None and self.layout != "lists":
             raise PlanError("columns.separator splits lists; it needs source.layout = 'lists'")
-        if (self.layout == "csr") != (self.source.file_kind == "npz"):
+        if (self.layout == "csr") != self.source.holds_arrays:
             raise PlanError("source.layout = 'csr' and a file named .npz go together")
 
     def _check_columns(self) -> None:

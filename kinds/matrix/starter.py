@@ -41,10 +41,10 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
 
     A CSV file needs to be said to have a header or none: two columns of names tell nothing of that.
     """
-    if source.file_kind == "npz":
+    if source.holds_arrays:
         columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
         return f"{HEAD}{_format_path(source)}{columns}{PRIVACY}"
-    if source.file_kind == "csv" and header is None and not names:
+    if source.has_option("separator") and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
             "or --names USER,ITEM for a file without"

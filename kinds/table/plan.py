@@ -264,7 +264,7 @@ class TablePlan:
                     "without a header each needs a name, in order"
                 )
             return
-        if not set(header) & set(names) and self.source.headed:
+        if not set(header) & set(names) and self.source.has_option("header"):
             # The first row may hold a person's cells, so the message gives their number only.
             raise PlanError(
                 f"the {len(header)} fields of the source's first row are names of none of the "

@@ -8,22 +8,18 @@ from importlib.util import find_spec
 from packaging.requirements import Requirement
 
 from tasks.doctor.look import Look, rate_missing
+from tasks.source.drivers import DATABASES
 
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
 SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
-DRIVERS = {  # of databases and object storage
-    "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
-    "duckdb": ("duckdb", "DuckDB"),
-    "s3": ("s3fs", "S3"),
+STORAGE = {"s3": ("s3fs", "S3"), "gcs": ("gcsfs", "Google Cloud Storage")}
+DRIVERS = {
+    **{each.extra: (each.module, each.title) for each in DATABASES if each.extra},
+    **STORAGE,
 }
-# Rarer ones are shown only if a plan needs them.
-RARE_DRIVERS = {
-    "gcs": ("gcsfs", "Google Cloud Storage"),
-    "mssql": ("pymssql", "SQL Server"),
-    "snowflake": ("adbc_driver_snowflake", "Snowflake"),
-    "bigquery": ("adbc_driver_bigquery", "BigQuery"),
-}
+# Others are shown only if a plan needs them.
+COMMON = {"s3", *(each.extra for each in DATABASES if each.common)}
 
 
 def check_software() -> Iterator[Look]:
@@ -54,9 +50,9 @@ def _check_package(requirement: Requirement) -> Iterator[Look]:
 
 def check_drivers(needed: Collection[str]) -> Iterator[Look]:
     """The drivers of databases and storage; `needed` are the extras that a plan needs."""
-    rare = {extra: about for extra, about in RARE_DRIVERS.items() if extra in needed}
-    for extra, (module, database) in {**DRIVERS, **rare}.items():
-        yield check_extra_package(f"driver of {database}", module, extra, needed=extra in needed)
+    for extra, (module, title) in DRIVERS.items():
+        if extra in COMMON or extra in needed:
+            yield check_extra_package(f"driver of {title}", module, extra, needed=extra in needed)
 
 
 def check_extra_package(what: str, module: str, extra: str, *, needed: bool) -> Look:

@@ -19,14 +19,6 @@ from tasks.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign
 NUMERAL = r"^-?\d+(\.\d+)?$"
-WHOLE_DUCKDB = {
-    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
-    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "VARCHAR", "UUID", "JSON", "ENUM"),
-    *("DATE", "TIME", "TIME_NS", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"),
-    *("TIMESTAMP WITH TIME ZONE", "BLOB", '"NULL"'),
-}
-NESTED = ("STRUCT(", "MAP(")
-UNREAD = ("INTERVAL", "UNION(")  # no frame takes them
 
 
 @dataclass(frozen=True)
@@ -96,49 +88,6 @@ def _convert_numeric(texts: pl.Series, scale: int | None) -> tuple[pl.Series, st
     if found.null_count() > texts.null_count():
         return texts, "numeric with more than 38 digits"
     return found, ""
-
-
-def of_postgres(schema: Any) -> tuple[dict[str, str], dict[str, int]]:
-    """Types and scales of a query's columns, from the driver's Arrow schema.
-
-    Refused by name: types that no column of this program can hold.
-    """
-    types, scales = {}, {}
-    for column in schema:
-        about = column.metadata or {}
-        of = about.get(b"POSTGRESQL:type", b"").decode()
-        if of in ("interval", "record"):
-            raise build_type_refusal({column.name: of})
-        if of in ("money", "oid", "uuid", "numeric"):
-            types[column.name] = of
-            scale = _scale_of(int(about.get(b"POSTGRESQL:typmod", -1)))
-            if of == "numeric" and scale is not None:
-                scales[column.name] = scale
-        elif b"ADBC:postgresql:typname" in about:  # bytes that the driver does not understand
-            types[column.name] = "unknown to its driver" if of.startswith("unn") else of
-    return types, scales
-
-
-def _scale_of(typmod: int) -> int | None:
-    """The scale of numeric(p, s); None where the column states none, or too many digits."""
-    if typmod < 4:
-        return None
-    precision, scale = (typmod - 4) >> 16 & 0xFFFF, ((typmod - 4 & 0x7FF) ^ 1024) - 1024
-    return (
-        max(scale, 0)
-        if precision - min(scale, 0) <= DECIMAL_DIGITS and scale <= precision
-        else None
-    )
-
-
-def of_duckdb(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
-    """Types that DuckDB gives otherwise than it holds them."""
-    return {
-        name: of
-        for name, of in zip(names, types, strict=True)
-        if of == "HUGEINT"
-        or not (of.partition("(")[0] in WHOLE_DUCKDB or of.endswith("]") or of.startswith(NESTED))
-    }
 
 
 def fetch_selected_rows(connection: Any, statement: str) -> Answer:

@@ -85,7 +85,7 @@ def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
     """Return the columns u, v and perhaps p."""
     names = ["u", "v", "p"][:columns]
     found, content = recognize_format(path, path.name)
-    if found.name == "csv":
+    if "separator" in found.options:
         return _of_text(unpack_csv_text(content), names, header)
     present = found.names(content, Dialect())
     assert not isinstance(present, int)

@@ -11,7 +11,7 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple, cast
@@ -23,14 +23,6 @@ from anon_core.errors import InputError
 HEAD = 4096  # bytes that tell how a file is written
 MOST_LAYERS = 4
 ZIP = b"PK\x03\x04"
-SHEETS = "application/vnd.oasis.opendocument.spreadsheet"
-# What the names of the members of a zip archive say of it; the first that one begins with counts.
-OF_MEMBERS = {
-    "xl/": "excel",
-    "word/": "a Word document",
-    "ppt/": "a PowerPoint document",
-    "Index/": "an Apple document, such as of Numbers",
-}
 ERRORS = (
     OSError,  # of bz2, and of gzip
     EOFError,
@@ -47,7 +39,6 @@ MANY = (
     "the source is a zip archive of {number} files; unpack it and name the one that holds the table"
 )
 LOCKED = "the source is a zip archive with a password; unpack it and name the file that it holds"
-FOREIGN = "the source is {name}, which is not read; export the table as CSV or Parquet"
 Opener = Callable[[ExitStack], IO[bytes]]  # what is opened is closed with the stack
 
 
@@ -63,6 +54,13 @@ class Packing(NamedTuple):
     text: bool = False
 
 
+class Members(NamedTuple):
+    """What a zip archive tells of itself: the names of its members, and its type if it has one."""
+
+    names: Sequence[str]
+    mimetype: str
+
+
 class Plain(NamedTuple):
     """A file without its layers: their names, the name of the file in them, and its bytes."""
 
@@ -70,7 +68,7 @@ class Plain(NamedTuple):
     name: str
     open: Opener
     head: bytes
-    archive: str = ""  # what kind of zip archive it is, where it is one that is no packing
+    archive: str = ""  # the format of a zip archive that is no packing
 
 
 def _unzip_member(file: IO[bytes]) -> IO[bytes]:
@@ -130,11 +128,15 @@ UNMARKED = {  # text of two bytes a character without a mark of their order
 }
 
 
-def strip_layers(opener: Opener, name: str) -> Plain:
+def strip_layers(
+    opener: Opener, name: str, name_archive: Callable[[Members | None, str], str]
+) -> Plain:
     """Find out how a file is packed; `name` is its file name.
 
-    Refused: a layer that is damaged, a zip archive of several files or with a password, documents
-    in zip archives that hold no table.
+    `name_archive` gives the format of a zip archive by its members (None where it is damaged) and
+    its file name, or an empty text where the archive packs a file.
+
+    Refused: a layer that is damaged, a zip archive of several files or with a password.
     """
     layers: list[str] = []
     while True:
@@ -143,9 +145,8 @@ def strip_layers(opener: Opener, name: str) -> Plain:
         if packing is None or len(layers) == MOST_LAYERS:
             return Plain(tuple(layers), name, opener, head)
         if packing.begins == (ZIP,):
-            kind = _kind_of_archive(opener, name)
-            if kind:
-                return Plain(tuple(layers), name, opener, head, kind)
+            if archive := name_archive(_read_members(opener), name):
+                return Plain(tuple(layers), name, opener, head, archive)
             name = _name_in_archive(opener)
         elif not packing.text:
             name = PurePosixPath(name).stem
@@ -216,36 +217,16 @@ def _list_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def _kind_of_archive(opener: Opener, name: str) -> str:
-    """The format of a zip archive that is a document, such as a workbook; empty for any other.
-
-    One that is damaged is told by its file name.
-    """
+def _read_members(opener: Opener) -> Members | None:
+    """The members of a zip archive; None where it is damaged."""
     try:
         with ExitStack() as held:
             archive = held.enter_context(zipfile.ZipFile(opener(held)))
             names = archive.namelist()
             about = archive.read("mimetype").decode("latin-1") if "mimetype" in names else ""
+            return Members(names, about)
     except ERRORS:
-        if kind := {".npz": "npz", ".xlsx": "excel", ".ods": "excel"}.get(_find_suffix(name), ""):
-            return kind
-    else:
-        if about.startswith(SHEETS):
-            return "excel"
-        if names and all(_find_suffix(each) == ".npy" for each in names):
-            return "npz"
-        if about:
-            raise InputError(FOREIGN.format(name=f"a document of the type {about[:80]!r}"))
-        found = [kind for begin, kind in OF_MEMBERS.items() if _any_begins(names, begin)]
-        if found and found[0] != "excel":
-            raise InputError(FOREIGN.format(name=found[0]))
-        return found[0] if found else ""
-    named = "a zip archive, as Excel workbooks are"
-    raise InputError(DAMAGED.format(name=named))
-
-
-def _any_begins(names: list[str], begin: str) -> bool:
-    return any(name.startswith(begin) for name in names)
+        return None
 
 
 def _name_in_archive(opener: Opener) -> str:
@@ -255,7 +236,3 @@ def _name_in_archive(opener: Opener) -> str:
     if len(members) != 1:
         raise InputError(MANY.format(number=len(members) or "no"))
     return PurePosixPath(members[0].filename).name
-
-
-def _find_suffix(name: str) -> str:
-    return PurePosixPath(name).suffix.lower()

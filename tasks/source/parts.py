@@ -20,9 +20,9 @@ from anon_core.errors import InputError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import Place
 from tasks.source.csv_rows import CLOSED
+from tasks.source.formats.columnar import Parquet
 from tasks.source.values import call_or_refuse
 
-ENDS = (".parquet", ".pq")
 NOTHING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
 MOVED = "the source changed while it was read; run again when nobody writes to it"
 DAMAGED = "a file of the source is no readable Parquet; write it anew"
@@ -64,7 +64,7 @@ def read_parts(path: Place, key: str) -> Parts:
     """
     folder, pattern = _separate_pattern(path)
     before = _list_files(folder, pattern)
-    strange = sum(not name.endswith(ENDS) for name in before)
+    strange = sum(not name.endswith(Parquet.ends) for name in before)
     if strange:
         raise InputError(
             f"{strange} of {len(before)} files at {key} are no Parquet by their names; name only "

@@ -15,7 +15,6 @@ from anon_core.errors import InputError
 from tasks.places.credentials import with_password
 from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import Place
-from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content, is_packed
 from tasks.source.database_types import build_type_refusal
 from tasks.source.databases import query_database
@@ -24,6 +23,7 @@ from tasks.source.sources import (
     EMPTY,
     Source,
     content_of,
+    file_arrays,
     file_columns,
     file_names,
     open_required_file,
@@ -145,12 +145,10 @@ class Reading:
         return frame
 
     def arrays(self, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
-        """Return the needed arrays of a .npz file."""
-        if self.source.file_kind != "npz":
-            raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
+        """Return the needed arrays of a file that holds arrays."""
         content = self._open()
-        assert isinstance(content, Content)
-        return read_arrays(content, needed)
+        assert isinstance(content, Content), "a plan asks for arrays of a file only"
+        return file_arrays(self.source, content, needed)
 
     def keep(self, folder: Path) -> None:
         """Write what no open file holds for `again`, on the disk of this folder, mode 0600."""

@@ -1,16 +1,18 @@
 """Where private data lies, and its files, of any format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from tasks.places.place import Place
 from tasks.source.csv_rows import CLOSED, Content, is_packed
 from tasks.source.formats import (
+    PARTED,
     Dialect,
     Format,
     format_of_name,
@@ -20,13 +22,6 @@ from tasks.source.formats import (
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
 from tasks.source.values import FORM
 
-SQLITE = "sqlite:///"
-DUCKDB = "duckdb:///"
-POSTGRES = ("postgresql://", "postgres://")
-MSSQL = "mssql://"
-SNOWFLAKE = "snowflake://"
-BIGQUERY = "bigquery://"
-DATABASES = (SQLITE, DUCKDB, *POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 EMPTY = "the source is empty; a table with at least 2 rows is required"
 MOST_TOLD = 8  # doubled names that a refusal tells
 
@@ -70,26 +65,25 @@ class Source:
         return Dialect(self.header, self.separator, self.comment, self.sheet)
 
     @property
-    def file_format(self) -> Format | None:
+    def format(self) -> Format | None:
         """The format of a file, by its content, else by its name; None for databases."""
         if self.path is None:
             return None
         remote = not isinstance(self.path, Path)
         if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
-            return format_of_name("part.parquet")
+            return PARTED
         if isinstance(self.path, Path):
             return format_of_path(self.path)
         return format_of_name(self.path.name)
 
-    @property
-    def headed(self) -> bool:
-        """Whether the file may be without names of columns: its first row then holds cells."""
-        return self.file_format is not None and self.file_format.headed
+    def has_option(self, option: str) -> bool:
+        """Whether the format takes an option, a field of `Dialect`; a database takes none."""
+        return self.format is not None and option in self.format.options
 
     @property
-    def file_kind(self) -> str:
-        """The name of the file's format, or sql."""
-        return "sql" if self.file_format is None else self.file_format.name
+    def holds_arrays(self) -> bool:
+        """Whether the file holds arrays and no table."""
+        return self.format is not None and self.format.holds_arrays
 
 
 def read_source_header(source: Source) -> list[str] | int | None:
@@ -131,6 +125,14 @@ def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
     return _read_names(source, *_recognize_source(source, file))
 
 
+def file_arrays(
+    source: Source, content: Content, needed: Sequence[str]
+) -> Mapping[str, NDArray[Any]]:
+    """Return the needed arrays of a file; refused where its format holds none."""
+    found, file = _recognize_source(source, content)
+    return found.arrays(file, needed)
+
+
 def read_leading_rows(source: Source, number: int) -> list[list[str]] | None:
     """The fields of the first rows of a local file; None where its first row is always of names."""
     assert isinstance(source.path, Path)
@@ -161,14 +163,15 @@ def _recognize_source(source: Source, file: Path | Content) -> tuple[Format, Pat
 
 
 def _read_names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
-    if source.sheet is not None and found.name != "excel":
+    if source.sheet is not None and "sheet" not in found.options:
         raise InputError(f"source.sheet belongs to a workbook, the source is {found.name}; drop it")
     names = found.names(file, source.dialect)
     if isinstance(names, int):
         return names
-    if found.headed and not names:
+    headed = "header" in found.options
+    if headed and not names:
         raise InputError(EMPTY)
-    return require_distinct_names(names, shown=not found.headed)
+    return require_distinct_names(names, shown=not headed)
 
 
 def require_file(path: Path, key: str = "source.path") -> None:

@@ -25,8 +25,9 @@ from kinds.table.starter.names import Name
 from kinds.table.starter.numerals import read_numerals, state_numerals
 from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
+from tasks.source.drivers import split_file_address
 from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
+from tasks.source.sources import Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
@@ -110,13 +111,13 @@ def _open_source(
     Names are made up where the first row holds cells: no plan may quote a cell.
     """
     note = ""
-    headed = source.headed
+    headed = source.has_option("header")
     if not headed and (names or header is not None):
         raise PlanError(
             "--names, --header and --no-header are about CSV files and workbooks; leave them out"
         )
     if isinstance(source.path, Path) and headed and source.path.is_file():
-        if source.file_kind == "csv":
+        if source.has_option("separator"):
             source = replace(source, separator=separator_of(source))
         if header is None and not names:
             found = compare_first_row(source)
@@ -208,9 +209,9 @@ def _format_source_section(source: Source, note: str, markers: Markers) -> list[
 
 def _format_uri(uri: str) -> list[str]:
     """The URI; paths in it are absolute."""
-    for file in (SQLITE, DUCKDB):
-        if uri.startswith(file):
-            return [f"uri = {toml_text(file + str(Path(uri.removeprefix(file)).resolve()))}"]
+    if (local := split_file_address(uri)) is not None:
+        start, path = local
+        return [f"uri = {toml_text(start + str(Path(path).resolve()))}"]
     note = '# No password stands here: ~/.pgpass, PGPASSWORD, or credentials = "env:NAME".'
     return [note, f"uri = {toml_text(uri)}"]
 

@@ -10,17 +10,35 @@ from anon_core.errors import InputError
 from tasks.source.csv_rows import BAD_GZIP, CLOSED, Content, is_packed
 from tasks.source.formats.base import Dialect, Format
 from tasks.source.formats.columnar import Arrow, Parquet
-from tasks.source.formats.foreign import refuse_foreign
+from tasks.source.formats.foreign import refuse_foreign, refuse_foreign_archive
 from tasks.source.formats.json_lines import JsonLines
 from tasks.source.formats.npz import Npz
 from tasks.source.formats.text import Csv
 from tasks.source.formats.workbook import Workbook
-from tasks.source.packing import GZIP, Opener, Plain, read_whole, strip_layers
+from tasks.source.packing import (
+    DAMAGED,
+    GZIP,
+    Members,
+    Opener,
+    Plain,
+    read_whole,
+    strip_layers,
+)
 
-__all__ = ["FORMATS", "Dialect", "Format", "format_of_name", "format_of_path", "recognize_format"]
+__all__ = [
+    "FORMATS",
+    "PARTED",
+    "Dialect",
+    "Format",
+    "format_of_name",
+    "format_of_path",
+    "recognize_format",
+]
 
 TEXT = Csv()
-FORMATS: tuple[Format, ...] = (Parquet(), Arrow(), Npz(), Workbook(), JsonLines(), TEXT)
+PARTED = Parquet()  # what a folder of files holds
+FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), TEXT)
+DAMAGED_ARCHIVE = DAMAGED.format(name="a zip archive, as Excel workbooks are")
 
 
 def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
@@ -48,14 +66,14 @@ def format_of_path(path: Path) -> Format:
 
 def format_of_name(name: str) -> Format:
     """The format that the end of a file name tells."""
-    end = PurePosixPath(name).suffix.lower()
+    end = _find_end(name)
     return next((each for each in FORMATS if end in each.ends), TEXT)
 
 
 def _plain_of(file: Path | Content, name: str) -> Plain:
     named = _is_named_gzip(file)
     try:
-        plain = strip_layers(_build_opener(file), name)
+        plain = strip_layers(_build_opener(file), name, _name_archive)
     except OSError:
         refusal = CLOSED
     except InputError as error:
@@ -81,7 +99,22 @@ def _format_of(plain: Plain) -> Format:
     if plain.archive:
         return next(each for each in FORMATS if each.name == plain.archive)
     for each in FORMATS:
-        if each is not TEXT and each.fits(plain.head):
+        if each.fits(plain.head):
             return each
     refuse_foreign(plain.head)
     return format_of_name(plain.name)
+
+
+def _name_archive(members: Members | None, name: str) -> str:
+    """The name of a zip archive's format; empty where it packs a file of another format."""
+    for each in FORMATS:
+        if _find_end(name) in each.zip_ends if members is None else each.fits_members(members):
+            return each.name
+    if members is None:
+        raise InputError(DAMAGED_ARCHIVE)
+    refuse_foreign_archive(members)
+    return ""
+
+
+def _find_end(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()

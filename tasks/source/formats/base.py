@@ -1,16 +1,19 @@
 """The protocol of a file format: what a source's file must tell, whatever it is written in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import polars as pl
+from numpy.typing import NDArray
 
+from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
+from tasks.source.packing import Members
 
 
 class Dialect(NamedTuple):
-    """What a plan says of how a file is written; each format takes what concerns it.
+    """What a plan says of how a file is written; each format takes its `options` of these.
 
     `sheet` is the sheet of a workbook.
     """
@@ -22,41 +25,33 @@ class Dialect(NamedTuple):
 
 
 class Format(Protocol):
-    """A format of files that hold a table.
+    """A format of files that hold a table, or arrays.
 
-    A new format is one file beside this one and an entry in `FORMATS`. `headed` says whether a
-    file may be without names of columns: its first row then holds cells.
+    A new format is one file beside this one and an entry in `FORMATS`. It states its name, how the
+    names of its files end, and `columns`; and `names`, or `first_rows` where "header" is an option.
+
+    Attributes
+    ----------
+    name : in plans' refusals and in notes.
+    ends : of file names, in small letters.
+    zip_ends : those of them that name zip archives.
+    options : fields of `Dialect` that it takes. With "header" a file may be without names of
+        columns: its first row then holds cells.
     """
 
     name: ClassVar[str]
-    ends: ClassVar[tuple[str, ...]]  # of file names, in small letters
-    headed: ClassVar[bool]
+    ends: ClassVar[tuple[str, ...]]
+    zip_ends: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[frozenset[str]] = frozenset()
+    holds_arrays: ClassVar[bool] = False
 
-    def fits(self, head: bytes) -> bool:
+    def fits(self, head: bytes) -> bool:  # noqa: ARG002
         """Whether a file that begins so is of this format."""
-        ...
+        return False
 
-    def first_rows(
-        self, file: Path | Content, dialect: Dialect, number: int
-    ) -> list[list[str]] | None:
-        """The fields of the first rows that are not blank, where the format is `headed`."""
-        ...
-
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
-        """The names of the columns as the file spells them; their number if it has none."""
-        ...
-
-    def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
-    ) -> pl.DataFrame:
-        """Some of `width` columns by their places, in the types of the file; refused: damage."""
-        ...
-
-
-class Unheaded:
-    """What formats share whose files always name their columns."""
-
-    headed: ClassVar[bool] = False
+    def fits_members(self, members: Members) -> bool:  # noqa: ARG002
+        """Whether a zip archive of these members is a file of this format."""
+        return False
 
     def first_rows(
         self,
@@ -64,5 +59,31 @@ class Unheaded:
         dialect: Dialect,  # noqa: ARG002
         number: int,  # noqa: ARG002
     ) -> list[list[str]] | None:
-        """None: there is no row that may hold names or cells."""
+        """The fields of the first rows that are not blank; None where "header" is no option."""
         return None
+
+    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
+        """The names of the columns as the file spells them; their number if it has none."""
+        first = self.first_rows(file, dialect, 1)
+        if not first:
+            return []
+        return first[0] if dialect.header else len(first[0])
+
+    def columns(
+        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+    ) -> pl.DataFrame:
+        """Some of `width` columns by their places, in the types of the file; refused: damage."""
+        ...
+
+    def arrays(
+        self,
+        file: Path | Content,  # noqa: ARG002
+        needed: Sequence[str],  # noqa: ARG002
+    ) -> Mapping[str, NDArray[Any]]:
+        """The needed arrays; refused where the format holds none."""
+        raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
+
+
+def read_bytes(file: Path | Content) -> bytes:
+    """All bytes of a file that is not packed."""
+    return file.read_bytes() if isinstance(file, Path) else file.data

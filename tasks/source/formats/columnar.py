@@ -11,7 +11,7 @@ import polars.selectors as cs
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.formats.base import Dialect, Unheaded
+from tasks.source.formats.base import Dialect, Format
 from tasks.source.values import DECIMAL_DIGITS, call_or_refuse
 
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
@@ -19,7 +19,7 @@ FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
 STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
 
 
-class _Columnar(Unheaded):
+class _Columnar(Format):
     """What both share: columns are scanned by name, and not more than is needed is read."""
 
     form: ClassVar[str]

@@ -3,6 +3,7 @@
 import re
 
 from anon_core.errors import InputError
+from tasks.source.packing import Members
 
 CSV = "export the table as CSV or Parquet"
 UNPACK = "unpack it and name the file that holds the table"
@@ -67,6 +68,11 @@ SQL = re.compile(
     rb"pragma\s+\w+\s*=|begin\s*(?:transaction\s*)?;|start\s+transaction\s*;|use\s+\S+\s*;)",
     re.IGNORECASE | re.DOTALL,
 )
+FOLDERS = {  # of zip archives; the first that a member's name begins with counts
+    "word/": "a Word document",
+    "ppt/": "a PowerPoint document",
+    "Index/": "an Apple document, such as of Numbers",
+}
 NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -87,6 +93,16 @@ def refuse_foreign(head: bytes) -> None:
     first = text.split(b"\n")[0].rstrip()
     if first == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] == b"{"):
         raise InputError(f"the source is one JSON document, which is not read; {LINES}")
+
+
+def refuse_foreign_archive(members: Members) -> None:
+    """Refuse a zip archive that is a document of a format that is not read."""
+    name = f"a document of the type {members.mimetype[:80]!r}" if members.mimetype else ""
+    for folder, document in FOLDERS.items():
+        if not name and any(each.startswith(folder) for each in members.names):
+            name = document
+    if name:
+        raise InputError(f"the source is {name}, which is not read; {CSV}")
 
 
 def _is_binary(head: bytes) -> bool:

@@ -9,12 +9,12 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.formats.base import Dialect, Unheaded
+from tasks.source.formats.base import Dialect, Format, read_bytes
 from tasks.source.formats.cells import type_column
 from tasks.source.packing import HEAD
 
 
-class JsonLines(Unheaded):
+class JsonLines(Format):
     """Objects, one a line; a key that a line lacks is 'not given' there."""
 
     name: ClassVar[str] = "json lines"
@@ -61,7 +61,7 @@ def _list_keys(rows: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def _read_objects(file: Path | Content) -> Iterator[dict[str, Any]]:
-    data = file.read_bytes() if isinstance(file, Path) else file.data
+    data = read_bytes(file)
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             yield _parse_object(line, number)

@@ -7,32 +7,21 @@ from typing import ClassVar
 import polars as pl
 
 from tasks.source.csv_rows import Content, first_rows, read_csv
-from tasks.source.formats.base import Dialect
+from tasks.source.formats.base import Dialect, Format
 
 
-class Csv:
+class Csv(Format):
     """Rows of CSV text; what is no other format is taken for it."""
 
     name: ClassVar[str] = "csv"
     ends: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
-    headed: ClassVar[bool] = True
-
-    def fits(self, head: bytes) -> bool:  # noqa: ARG002
-        """Any file: what is no text is refused when its rows are read."""
-        return True
+    options: ClassVar[frozenset[str]] = frozenset({"header", "separator", "comment"})
 
     def first_rows(
         self, file: Path | Content, dialect: Dialect, number: int
     ) -> list[list[str]] | None:
         """The fields of the first rows."""
         return first_rows(file, dialect.separator, number, dialect.comment)
-
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
-        """The fields of the first row, or their number."""
-        first = first_rows(file, dialect.separator, 1, dialect.comment)
-        if not first:
-            return []
-        return first[0] if dialect.header else len(first[0])
 
     def columns(
         self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]

@@ -9,10 +9,12 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.formats.base import Dialect
+from tasks.source.formats.base import Dialect, Format, read_bytes
 from tasks.source.formats.cells import text_of, type_column
+from tasks.source.packing import Members
 from tasks.source.values import call_or_refuse
 
+SHEETS = "application/vnd.oasis.opendocument.spreadsheet"
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls, and of workbooks with a password
 UNREADABLE = (
     "the source looks like a workbook (Excel .xlsx or .xls, OpenDocument .ods) and cannot be read: "
@@ -20,16 +22,23 @@ UNREADABLE = (
 )
 
 
-class Workbook:
+class Workbook(Format):
     """A sheet of a workbook. Its first row that is not blank holds the names, or cells."""
 
     name: ClassVar[str] = "excel"
     ends: ClassVar[tuple[str, ...]] = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-    headed: ClassVar[bool] = True
+    zip_ends: ClassVar[tuple[str, ...]] = (".xlsx", ".ods")
+    options: ClassVar[frozenset[str]] = frozenset({"header", "sheet"})
 
     def fits(self, head: bytes) -> bool:
-        """An old workbook by its first bytes; newer ones are zip archives, told by members."""
+        """An old workbook; newer ones are zip archives."""
         return head.startswith(OLD)
+
+    def fits_members(self, members: Members) -> bool:
+        """An OpenDocument sheet states its type, Excel has a folder of its own."""
+        if members.mimetype:
+            return members.mimetype.startswith(SHEETS)
+        return any(name.startswith("xl/") for name in members.names)
 
     def first_rows(
         self, file: Path | Content, dialect: Dialect, number: int
@@ -39,13 +48,6 @@ class Workbook:
             ["" if cell is None else text_of(cell) for cell in row]
             for row in _read_rows(file, dialect)[:number]
         ]
-
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
-        """The cells of the first row as texts, or their number."""
-        rows = self.first_rows(file, dialect, 1)
-        if not rows:
-            return []
-        return rows[0] if dialect.header else len(rows[0])
 
     def columns(
         self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
@@ -66,7 +68,7 @@ class Workbook:
 
 def _read_rows(file: Path | Content, dialect: Dialect) -> list[list[Any]]:
     """The rows of the sheet that are not blank, all as wide; an empty cell is None."""
-    data = file.read_bytes() if isinstance(file, Path) else file.data
+    data = read_bytes(file)
     rows = call_or_refuse(lambda: _read_sheet(data, dialect.sheet), UNREADABLE)
     given = [[None if cell == "" else cell for cell in row] for row in rows]
     return [row for row in given if any(cell is not None for cell in row)]

@@ -6,9 +6,10 @@ from datetime import date, datetime
 
 import polars as pl
 import pytest
+import zstandard
 
 from kinds.rows import write_csv
-from tasks.judging.layouts import LOOSE, end_of_frame, loose_bytes
+from tasks.judging.layouts import LOOSE, ZSTD, loose_bytes, require_exact_page
 from tasks.judging.traces import find_file_traces
 
 FRAME = pl.DataFrame(
@@ -145,11 +146,25 @@ def test_a_byte_more_anywhere_is_found(path):
         assert list(loose_bytes(content[:place] + b"\0" + content[place:])), place
 
 
-def test_a_frame_that_no_reader_unpacks_is_found(path):
+def test_a_frame_that_no_reader_unpacks_is_found():
     """A skippable frame of Zstandard behind the content of a page, its size made to fit."""
-    plain = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"more"
+    skippable = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"more"
     frame = b"\x28\xb5\x2f\xfd\x20\x04\x21\x00\x00text"
-    assert end_of_frame(frame, 4) == len(frame)
-    assert end_of_frame(frame + plain, 4) == len(frame)  # what follows is no part of it
-    with pytest.raises(ValueError, match="no part of its rows"):
-        end_of_frame(frame, 5)
+    require_exact_page(frame, ZSTD, 4)
+    for packed, size in (
+        (frame + skippable, 4),
+        (skippable + frame, 4),
+        (frame[:-1], 4),
+        (frame, 5),
+    ):
+        with pytest.raises(ValueError, match="no part of its rows"):
+            require_exact_page(packed, ZSTD, size)
+
+
+def test_a_frame_whose_checksum_or_dictionary_says_more_is_found():
+    packed = zstandard.ZstdCompressor(write_checksum=True).compress(b"text")
+    require_exact_page(packed, ZSTD, 4)
+    named = b"\x28\xb5\x2f\xfd\x21\x07\x04\x21\x00\x00text"
+    for wrong in (packed[:-1] + bytes([packed[-1] ^ 1]), named):
+        with pytest.raises(ValueError, match="no part of its rows"):
+            require_exact_page(wrong, ZSTD, 4)

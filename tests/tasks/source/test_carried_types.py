@@ -422,14 +422,15 @@ def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
 READ = """
 import hashlib, json, sys
 import polars as pl
-from kinds.columns import typed
+from kinds.columns import type_source_column
 from flows.plan.plan import ReleasePlan
 from tasks.source.reading import Reading
 for line in sys.stdin:
     data = ReleasePlan.of(json.loads(line)).data
     reading = Reading(data.source)
     raw = reading.columns([], [column.name for column in data.columns])
-    frame = pl.DataFrame({c.name: typed(raw, c, ()) for c in data.columns}).sort("row")
+    typed = {c.name: type_source_column(raw, c, ()) for c in data.columns}
+    frame = pl.DataFrame(typed).sort("row")
     print(reading.sha256, hashlib.sha256(frame.write_csv().encode()).hexdigest())
 """
 

@@ -76,7 +76,7 @@ def test_damaged_files_of_every_format(tmp_path, capfd):
 
 def test_an_abort_is_told():
     """A damaged size may want more memory than there is: Rust ends the process."""
-    words = "import os; from tasks.source import panics\nwith panics.silenced_panics(): os.abort()"
+    words = "import os; from tasks.source import panics\nwith panics.silence_panics(): os.abort()"
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=False
     )

@@ -76,7 +76,7 @@ def test_columns_of_files_and_of_their_names(tmp_path, memory, pattern):
         assert frame.equals(FRAME)
         assert remote.sha256 == reading.sha256
     assert read_source_header(Source(path=folder)) is None
-    assert Source(path=folder / pattern).file_kind == "parquet"
+    assert Source(path=folder / pattern).format.name == "parquet"
     assert read(folder / pattern, ["age", "land"])[0].columns == ["age", "land"]
 
 

@@ -14,9 +14,6 @@ import pytest
 import zstandard
 
 from anon_core.errors import InputError
-from tasks.source import formats
-from tasks.source.csv_rows import Content
-from tasks.source.formats.base import Unheaded
 from tasks.source.reading import Reading
 from tasks.source.sources import Source, read_source_header
 from tests.tasks.source.formats.workbooks import ods, xlsx, zipped
@@ -296,40 +293,13 @@ def test_whole_numbers_beside_fractions_keep_their_digits(tmp_path):
     assert "1 of 2 whole numbers would lose digits" in refusal(put(tmp_path, "t", content))
 
 
-# ---------------------------------------------------------------- a format of its own
-
-
-class Fixed(Unheaded):
-    """A toy format: the name of its only column, then cells of one sign each."""
-
-    name, ends = "fixed", (".fix",)
-
-    def fits(self, head):
-        return head.startswith(b"FIX")
-
-    def names(self, file, dialect):
-        return ["sign"]
-
-    def columns(self, file, dialect, width, places):
-        data = file.data if isinstance(file, Content) else file.read_bytes()
-        return pl.DataFrame({"sign": list(data[3:].decode())})
-
-
-def test_a_new_format_is_one_class_and_an_entry(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "FORMATS", (Fixed(), *formats.FORMATS))
-    for name, content in (("t", b"FIXabc"), ("t.fix.bz2", bz2.compress(b"FIXabc"))):
-        path = put(tmp_path, name, content)
-        assert Source(path=path).file_kind == "fixed"
-        assert read(path) == (["sign"], [("a",), ("b",), ("c",)])
-
-
 def test_the_end_of_a_name_tells_where_no_content_is(tmp_path):
     for end, kind in ((".pq", "parquet"), (".ipc", "arrow"), (".XLSX", "excel"), ("", "csv")):
-        assert Source(path=tmp_path / f"none{end}").file_kind == kind
-    assert Source(uri="sqlite:///x", query="select 1").file_kind == "sql"
+        assert Source(path=tmp_path / f"none{end}").format.name == kind
+    assert Source(uri="sqlite:///x", query="select 1").format is None
     with zipfile.ZipFile(tmp_path / "a", "w") as archive:
         archive.writestr("indptr.npy", b"x")
-    assert Source(path=tmp_path / "a").file_kind == "npz"
+    assert Source(path=tmp_path / "a").format.name == "npz"
 
 
 # ---------------------------------------------------------------- types that are not read

@@ -1,11 +1,12 @@
 """What a query selects in Microsoft SQL Server, by pymssql."""
 
 from contextlib import closing
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anon_core.errors import InputError
 from tasks.source.database_types import Answer, fetch_selected_rows
+from tasks.source.drivers.base import Database
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
 ONE_MOMENT = "set transaction isolation level serializable"
@@ -18,15 +19,23 @@ UNKNOWN = (
 )
 
 
-def fetch_from_mssql(uri: str, statement: str) -> Answer:
-    """The rows of one SELECT; what it writes nevertheless is rolled back."""
-    options = connection_options(uri)
-    import pymssql  # an extra
+class SqlServer(Database):
+    """A server of Microsoft SQL Server."""
 
-    with closing(pymssql.connect(**options)) as connection:
-        with closing(connection.cursor()) as cursor:
-            cursor.execute(ONE_MOMENT)
-        return fetch_selected_rows(connection, statement)
+    title: ClassVar[str] = "SQL Server"
+    starts: ClassVar[tuple[str, ...]] = ("mssql://",)
+    extra: ClassVar[str] = "mssql"
+    module: ClassVar[str] = "pymssql"
+
+    def fetch(self, uri: str, statement: str, form: int) -> Answer:  # noqa: ARG002
+        """The rows of one SELECT; what it writes nevertheless is rolled back."""
+        options = connection_options(uri)
+        import pymssql
+
+        with closing(pymssql.connect(**options)) as connection:
+            with closing(connection.cursor()) as cursor:
+                cursor.execute(ONE_MOMENT)
+            return fetch_selected_rows(connection, statement)
 
 
 def connection_options(uri: str) -> dict[str, Any]:

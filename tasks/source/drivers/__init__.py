@@ -1,0 +1,30 @@
+"""Databases: a file and an entry in `DATABASES` each. A database is told by its address."""
+
+from tasks.source.drivers.base import Database
+from tasks.source.drivers.duck import DuckDb
+from tasks.source.drivers.lite import Sqlite
+from tasks.source.drivers.mssql import SqlServer
+from tasks.source.drivers.postgres import Postgres
+from tasks.source.drivers.warehouses import BigQuery, Snowflake
+
+__all__ = ["ADDRESSES", "DATABASES", "Database", "database_of", "split_file_address"]
+
+DATABASES: tuple[Database, ...] = (
+    *(Sqlite(), DuckDb(), Postgres(), SqlServer(), Snowflake(), BigQuery()),
+)
+_FIRST = [each.starts[0] for each in DATABASES]
+ADDRESSES = f"{', '.join(_FIRST[:-1])} or {_FIRST[-1]}"  # for messages
+
+
+def database_of(uri: str) -> Database | None:
+    """The database of an address; None where it is no such address."""
+    return next((each for each in DATABASES if uri.startswith(each.starts)), None)
+
+
+def split_file_address(uri: str) -> tuple[str, str] | None:
+    """The start and the path in the address of a database file; None for any other text."""
+    found = database_of(uri)
+    if found is None or not found.ends:
+        return None
+    start = found.starts[0]
+    return start, uri.removeprefix(start)

@@ -1,0 +1,69 @@
+"""What a query selects in DuckDB."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from anon_core.errors import InputError
+from tasks.source.database_types import Answer, build_type_refusal
+from tasks.source.drivers.base import Database
+from tasks.source.sources import require_file
+
+START = "duckdb:///"
+ONE_SELECT = "source.query is not one SELECT, and a source is only read; give one SELECT"
+IN_UTC = "set global TimeZone = 'UTC'"  # else the machine's zone decides days and fingerprint
+# DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
+QUIET: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
+WHOLE = {
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "VARCHAR", "UUID", "JSON", "ENUM"),
+    *("DATE", "TIME", "TIME_NS", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"),
+    *("TIMESTAMP WITH TIME ZONE", "BLOB", '"NULL"'),
+}
+NESTED = ("STRUCT(", "MAP(")
+UNREAD = ("INTERVAL", "UNION(")  # no frame takes them
+
+
+class DuckDb(Database):
+    """A file of DuckDB, opened to read only."""
+
+    title: ClassVar[str] = "DuckDB"
+    starts: ClassVar[tuple[str, ...]] = (START,)
+    extra: ClassVar[str] = "duckdb"
+    module: ClassVar[str] = "duckdb"
+    ends: ClassVar[tuple[str, ...]] = (".duckdb",)
+    common: ClassVar[bool] = True
+    has_older_hash: ClassVar[bool] = True
+
+    def fetch(self, uri: str, statement: str, form: int) -> Answer:
+        """The rows of one SELECT; refused by name: types that no frame takes."""
+        path = Path(uri.removeprefix(START)).absolute()
+        require_file(path, "source.uri")
+        import duckdb
+
+        with duckdb.connect(str(path), read_only=True, config=QUIET) as connection:
+            if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
+                raise InputError(ONE_SELECT)  # copy and attach would write elsewhere
+            if form > 1:
+                connection.execute(IN_UTC)
+            relation = connection.sql(statement)
+            types = _name_types(relation.columns, [str(of) for of in relation.types])
+            if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
+                raise build_type_refusal(lost)
+            try:
+                return Answer(pl.DataFrame(relation), types)
+            except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
+                pass
+        raise build_type_refusal(types)
+
+
+def _name_types(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
+    """Types that DuckDB gives otherwise than it holds them."""
+    return {
+        name: of
+        for name, of in zip(names, types, strict=True)
+        if of == "HUGEINT"
+        or not (of.partition("(")[0] in WHOLE or of.endswith("]") or of.startswith(NESTED))
+    }
