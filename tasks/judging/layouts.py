@@ -11,6 +11,7 @@ fields that it does not know, nor the headers of pages.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import zstandard
@@ -87,15 +88,10 @@ def require_exact_page(packed: bytes, codec: int, size: int) -> None:
     A page of Zstandard is one frame. What the frame states of itself (size, checksum, dictionary)
     is checked while it is unpacked.
     """
-    if codec == PLAIN:
-        exact = len(packed) == size
-    elif codec == ZSTD:
+    exact = codec == PLAIN and len(packed) == size
+    if codec == ZSTD:
         frame = zstandard.ZstdDecompressor().decompressobj()
-        try:
+        with suppress(zstandard.ZstdError):
             exact = len(frame.decompress(packed)) == size and frame.eof and not frame.unused_data
-        except zstandard.ZstdError:
-            exact = False
-    else:
-        exact = False
     if not exact:
         raise ValueError(LOOSE)

@@ -21,13 +21,14 @@ from prefect.context import FlowRunContext
 
 from tasks.orchestration.stage import log_line
 from tasks.places.credentials import without_password
+from tasks.source.drivers import split_file_address
 from tasks.source.sources import Source
 from tasks.vault.build import CODE_VERSION
 
 ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 SECTION = "OPENLINEAGE__"
 PRODUCER = f"urn:crowdcover:{CODE_VERSION}"
-SCHEMES = {"postgresql": "postgres", "sqlite": "file", "duckdb": "file"}  # as OpenLineage names
+SCHEMES = {"postgresql": "postgres"}  # as OpenLineage names them
 How = Literal["START", "COMPLETE", "FAIL", "ABORT"]
 
 
@@ -227,10 +228,11 @@ def name_source(source: Source) -> Name:
     """A source: a file, an object, a database. A query is not told: it may hold values."""
     if source.path is not None:
         return place_name(str(source.path))
-    parts = urlsplit(without_password(source.uri or ""))
-    scheme = SCHEMES.get(parts.scheme, parts.scheme)
-    if scheme == "file":
+    uri = without_password(source.uri or "")
+    parts = urlsplit(uri)
+    if split_file_address(uri) is not None:
         return Name("file", parts.path)
+    scheme = SCHEMES.get(parts.scheme, parts.scheme)
     host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
     return Name(f"{scheme}://{host}", parts.path.strip("/") or "query")
 

@@ -52,9 +52,9 @@ class Content(NamedTuple):
     packed: bool
 
 
-def is_packed(path: Place) -> bool:
+def is_packed(file: Place | Content) -> bool:
     """Whether a file is gzip's by its name."""
-    return path.suffix.lower() == ".gz"
+    return file.packed if isinstance(file, Content) else file.suffix.lower() == ".gz"
 
 
 def first_rows(
@@ -97,16 +97,6 @@ def read_csv(
     return frame
 
 
-class _Unpacked(gzip.GzipFile):
-    """A gzip stream that closes the file below it, too."""
-
-    def close(self) -> None:
-        below = cast("IO[bytes] | None", self.fileobj)
-        super().close()
-        if below is not None:
-            below.close()
-
-
 def unpack_csv_text(file: Path | Content) -> Content:
     """Return the text of a file or of its content; refused: a file that cannot be unpacked."""
     try:
@@ -120,12 +110,11 @@ def unpack_csv_text(file: Path | Content) -> Content:
 
 
 def _open_text(file: Path | Content) -> IO[str]:
-    raw: IO[bytes]
-    if isinstance(file, Path):
-        raw, packed = file.open("rb"), is_packed(file)
+    raw = io.BytesIO(file.data) if isinstance(file, Content) else file
+    if is_packed(file):
+        handle = cast("IO[bytes]", gzip.open(raw))  # noqa: SIM115 - the text closes it
     else:
-        raw, packed = io.BytesIO(file.data), file.packed
-    handle = cast("IO[bytes]", _Unpacked(fileobj=raw, mode="rb")) if packed else raw
+        handle = raw.open("rb") if isinstance(raw, Path) else raw
     return io.TextIOWrapper(handle, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 

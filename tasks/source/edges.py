@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
 from tasks.source.csv_rows import Content, unpack_csv_text
-from tasks.source.formats import Dialect, recognize_format
+from tasks.source.formats import recognize_format
+from tasks.source.formats.base import Dialect
 from tasks.source.sources import EMPTY, require_file
 from tasks.source.values import call_or_refuse
 

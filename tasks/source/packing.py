@@ -140,7 +140,7 @@ def strip_layers(
     """
     layers: list[str] = []
     while True:
-        head = _read_head(opener, layers)
+        head = _read(opener, layers, HEAD)
         packing = _find_packing(head)
         if packing is None or len(layers) == MOST_LAYERS:
             return Plain(tuple(layers), name, opener, head)
@@ -156,35 +156,24 @@ def strip_layers(
 
 def read_whole(plain: Plain) -> bytes:
     """All bytes of a file without its layers; refused: a damaged layer."""
-    if not plain.layers:
-        with ExitStack() as held:
-            return plain.open(held).read()
-    refusal = DAMAGED.format(name=plain.layers[-1])
-    try:
-        with ExitStack() as held:
-            return plain.open(held).read()
-    except InputError:
-        raise
-    except ERRORS:
-        pass
-    raise InputError(refusal)
+    return _read(plain.open, plain.layers)
 
 
 def _build_layer_opener(packing: Packing, opener: Opener) -> Opener:
     return lambda held: held.enter_context(closing(packing.unpack(opener(held))))
 
 
-def _read_head(opener: Opener, layers: list[str]) -> bytes:
-    refusal = DAMAGED.format(name=layers[-1]) if layers else ""
+def _read(opener: Opener, layers: Sequence[str], size: int = -1) -> bytes:
+    """The first bytes of a file, or all; refused: a damaged layer."""
     try:
         with ExitStack() as held:
-            return opener(held).read(HEAD)
+            return opener(held).read(size)
     except InputError:
         raise
     except ERRORS:
-        if not refusal:
+        if not layers:
             raise
-    raise InputError(refusal)
+    raise InputError(DAMAGED.format(name=layers[-1]))
 
 
 def _find_packing(head: bytes) -> Packing | None:

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
+import polars.selectors as cs
 
 from anon_core.errors import InputError
 from tasks.places.objects import ObjectPath
@@ -104,15 +105,13 @@ def part_names(parts: Parts) -> list[str]:
 
 def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     """The needed columns of all files, in the order of the files' names."""
-    held, by_name = _read_schema(parts), _of_names(parts)
-    present = [name for name in needed if name in held]
-    added = [name for name in needed if name not in held]
+    held = _read_schema(parts)
+    added = [values for name, values in _of_names(parts).items() if name not in held]
     frames = []
     for number, (_, data) in enumerate(parts.files):
-        frame = call_or_refuse(lambda: _scan_parquet(data).select(present).collect(), DAMAGED)  # noqa: B023
-        rows = frame.height if present else _count_rows(data)
-        values = [_repeat_value(by_name[name], number, rows) for name in added]
-        frames.append(pl.DataFrame([*frame, *values]).select(needed))
+        stated = [pl.lit(each[number], dtype=each.dtype).alias(each.name) for each in added]
+        frame = _scan_parquet(data).with_columns(stated).select(cs.by_name(*needed))
+        frames.append(call_or_refuse(frame.collect, DAMAGED))
     return pl.concat(frames)
 
 
@@ -128,16 +127,6 @@ def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
             "first; write them with one schema"
         )
     return schemas[0]
-
-
-def _count_rows(data: bytes) -> int:
-    return int(
-        call_or_refuse(lambda: _scan_parquet(data).select(pl.len()).collect().item(), DAMAGED)
-    )
-
-
-def _repeat_value(values: pl.Series, number: int, rows: int) -> pl.Series:
-    return pl.repeat(values[number], rows, dtype=values.dtype, eager=True).alias(values.name)
 
 
 def pack_parts(parts: Parts, disk: IO[bytes]) -> None:

@@ -31,7 +31,6 @@ from tasks.source.sources import (
 )
 from tasks.source.values import call_or_refuse
 
-BLOCK = 2**20
 LOST = "the snapshot of the source cannot be read any more; run again"
 
 
@@ -230,9 +229,7 @@ def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
 
 
 def _hash_of(disk: IO[bytes]) -> str:
-    digest = hashlib.sha256()
     disk.seek(0)
-    while block := disk.read(BLOCK):
-        digest.update(block)
+    found = hashlib.file_digest(disk, "sha256").hexdigest()  # type: ignore[arg-type]
     disk.seek(0)
-    return digest.hexdigest()
+    return found

@@ -11,14 +11,8 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from tasks.places.place import Place
 from tasks.source.csv_rows import CLOSED, Content, is_packed
-from tasks.source.formats import (
-    PARTED,
-    Dialect,
-    Format,
-    format_of_name,
-    format_of_path,
-    recognize_format,
-)
+from tasks.source.formats import PARTED, format_of_name, format_of_path, recognize_format
+from tasks.source.formats.base import Dialect, Format
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
 from tasks.source.values import FORM
 

@@ -1,17 +1,13 @@
 """Databases: a file and an entry in `DATABASES` each. A database is told by its address."""
 
 from tasks.source.drivers.base import Database
-from tasks.source.drivers.duck import DuckDb
-from tasks.source.drivers.lite import Sqlite
-from tasks.source.drivers.mssql import SqlServer
-from tasks.source.drivers.postgres import Postgres
-from tasks.source.drivers.warehouses import BigQuery, Snowflake
+from tasks.source.drivers.duck import DUCKDB
+from tasks.source.drivers.lite import SQLITE
+from tasks.source.drivers.mssql import MSSQL
+from tasks.source.drivers.postgres import POSTGRES
+from tasks.source.drivers.warehouses import BIGQUERY, SNOWFLAKE
 
-__all__ = ["ADDRESSES", "DATABASES", "Database", "database_of", "split_file_address"]
-
-DATABASES: tuple[Database, ...] = (
-    *(Sqlite(), DuckDb(), Postgres(), SqlServer(), Snowflake(), BigQuery()),
-)
+DATABASES = (SQLITE, DUCKDB, POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 _FIRST = [each.starts[0] for each in DATABASES]
 ADDRESSES = f"{', '.join(_FIRST[:-1])} or {_FIRST[-1]}"  # for messages
 

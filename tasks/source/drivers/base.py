@@ -1,11 +1,12 @@
-"""The protocol of a database: how its addresses are written, and how a query is run there."""
+"""A kind of database: how its addresses are written, and how a query is run there."""
 
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tasks.source.database_types import Answer
 
 
-class Database(Protocol):
+class Database(NamedTuple):
     """A kind of database that sources may lie in.
 
     A new one is one file beside this one and an entry in `DATABASES`.
@@ -13,23 +14,21 @@ class Database(Protocol):
     Attributes
     ----------
     title : its name in messages.
-    starts : of its addresses; the first is the one that messages name.
-    extra, module : the extra of crowdcover with its driver, and the driver; empty where Python
-        itself has it.
+    starts : of its addresses; messages name the first.
+    fetch : runs one SELECT that sees one moment, by address, statement and form of reading. It
+        imports its driver when it is called.
+    extra, module : the extra of crowdcover that has the driver, and the driver.
     ends : of the names of its files. What follows the start of an address is then a path; none
         where a server answers.
-    common : whether `doctor` shows its driver without being asked.
-    has_older_hash : whether form 1 of reading gives other rows to the fingerprint.
+    common : whether `doctor` shows its driver without a plan.
+    has_older_hash : whether the fingerprint of its rows is another one in form 1.
     """
 
-    title: ClassVar[str]
-    starts: ClassVar[tuple[str, ...]]
-    extra: ClassVar[str] = ""
-    module: ClassVar[str] = ""
-    ends: ClassVar[tuple[str, ...]] = ()
-    common: ClassVar[bool] = False
-    has_older_hash: ClassVar[bool] = False
-
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:
-        """Run one SELECT that sees one moment; drivers are imported here only."""
-        ...
+    title: str
+    starts: tuple[str, ...]
+    fetch: Callable[[str, str, int], Answer]
+    extra: str = ""
+    module: str = ""
+    ends: tuple[str, ...] = ()
+    common: bool = False
+    has_older_hash: bool = False

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -26,37 +26,26 @@ NESTED = ("STRUCT(", "MAP(")
 UNREAD = ("INTERVAL", "UNION(")  # no frame takes them
 
 
-class DuckDb(Database):
-    """A file of DuckDB, opened to read only."""
+def fetch_from_duckdb(uri: str, statement: str, form: int) -> Answer:
+    """The rows of one SELECT, of a file opened to read only; refused: types that no frame takes."""
+    path = Path(uri.removeprefix(START)).absolute()
+    require_file(path, "source.uri")
+    import duckdb
 
-    title: ClassVar[str] = "DuckDB"
-    starts: ClassVar[tuple[str, ...]] = (START,)
-    extra: ClassVar[str] = "duckdb"
-    module: ClassVar[str] = "duckdb"
-    ends: ClassVar[tuple[str, ...]] = (".duckdb",)
-    common: ClassVar[bool] = True
-    has_older_hash: ClassVar[bool] = True
-
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:
-        """The rows of one SELECT; refused by name: types that no frame takes."""
-        path = Path(uri.removeprefix(START)).absolute()
-        require_file(path, "source.uri")
-        import duckdb
-
-        with duckdb.connect(str(path), read_only=True, config=QUIET) as connection:
-            if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
-                raise InputError(ONE_SELECT)  # copy and attach would write elsewhere
-            if form > 1:
-                connection.execute(IN_UTC)
-            relation = connection.sql(statement)
-            types = _name_types(relation.columns, [str(of) for of in relation.types])
-            if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
-                raise build_type_refusal(lost)
-            try:
-                return Answer(pl.DataFrame(relation), types)
-            except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
-                pass
-        raise build_type_refusal(types)
+    with duckdb.connect(str(path), read_only=True, config=QUIET) as connection:
+        if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
+            raise InputError(ONE_SELECT)  # copy and attach would write elsewhere
+        if form > 1:
+            connection.execute(IN_UTC)
+        relation = connection.sql(statement)
+        types = _name_types(relation.columns, [str(of) for of in relation.types])
+        if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
+            raise build_type_refusal(lost)
+        try:
+            return Answer(pl.DataFrame(relation), types)
+        except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
+            pass
+    raise build_type_refusal(types)
 
 
 def _name_types(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
@@ -67,3 +56,15 @@ def _name_types(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
         if of == "HUGEINT"
         or not (of.partition("(")[0] in WHOLE or of.endswith("]") or of.startswith(NESTED))
     }
+
+
+DUCKDB = Database(
+    "DuckDB",
+    (START,),
+    fetch_from_duckdb,
+    extra="duckdb",
+    module="duckdb",
+    ends=(".duckdb",),
+    common=True,
+    has_older_hash=True,
+)

@@ -3,7 +3,6 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import ClassVar
 
 import polars as pl
 
@@ -14,18 +13,14 @@ from tasks.source.sources import require_file
 START = "sqlite:///"
 
 
-class Sqlite(Database):
-    """A file of SQLite, opened to read only."""
+def fetch_from_sqlite(uri: str, statement: str, form: int) -> Answer:
+    """The rows of a statement, of a file opened to read only; in form 1 as polars types them."""
+    path = Path(uri.removeprefix(START)).absolute()
+    require_file(path, "source.uri")
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        if form == 1:
+            return Answer(pl.read_database(statement, connection, infer_schema_length=None))
+        return fetch_selected_rows(connection, statement)
 
-    title: ClassVar[str] = "SQLite"
-    starts: ClassVar[tuple[str, ...]] = (START,)
-    ends: ClassVar[tuple[str, ...]] = (".sqlite", ".sqlite3", ".db")
 
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:
-        """The rows of a statement; in form 1 as polars types them."""
-        path = Path(uri.removeprefix(START)).absolute()
-        require_file(path, "source.uri")
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            if form == 1:
-                return Answer(pl.read_database(statement, connection, infer_schema_length=None))
-            return fetch_selected_rows(connection, statement)
+SQLITE = Database("SQLite", (START,), fetch_from_sqlite, ends=(".sqlite", ".sqlite3", ".db"))

@@ -1,7 +1,7 @@
 """What a query selects in Microsoft SQL Server, by pymssql."""
 
 from contextlib import closing
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anon_core.errors import InputError
@@ -19,23 +19,15 @@ UNKNOWN = (
 )
 
 
-class SqlServer(Database):
-    """A server of Microsoft SQL Server."""
+def fetch_from_mssql(uri: str, statement: str, _form: int) -> Answer:
+    """The rows of one SELECT; what it writes nevertheless is rolled back."""
+    options = connection_options(uri)
+    import pymssql
 
-    title: ClassVar[str] = "SQL Server"
-    starts: ClassVar[tuple[str, ...]] = ("mssql://",)
-    extra: ClassVar[str] = "mssql"
-    module: ClassVar[str] = "pymssql"
-
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:  # noqa: ARG002
-        """The rows of one SELECT; what it writes nevertheless is rolled back."""
-        options = connection_options(uri)
-        import pymssql
-
-        with closing(pymssql.connect(**options)) as connection:
-            with closing(connection.cursor()) as cursor:
-                cursor.execute(ONE_MOMENT)
-            return fetch_selected_rows(connection, statement)
+    with closing(pymssql.connect(**options)) as connection:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(ONE_MOMENT)
+        return fetch_selected_rows(connection, statement)
 
 
 def connection_options(uri: str) -> dict[str, Any]:
@@ -59,3 +51,6 @@ def connection_options(uri: str) -> dict[str, Any]:
         "appname": "crowdcover",
         "encryption": stated.get("encryption", "require"),
     }
+
+
+MSSQL = Database("SQL Server", ("mssql://",), fetch_from_mssql, extra="mssql", module="pymssql")

@@ -2,7 +2,7 @@
 
 import os
 from contextlib import closing
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -15,35 +15,26 @@ ONE_MOMENT = "set transaction isolation level repeatable read, read only"
 MONEY = "select 1::numeric::money"  # in the smallest unit, which a setting of the database decides
 
 
-class Postgres(Database):
-    """A PostgreSQL server."""
+def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
+    """One transaction that sees one moment, whatever the driver asks beside the query."""
+    from adbc_driver_postgresql import dbapi
 
-    title: ClassVar[str] = "PostgreSQL"
-    starts: ClassVar[tuple[str, ...]] = ("postgresql://", "postgres://")
-    extra: ClassVar[str] = "postgres"
-    module: ClassVar[str] = "adbc_driver_postgresql"
-    common: ClassVar[bool] = True
-
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:  # noqa: ARG002
-        """One transaction that sees one moment, whatever the driver asks beside the query."""
-        from adbc_driver_postgresql import dbapi
-
-        if "PGTZ" in os.environ:
-            raise InputError(
-                "PGTZ is set, so days and texts that source.query makes of a timestamptz depend on "
-                "this machine; unset it, and write `at time zone` in source.query where it matters"
-            )
-        with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
-            cursor.execute(ONE_MOMENT)
-            cursor.execute(statement)
-            batches = cursor.fetch_record_batch()
-            types, scales = _read_types(batches.schema)
-            frame = pl.DataFrame(batches)
-            if "money" in types.values():
-                cursor.execute(MONEY)
-                digits = len(str(cursor.fetchone()[0])) - 1
-                scales |= {name: digits for name, of in types.items() if of == "money"}
-            return Answer(frame, types, scales)
+    if "PGTZ" in os.environ:
+        raise InputError(
+            "PGTZ is set, so days and texts that source.query makes of a timestamptz depend on "
+            "this machine; unset it, and write `at time zone` in source.query where it matters"
+        )
+    with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(ONE_MOMENT)
+        cursor.execute(statement)
+        batches = cursor.fetch_record_batch()
+        types, scales = _read_types(batches.schema)
+        frame = pl.DataFrame(batches)
+        if "money" in types.values():
+            cursor.execute(MONEY)
+            digits = len(str(cursor.fetchone()[0])) - 1
+            scales |= {name: digits for name, of in types.items() if of == "money"}
+        return Answer(frame, types, scales)
 
 
 def _read_types(schema: Any) -> tuple[dict[str, str], dict[str, int]]:
@@ -77,3 +68,13 @@ def _scale_of(typmod: int) -> int | None:
         if precision - min(scale, 0) <= DECIMAL_DIGITS and scale <= precision
         else None
     )
+
+
+POSTGRES = Database(
+    "PostgreSQL",
+    ("postgresql://", "postgres://"),
+    fetch_from_postgres,
+    extra="postgres",
+    module="adbc_driver_postgresql",
+    common=True,
+)

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -10,38 +10,39 @@ from tasks.source.database_types import Answer
 from tasks.source.drivers.base import Database
 
 
-class _Warehouse(Database):
-    """What both share: one statement, which sees one moment."""
-
-    def fetch(self, uri: str, statement: str, form: int) -> Answer:  # noqa: ARG002
-        """The rows of a statement."""
-        opened = self._connect(import_module(f"{self.module}.dbapi"), uri.partition("://")[2])
-        with closing(opened) as connection, closing(connection.cursor()) as cursor:
-            cursor.execute(statement)
-            return Answer(pl.DataFrame(cursor.fetch_arrow_table()))
-
-    def _connect(self, dbapi: Any, place: str) -> Any:
-        return dbapi.connect(place)
+def fetch_from_snowflake(uri: str, statement: str, _form: int) -> Answer:
+    """The rows of a statement; the driver reads the rest of the address."""
+    dbapi = import_module(f"{SNOWFLAKE.module}.dbapi")
+    return _fetch(dbapi.connect(uri.partition("://")[2]), statement)
 
 
-class Snowflake(_Warehouse):
-    """An account of Snowflake."""
+def fetch_from_bigquery(uri: str, statement: str, _form: int) -> Answer:
+    """The rows of a statement; the address names a project, and perhaps a data set."""
+    dbapi = import_module(f"{BIGQUERY.module}.dbapi")
+    project, _, dataset = uri.partition("://")[2].strip("/").partition("/")
+    named = {"adbc.bigquery.sql.project_id": project, "adbc.bigquery.sql.dataset_id": dataset}
+    kept = {key: name for key, name in named.items() if name}
+    return _fetch(dbapi.connect(db_kwargs=kept), statement)
 
-    title: ClassVar[str] = "Snowflake"
-    starts: ClassVar[tuple[str, ...]] = ("snowflake://",)
-    extra: ClassVar[str] = "snowflake"
-    module: ClassVar[str] = "adbc_driver_snowflake"
+
+def _fetch(opened: Any, statement: str) -> Answer:
+    """One statement sees one moment."""
+    with closing(opened) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(statement)
+        return Answer(pl.DataFrame(cursor.fetch_arrow_table()))
 
 
-class BigQuery(_Warehouse):
-    """A project of BigQuery, perhaps with a data set."""
-
-    title: ClassVar[str] = "BigQuery"
-    starts: ClassVar[tuple[str, ...]] = ("bigquery://",)
-    extra: ClassVar[str] = "bigquery"
-    module: ClassVar[str] = "adbc_driver_bigquery"
-
-    def _connect(self, dbapi: Any, place: str) -> Any:
-        project, _, dataset = place.strip("/").partition("/")
-        named = {"adbc.bigquery.sql.project_id": project, "adbc.bigquery.sql.dataset_id": dataset}
-        return dbapi.connect(db_kwargs={key: name for key, name in named.items() if name})
+SNOWFLAKE = Database(
+    "Snowflake",
+    ("snowflake://",),
+    fetch_from_snowflake,
+    extra="snowflake",
+    module="adbc_driver_snowflake",
+)
+BIGQUERY = Database(
+    "BigQuery",
+    ("bigquery://",),
+    fetch_from_bigquery,
+    extra="bigquery",
+    module="adbc_driver_bigquery",
+)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import BAD_GZIP, CLOSED, Content, is_packed
-from tasks.source.formats.base import Dialect, Format
+from tasks.source.formats.base import Format
 from tasks.source.formats.columnar import Arrow, Parquet
 from tasks.source.formats.foreign import refuse_foreign, refuse_foreign_archive
 from tasks.source.formats.json_lines import JsonLines
@@ -25,16 +25,6 @@ from tasks.source.packing import (
     strip_layers,
 )
 
-__all__ = [
-    "FORMATS",
-    "PARTED",
-    "Dialect",
-    "Format",
-    "format_of_name",
-    "format_of_path",
-    "recognize_format",
-]
-
 TEXT = Csv()
 PARTED = Parquet()  # what a folder of files holds
 FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), TEXT)
@@ -49,7 +39,7 @@ def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Co
     plain = _plain_of(file, name)
     found = _format_of(plain)
     gzip_alone = plain.layers in ((), (GZIP,))
-    if not plain.layers or (found is TEXT and gzip_alone and _is_named_gzip(file)):
+    if not plain.layers or (found is TEXT and gzip_alone and is_packed(file)):
         return found, file  # text is unpacked while its rows are read
     return found, Content(read_whole(plain), packed=False)
 
@@ -71,7 +61,7 @@ def format_of_name(name: str) -> Format:
 
 
 def _plain_of(file: Path | Content, name: str) -> Plain:
-    named = _is_named_gzip(file)
+    named = is_packed(file)
     try:
         plain = strip_layers(_build_opener(file), name, _name_archive)
     except OSError:
@@ -83,10 +73,6 @@ def _plain_of(file: Path | Content, name: str) -> Plain:
             return plain
         refusal = BAD_GZIP
     raise InputError(refusal)
-
-
-def _is_named_gzip(file: Path | Content) -> bool:
-    return is_packed(file) if isinstance(file, Path) else file.packed
 
 
 def _build_opener(file: Path | Content) -> Opener:

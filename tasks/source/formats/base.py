@@ -37,6 +37,7 @@ class Format(Protocol):
     zip_ends : those of them that name zip archives.
     options : fields of `Dialect` that it takes. With "header" a file may be without names of
         columns: its first row then holds cells.
+    holds_arrays : whether its files hold arrays, and no table.
     """
 
     name: ClassVar[str]
@@ -45,19 +46,16 @@ class Format(Protocol):
     options: ClassVar[frozenset[str]] = frozenset()
     holds_arrays: ClassVar[bool] = False
 
-    def fits(self, head: bytes) -> bool:  # noqa: ARG002
+    def fits(self, head: bytes) -> bool:
         """Whether a file that begins so is of this format."""
         return False
 
-    def fits_members(self, members: Members) -> bool:  # noqa: ARG002
+    def fits_members(self, members: Members) -> bool:
         """Whether a zip archive of these members is a file of this format."""
         return False
 
     def first_rows(
-        self,
-        file: Path | Content,  # noqa: ARG002
-        dialect: Dialect,  # noqa: ARG002
-        number: int,  # noqa: ARG002
+        self, file: Path | Content, dialect: Dialect, number: int
     ) -> list[list[str]] | None:
         """The fields of the first rows that are not blank; None where "header" is no option."""
         return None
@@ -75,11 +73,7 @@ class Format(Protocol):
         """Some of `width` columns by their places, in the types of the file; refused: damage."""
         ...
 
-    def arrays(
-        self,
-        file: Path | Content,  # noqa: ARG002
-        needed: Sequence[str],  # noqa: ARG002
-    ) -> Mapping[str, NDArray[Any]]:
+    def arrays(self, file: Path | Content, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """The needed arrays; refused where the format holds none."""
         raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
 

@@ -1,10 +1,10 @@
 """Parquet and Arrow files, read by polars."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 import polars as pl
 import polars.selectors as cs
@@ -32,13 +32,15 @@ class _Columnar(Format):
         raise NotImplementedError
 
     def _scan_file(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
-        at = file if isinstance(file, Path) else io.BytesIO(file.data)
+        def scan() -> tuple[pl.LazyFrame, list[str]]:
+            frame = self._scan(_open_anew(file))
+            return frame, frame.collect_schema().names()
+
         try:
-            frame = call_or_refuse(lambda: self._scan(at), "")
-            return frame, call_or_refuse(lambda: frame.collect_schema().names(), "")
+            return call_or_refuse(scan, "")
         except InputError:
             pass
-        raise InputError(self._refusal(file if isinstance(file, Path) else io.BytesIO(file.data)))
+        raise InputError(self._refusal(_open_anew(file)))
 
     def _refusal(self, at: Any) -> str:
         """Why a file is not read: because of single columns, where pyarrow is there to tell."""
@@ -59,16 +61,12 @@ class _Columnar(Format):
                 )
         return usual
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
+    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
         """The names of its schema."""
         return self._scan_file(file)[1]
 
     def columns(
-        self,
-        file: Path | Content,
-        dialect: Dialect,  # noqa: ARG002
-        width: int,  # noqa: ARG002
-        places: Sequence[int],
+        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of the file."""
         frame, names = self._scan_file(file)
@@ -79,8 +77,7 @@ class _Columnar(Format):
                     f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
                     f"{DECIMAL_DIGITS} are read; convert it or give it role = 'drop'"
                 )
-        work: Callable[[], pl.DataFrame] = lambda: chosen.collect(engine="streaming")  # noqa: E731
-        return call_or_refuse(work, DAMAGED)
+        return call_or_refuse(lambda: chosen.collect(engine="streaming"), DAMAGED)
 
 
 class Parquet(_Columnar):
@@ -126,6 +123,10 @@ class Arrow(_Columnar):
         from pyarrow import ipc
 
         return ipc.open_file(at).schema
+
+
+def _open_anew(file: Path | Content) -> Path | IO[bytes]:
+    return file if isinstance(file, Path) else io.BytesIO(file.data)
 
 
 def _is_read(field: Any) -> bool:

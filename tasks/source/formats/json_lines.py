@@ -32,16 +32,12 @@ class JsonLines(Format):
             cut_off = not ended and len(head) >= HEAD
             return cut_off and line[1:].lstrip().startswith(b'"')
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
+    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
         """All keys, in the order in which they occur first."""
         return _list_keys(_read_objects(file))
 
     def columns(
-        self,
-        file: Path | Content,
-        dialect: Dialect,  # noqa: ARG002
-        width: int,  # noqa: ARG002
-        places: Sequence[int],
+        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of their values."""
         rows = list(_read_objects(file))

@@ -31,16 +31,12 @@ class Npz(Format):
         names = members.names
         return bool(names) and all(name.lower().endswith(".npy") for name in names)
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
+    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
         """The names of its arrays."""
         return list(_load_arrays(read_bytes(file), ()))
 
     def columns(
-        self,
-        file: Path | Content,  # noqa: ARG002
-        dialect: Dialect,  # noqa: ARG002
-        width: int,  # noqa: ARG002
-        places: Sequence[int],  # noqa: ARG002
+        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Refused: arrays are no columns."""
         raise InputError("the source holds arrays and no columns; give a table")
