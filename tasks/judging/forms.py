@@ -15,7 +15,7 @@ from tasks.judging.traces import gzip_traces
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 
-FREE = "says something twice or is written in another way"
+WRITTEN_OTHERWISE = "says something twice or is written in another way"
 
 
 def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
@@ -71,4 +71,4 @@ def _check_document_form(path: Path, what: str) -> Iterator[str]:
         return
     forms_of = (json.dumps(document, ensure_ascii=False, indent=indent) for indent in (None, 2))
     if not isinstance(document, dict) or text.removesuffix("\n") not in forms_of:
-        yield f"the {what} {FREE}"
+        yield f"the {what} {WRITTEN_OTHERWISE}"

@@ -21,11 +21,11 @@ from tasks.judging.thrift import Compact
 MAGIC = b"PAR1"
 PLAIN, ZSTD = 0, 6  # codecs
 # Fields by number: of an offset index and a column index, of the header of a page.
-KNOWN = {4: {1, 2}, 6: {1, 2, 3, 4, 5}}
+KNOWN_OF_INDEX = {4: {1, 2}, 6: {1, 2, 3, 4, 5}}
 KNOWN_OF_PAGE = {1, 2, 3, 4, 5, 7, 8}
 LOOSE = "the Parquet file holds bytes that are no part of its rows"
 
-Part = tuple[int, int]
+Span = tuple[int, int]
 
 
 def loose_bytes(content: bytes) -> Iterator[str]:
@@ -41,7 +41,7 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         yield LOOSE
 
 
-def _list_parts(content: bytes) -> Iterator[Part]:
+def _list_parts(content: bytes) -> Iterator[Span]:
     """Where each part begins and ends."""
     size = int.from_bytes(content[-8:-4], "little")
     start = len(content) - 8 - size
@@ -57,7 +57,7 @@ def _list_parts(content: bytes) -> Iterator[Part]:
             yield from _list_chunk_parts(content, chunk)
 
 
-def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
+def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[Span]:
     """The pages of a column chunk, the copy of its metadata, and its indexes."""
     about = chunk[3]
     at = about.get(11) or about[9]  # the page of its dictionary, else of its first rows
@@ -76,7 +76,7 @@ def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
     for offset, size in ((4, 5), (6, 7)):
         if offset in chunk:
             reader = Compact(content, chunk[offset])
-            known = set(reader.fields()) <= KNOWN[offset]
+            known = set(reader.fields()) <= KNOWN_OF_INDEX[offset]
             if not known or reader.at != chunk[offset] + chunk[size]:
                 raise ValueError(LOOSE)
             yield chunk[offset], reader.at

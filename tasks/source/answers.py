@@ -89,7 +89,7 @@ PHRASES = {
     "invalid URI": "address",
     "invalid connection option": "address",
 }
-SQLITE = {
+SQLITE_CAUSES = {
     "no such column": "column",
     "no such table": "table",
     "no such function": "function",
@@ -102,7 +102,7 @@ SQLITE = {
     "malformed": "no database file",
     "interrupted": "busy",
 }
-MSSQL = {
+MSSQL_CAUSES = {
     102: "syntax",
     156: "syntax",
     195: "function",
@@ -127,7 +127,7 @@ MSSQL = {
     20017: "busy",
     20047: "busy",
 }
-DUCKDB = {
+DUCKDB_CAUSES = {
     "BinderException": "column",
     "CatalogException": "table",
     "ParserException": "syntax",
@@ -145,9 +145,9 @@ def cause_of(error: BaseException) -> str:
     package, text = type(error).__module__, str(error)
     state = str(getattr(error, "sqlstate", None) or "")
     if package.startswith("sqlite3"):
-        return _match_phrase(SQLITE, text)
+        return _match_phrase(SQLITE_CAUSES, text)
     if "mssql" in package:
-        return MSSQL.get(_find_mssql_number(error) or 0, "")
+        return MSSQL_CAUSES.get(_find_mssql_number(error) or 0, "")
     if "duckdb" in package:
         return _of_duckdb(type(error).__name__, text)
     if state:
@@ -175,7 +175,7 @@ def _of_duckdb(name: str, text: str) -> str:
         return "closed" if locked else "no database file"
     if name == "CatalogException" and "Function" in text:
         return "function"
-    return DUCKDB.get(name, "")
+    return DUCKDB_CAUSES.get(name, "")
 
 
 def kind_of(error: BaseException) -> str:

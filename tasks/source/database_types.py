@@ -18,7 +18,7 @@ from tasks.source.sources import require_distinct_names
 from tasks.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign
-NUMERAL = r"^-?\d+(\.\d+)?$"
+FINITE_NUMERAL = r"^-?\d+(\.\d+)?$"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _scale_amounts(whole: pl.Series, scale: int) -> pl.Series:
 
 def _convert_numeric(texts: pl.Series, scale: int | None) -> tuple[pl.Series, str]:
     """PostgreSQL's numeric as decimals of one scale: its own, else that of the longest fraction."""
-    finite = texts.str.contains(NUMERAL)
+    finite = texts.str.contains(FINITE_NUMERAL)
     if not finite.all():
         return texts, "numeric with values that are no finite numbers"
     if scale is None:
@@ -97,10 +97,10 @@ def fetch_selected_rows(connection: Any, statement: str) -> Answer:
         if cursor.description is None:
             raise InputError("source.query gives no table; give one SELECT")
         names = [column[0] for column in cursor.description]
-        return of_rows(require_distinct_names(names), cursor.fetchall())
+        return build_answer(require_distinct_names(names), cursor.fetchall())
 
 
-def of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
+def build_answer(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
     """Rows of Python's values as columns.
 
     Columns that no type holds have texts, and are named as not carried: whole numbers that a column

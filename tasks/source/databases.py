@@ -14,7 +14,7 @@ from tasks.source.panics import silence_panics
 from tasks.source.sources import require_distinct_names
 from tasks.source.values import FORM, as_text, call_or_refuse, unwrap_extension
 
-UNREADABLE = (
+UNREADABLE_TYPE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
     "cast it to text there"
 )
@@ -47,7 +47,7 @@ def query_database(uri: str, statement: str, form: int = FORM) -> Answered:
             f"reading {database.title} needs the driver: pip install 'crowdcover[{database.extra}]'"
         )
     except pl.exceptions.PanicException:
-        words = UNREADABLE
+        words = UNREADABLE_TYPE
     except Exception as error:
         # Drivers quote the URI, the query and cells: only what kind of error it is is named.
         words = (
@@ -71,7 +71,7 @@ def _convert_answer(answer: Answer, form: int) -> Answered:
     stated = dict(zip(answer.frame.columns, names, strict=True))
     types = {stated[name]: of for name, of in answer.types.items()}
     scales = {stated[name]: digits for name, digits in answer.scales.items()}
-    carried, foreign = call_or_refuse(Answer(frame, types, scales).carried, UNREADABLE)
+    carried, foreign = call_or_refuse(Answer(frame, types, scales).carried, UNREADABLE_TYPE)
     return Answered(carried, sha256, foreign)
 
 

@@ -14,21 +14,21 @@ from anon_core.specs.graphs import ONE
 from tasks.source.csv_rows import Content, unpack_csv_text
 from tasks.source.formats import recognize_format
 from tasks.source.formats.base import Dialect
-from tasks.source.sources import EMPTY, require_file
+from tasks.source.sources import EMPTY_SOURCE, require_file
 from tasks.source.values import call_or_refuse
 
 COMMENTS = ("#", "%")
-ENDS = {
+HEADER_WORDS = {
     *("u", "v", "source", "target", "src", "dst", "from", "to", "fromnodeid", "tonodeid"),
     *("node1", "node2", "node_1", "node_2", "id1", "id2", "id_1", "id_2"),
 }
-UNREADABLE = "the edges cannot be read; give lines of two names each, or a Parquet file"
+UNREADABLE_EDGES = "the edges cannot be read; give lines of two names each, or a Parquet file"
 FEWER = "the graph holds fewer than 2 columns; each edge needs two ends"
-SEPARATORS = (",", "\t", " ")
-NEVER = "\x1f"  # in no text: each line is one field
-WHOLE = re.compile(r"^\s*[0-9]{1,18}\s*$")
+EDGE_SEPARATORS = (",", "\t", " ")
+ABSENT_SEPARATOR = "\x1f"  # in no text: each line is one field
+WHOLE_NUMBER = re.compile(r"^\s*[0-9]{1,18}\s*$")
 MOST_VERTICES = 2**31 - 1
-LOOK = 1000  # lines that are looked at for whole numbers
+LINES_LOOKED_AT = 1000  # lines that are looked at for whole numbers
 
 
 @dataclass(frozen=True)
@@ -100,18 +100,18 @@ def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
 def _of_text(content: Content, names: list[str], header: bool | None) -> pl.DataFrame:
     """Return the columns as text, without comments, blank lines and the header."""
     first = _first_line(content.data)
-    separator = next((each for each in SEPARATORS if each in first), " ")
+    separator = next((each for each in EDGE_SEPARATORS if each in first), " ")
     commas = separator == ","
     lines = call_or_refuse(
         lambda: pl.read_csv(
             content.data,
             has_header=False,
-            separator="," if commas else NEVER,
+            separator="," if commas else ABSENT_SEPARATOR,
             quote_char='"' if commas else None,
             infer_schema=False,
             truncate_ragged_lines=True,
         ).lazy(),
-        UNREADABLE,
+        UNREADABLE_EDGES,
     )
     line, held = pl.nth(0).str.strip_chars(), pl.any_horizontal(pl.all().str.strip_chars() != "")
     lines = lines.filter(held & ~line.fill_null("").str.slice(0, 1).is_in(COMMENTS))
@@ -119,7 +119,7 @@ def _of_text(content: Content, names: list[str], header: bool | None) -> pl.Data
         one = line if separator == "\t" else line.str.replace_all(r"\s+", " ")
         fields = one.str.splitn(separator, 4).struct.rename_fields(["u", "v", "p", "rest"])
         lines = lines.select(fields.alias("fields")).unnest("fields")
-    frame = call_or_refuse(lambda: lines.collect(engine="streaming"), UNREADABLE)
+    frame = call_or_refuse(lambda: lines.collect(engine="streaming"), UNREADABLE_EDGES)
     if frame.width < len(names):
         raise InputError(_too_few(len(names)))
     frame = frame[:, : len(names)]
@@ -137,7 +137,7 @@ def _first_line(data: bytes) -> str:
         line = raw.decode("utf-8-sig", errors="replace").strip()
         if line and not line.startswith(COMMENTS):
             return line
-    raise InputError(EMPTY)
+    raise InputError(EMPTY_SOURCE)
 
 
 def _is_header(u: pl.Series, v: pl.Series) -> bool:
@@ -146,17 +146,17 @@ def _is_header(u: pl.Series, v: pl.Series) -> bool:
     It does if it has the usual ones, or is the only line whose two fields are no whole numbers.
     """
     first = [str(u[0]).lower(), str(v[0]).lower()]
-    if all(name in ENDS for name in first):
+    if all(name in HEADER_WORDS for name in first):
         return True
-    if any(WHOLE.fullmatch(name) for name in first) or len(u) < 2:
+    if any(WHOLE_NUMBER.fullmatch(name) for name in first) or len(u) < 2:
         return False
-    rest = pl.concat([u[1:LOOK], v[1:LOOK]]).drop_nulls()
-    return bool(rest.str.contains(WHOLE.pattern).all()) and len(rest) > 0
+    rest = pl.concat([u[1:LINES_LOOKED_AT], v[1:LINES_LOOKED_AT]]).drop_nulls()
+    return bool(rest.str.contains(WHOLE_NUMBER.pattern).all()) and len(rest) > 0
 
 
 def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
     """Return probabilities in billionths; refused: no numbers, or outside 0 to 1."""
-    numbers = call_or_refuse(lambda: p.cast(pl.Float64, strict=False), UNREADABLE)
+    numbers = call_or_refuse(lambda: p.cast(pl.Float64, strict=False), UNREADABLE_EDGES)
     wrong = rows - int(numbers.is_between(0, 1).sum())
     if wrong:
         raise InputError(
@@ -175,11 +175,11 @@ def _number_vertices(
     """
     pair = ["u", "v"]
     if all(frame[name].dtype == pl.String for name in pair):
-        whole = frame.select(pl.col(pair).str.contains(WHOLE.pattern).all())
+        whole = frame.select(pl.col(pair).str.contains(WHOLE_NUMBER.pattern).all())
         kind = pl.Int64 if all(whole.row(0)) else pl.String
     else:
         kind = pl.Int64 if all(frame[name].dtype.is_integer() for name in pair) else pl.String
-    ends = call_or_refuse(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE)
+    ends = call_or_refuse(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE_EDGES)
     named = pl.concat([ends["u"], ends["v"].alias("u")]).unique().sort()
     if len(named) > MOST_VERTICES:
         raise InputError(f"the graph has {len(named)} vertices; {MOST_VERTICES} are possible")

@@ -20,7 +20,7 @@ import zstandard
 
 from anon_core.errors import InputError
 
-HEAD = 4096  # bytes that tell how a file is written
+HEAD_BYTES = 4096  # bytes that tell how a file is written
 MOST_LAYERS = 4
 ZIP = b"PK\x03\x04"
 ERRORS = (
@@ -34,8 +34,8 @@ ERRORS = (
     zipfile.BadZipFile,
     zstandard.ZstdError,
 )
-DAMAGED = "the source is {name}, and it is damaged or breaks off; write it anew"
-MANY = (
+DAMAGED_LAYER = "the source is {name}, and it is damaged or breaks off; write it anew"
+MANY_FILES = (
     "the source is a zip archive of {number} files; unpack it and name the one that holds the table"
 )
 LOCKED = "the source is a zip archive with a password; unpack it and name the file that it holds"
@@ -54,14 +54,14 @@ class Packing(NamedTuple):
     text: bool = False
 
 
-class Members(NamedTuple):
+class ArchiveMembers(NamedTuple):
     """What a zip archive tells of itself: the names of its members, and its type if it has one."""
 
     names: Sequence[str]
     mimetype: str
 
 
-class Plain(NamedTuple):
+class PlainFile(NamedTuple):
     """A file without its layers: their names, the name of the file in them, and its bytes."""
 
     layers: tuple[str, ...]
@@ -129,8 +129,8 @@ UNMARKED = {  # text of two bytes a character without a mark of their order
 
 
 def strip_layers(
-    opener: Opener, name: str, name_archive: Callable[[Members | None, str], str]
-) -> Plain:
+    opener: Opener, name: str, name_archive: Callable[[ArchiveMembers | None, str], str]
+) -> PlainFile:
     """Find out how a file is packed; `name` is its file name.
 
     `name_archive` gives the format of a zip archive by its members (None where it is damaged) and
@@ -140,13 +140,13 @@ def strip_layers(
     """
     layers: list[str] = []
     while True:
-        head = _read(opener, layers, HEAD)
+        head = _read(opener, layers, HEAD_BYTES)
         packing = _find_packing(head)
         if packing is None or len(layers) == MOST_LAYERS:
-            return Plain(tuple(layers), name, opener, head)
+            return PlainFile(tuple(layers), name, opener, head)
         if packing.begins == (ZIP,):
             if archive := name_archive(_read_members(opener), name):
-                return Plain(tuple(layers), name, opener, head, archive)
+                return PlainFile(tuple(layers), name, opener, head, archive)
             name = _name_in_archive(opener)
         elif not packing.text:
             name = PurePosixPath(name).stem
@@ -154,7 +154,7 @@ def strip_layers(
         layers.append(packing.name)
 
 
-def read_whole(plain: Plain) -> bytes:
+def read_whole(plain: PlainFile) -> bytes:
     """All bytes of a file without its layers; refused: a damaged layer."""
     return _read(plain.open, plain.layers)
 
@@ -173,7 +173,7 @@ def _read(opener: Opener, layers: Sequence[str], size: int = -1) -> bytes:
     except ERRORS:
         if not layers:
             raise
-    raise InputError(DAMAGED.format(name=layers[-1]))
+    raise InputError(DAMAGED_LAYER.format(name=layers[-1]))
 
 
 def _find_packing(head: bytes) -> Packing | None:
@@ -206,14 +206,14 @@ def _list_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def _read_members(opener: Opener) -> Members | None:
+def _read_members(opener: Opener) -> ArchiveMembers | None:
     """The members of a zip archive; None where it is damaged."""
     try:
         with ExitStack() as held:
             archive = held.enter_context(zipfile.ZipFile(opener(held)))
             names = archive.namelist()
             about = archive.read("mimetype").decode("latin-1") if "mimetype" in names else ""
-            return Members(names, about)
+            return ArchiveMembers(names, about)
     except ERRORS:
         return None
 
@@ -223,5 +223,5 @@ def _name_in_archive(opener: Opener) -> str:
     with ExitStack() as held, zipfile.ZipFile(opener(held)) as archive:
         members = _list_members(archive)
     if len(members) != 1:
-        raise InputError(MANY.format(number=len(members) or "no"))
+        raise InputError(MANY_FILES.format(number=len(members) or "no"))
     return PurePosixPath(members[0].filename).name

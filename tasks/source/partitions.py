@@ -16,7 +16,7 @@ from tasks.source.sources import Source
 from tasks.source.values import call_or_refuse
 
 By = Literal["day", "week", "month", "quarter", "year"]
-UNREADABLE = "the source holds values that cannot be read; cast or convert them"
+UNREADABLE_VALUES = "the source holds values that cannot be read; cast or convert them"
 # What a label of each length of time looks like, and an example of it.
 FORMS: dict[str, tuple[str, str]] = {
     "day": (r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", "2014-03-05"),
@@ -71,7 +71,9 @@ class Picked(Reading):
         self.source = source.at(None)
         self.beside = self._disk = None
         self._foreign, self._kept, self._many = {}, {}, False
-        self._content, self.sha256 = call_or_refuse(lambda: sort_and_hash_rows(rows), UNREADABLE)
+        self._content, self.sha256 = call_or_refuse(
+            lambda: sort_and_hash_rows(rows), UNREADABLE_VALUES
+        )
         self._own = self.sha256
 
     @classmethod

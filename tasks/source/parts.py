@@ -24,11 +24,11 @@ from tasks.source.csv_rows import CLOSED
 from tasks.source.formats.columnar import Parquet
 from tasks.source.values import call_or_refuse
 
-NOTHING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
-MOVED = "the source changed while it was read; run again when nobody writes to it"
-DAMAGED = "a file of the source is no readable Parquet; write it anew"
-SIGNS = re.compile(r"[*?]")
-WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
+CHANGED_MEANWHILE = "the source changed while it was read; run again when nobody writes to it"
+NO_PARQUET = "a file of the source is no readable Parquet; write it anew"
+WILDCARDS = re.compile(r"[*?]")
+WHOLE_LABEL = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 class Parts(NamedTuple):
@@ -45,7 +45,7 @@ class Parts(NamedTuple):
 
 def is_pattern(path: Place) -> bool:
     """Whether a path is a pattern; a local file of that very name is none."""
-    named = SIGNS.search(str(path)) is not None
+    named = WILDCARDS.search(str(path)) is not None
     return named and not (isinstance(path, Path) and path.exists())
 
 
@@ -76,11 +76,11 @@ def read_parts(path: Place, key: str) -> Parts:
     try:
         files = tuple((name, (folder / name).read_bytes()) for name in before)
     except FileNotFoundError:
-        raise InputError(MOVED) from None
+        raise InputError(CHANGED_MEANWHILE) from None
     except PermissionError:
         raise InputError(CLOSED) from None
     if _list_files(folder, pattern) != before:
-        raise InputError(MOVED)
+        raise InputError(CHANGED_MEANWHILE)
     return Parts(files)
 
 
@@ -93,7 +93,7 @@ def read_object(path: ObjectPath, key: str) -> bytes:
     except FileNotFoundError:
         raise InputError(f"the source {path.name} was not found; correct {key}") from None
     if before != after:
-        raise InputError(MOVED)
+        raise InputError(CHANGED_MEANWHILE)
     return content
 
 
@@ -111,14 +111,14 @@ def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     for number, (_, data) in enumerate(parts.files):
         stated = [pl.lit(each[number], dtype=each.dtype).alias(each.name) for each in added]
         frame = _scan_parquet(data).with_columns(stated).select(cs.by_name(*needed))
-        frames.append(call_or_refuse(frame.collect, DAMAGED))
+        frames.append(call_or_refuse(frame.collect, NO_PARQUET))
     return pl.concat(frames)
 
 
 def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
     """Columns and types of the files; refused where they differ."""
     schemas = [
-        call_or_refuse(lambda: dict(_scan_parquet(data).collect_schema()), DAMAGED)  # noqa: B023
+        call_or_refuse(lambda: dict(_scan_parquet(data).collect_schema()), NO_PARQUET)  # noqa: B023
         for _, data in parts.files
     ]
     if other := sum(schema != schemas[0] for schema in schemas):
@@ -148,7 +148,7 @@ def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
     if not is_pattern(path):
         return path, None
     parts = str(path).split("/")
-    first = next(number for number, part in enumerate(parts) if SIGNS.search(part))
+    first = next(number for number, part in enumerate(parts) if WILDCARDS.search(part))
     start = "/".join(parts[:first]) or "/"
     folder = ObjectPath(start) if isinstance(path, ObjectPath) else Path(start)
     return folder, _compile_pattern("/".join(parts[first:]))
@@ -181,7 +181,7 @@ def _list_local_files(folder: Path) -> dict[str, tuple[str, ...]]:
                 now = (about.st_size, about.st_mtime_ns, about.st_ino)
                 stamps[path.relative_to(folder).as_posix()] = tuple(map(str, now))
     except FileNotFoundError:
-        raise InputError(MOVED) from None
+        raise InputError(CHANGED_MEANWHILE) from None
     except PermissionError:
         raise InputError(CLOSED) from None
     return stamps
@@ -216,8 +216,8 @@ def _of_names(parts: Parts) -> dict[str, pl.Series]:
     columns = {}
     for key in _list_partition_keys(parts):
         values = [_parse_partition_pairs(name)[key] for name, _ in parts.files]
-        given = [None if value == NOTHING else value for value in values]
-        whole = all(value is None or WHOLE.fullmatch(value) for value in given)
+        given = [None if value == HIVE_MISSING else value for value in values]
+        whole = all(value is None or WHOLE_LABEL.fullmatch(value) for value in given)
         texts = pl.Series(key, given, dtype=pl.String)
         columns[key] = texts.cast(pl.Int64) if whole else texts
     return columns

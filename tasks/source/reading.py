@@ -20,7 +20,7 @@ from tasks.source.database_types import build_type_refusal
 from tasks.source.databases import query_database
 from tasks.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts
 from tasks.source.sources import (
-    EMPTY,
+    EMPTY_SOURCE,
     Source,
     content_of,
     file_arrays,
@@ -112,7 +112,7 @@ class Reading:
         assert isinstance(path, ObjectPath)
         content = read_object(path, self.source.key)
         if not content:
-            raise InputError(EMPTY)
+            raise InputError(EMPTY_SOURCE)
         return Content(content, is_packed(path))
 
     def __repr__(self) -> str:

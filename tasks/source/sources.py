@@ -16,7 +16,7 @@ from tasks.source.formats.base import Dialect, Format
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
 from tasks.source.values import FORM
 
-EMPTY = "the source is empty; a table with at least 2 rows is required"
+EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
 MOST_TOLD = 8  # doubled names that a refusal tells
 
 
@@ -164,7 +164,7 @@ def _read_names(source: Source, found: Format, file: Path | Content) -> list[str
         return names
     headed = "header" in found.options
     if headed and not names:
-        raise InputError(EMPTY)
+        raise InputError(EMPTY_SOURCE)
     return require_distinct_names(names, shown=not headed)
 
 
@@ -178,7 +178,7 @@ def require_file(path: Path, key: str = "source.path") -> None:
             "(a plan's paths start at its folder)"
         )
     if path.stat().st_size == 0:
-        raise InputError(EMPTY)
+        raise InputError(EMPTY_SOURCE)
 
 
 def require_distinct_names(names: Sequence[str], *, shown: bool = True) -> list[str]:

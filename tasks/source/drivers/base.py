@@ -1,9 +1,11 @@
 """A kind of database: how its addresses are written, and how a query is run there."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from tasks.source.database_types import Answer
+from tasks.source.sources import require_file
 
 
 class Database(NamedTuple):
@@ -32,3 +34,10 @@ class Database(NamedTuple):
     ends: tuple[str, ...] = ()
     common: bool = False
     has_older_hash: bool = False
+
+
+def require_database_file(uri: str) -> Path:
+    """The path of a database file by its address; refused where there is none."""
+    path = Path(uri.partition(":///")[2]).absolute()
+    require_file(path, "source.uri")
+    return path

@@ -1,22 +1,19 @@
 """What a query selects in DuckDB."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source.database_types import Answer, build_type_refusal
-from tasks.source.drivers.base import Database
-from tasks.source.sources import require_file
+from tasks.source.drivers.base import Database, require_database_file
 
-START = "duckdb:///"
 ONE_SELECT = "source.query is not one SELECT, and a source is only read; give one SELECT"
 IN_UTC = "set global TimeZone = 'UTC'"  # else the machine's zone decides days and fingerprint
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
-QUIET: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
-WHOLE = {
+QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
+WHOLE_DUCKDB = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DECIMAL", "VARCHAR", "UUID", "JSON", "ENUM"),
     *("DATE", "TIME", "TIME_NS", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"),
@@ -28,11 +25,10 @@ UNREAD = ("INTERVAL", "UNION(")  # no frame takes them
 
 def fetch_from_duckdb(uri: str, statement: str, form: int) -> Answer:
     """The rows of one SELECT, of a file opened to read only; refused: types that no frame takes."""
-    path = Path(uri.removeprefix(START)).absolute()
-    require_file(path, "source.uri")
+    path = require_database_file(uri)
     import duckdb
 
-    with duckdb.connect(str(path), read_only=True, config=QUIET) as connection:
+    with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
         if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
             raise InputError(ONE_SELECT)  # copy and attach would write elsewhere
         if form > 1:
@@ -54,13 +50,13 @@ def _name_types(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:
         name: of
         for name, of in zip(names, types, strict=True)
         if of == "HUGEINT"
-        or not (of.partition("(")[0] in WHOLE or of.endswith("]") or of.startswith(NESTED))
+        or not (of.partition("(")[0] in WHOLE_DUCKDB or of.endswith("]") or of.startswith(NESTED))
     }
 
 
 DUCKDB = Database(
     "DuckDB",
-    (START,),
+    ("duckdb:///",),
     fetch_from_duckdb,
     extra="duckdb",
     module="duckdb",

@@ -9,11 +9,11 @@ from tasks.source.database_types import Answer, fetch_selected_rows
 from tasks.source.drivers.base import Database
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
-ONE_MOMENT = "set transaction isolation level serializable"
+SERIALIZABLE = "set transaction isolation level serializable"
 PORT = 1433
-ANSWERS_WITHIN = 30  # seconds for a connection
+LOGIN_SECONDS = 30
 PARAMETERS = {"password", "encryption"}
-UNKNOWN = (
+UNKNOWN_ADDRESS = (
     "source.uri is not understood; write mssql://user@host:1433/database, perhaps with "
     "?encryption=off where the server has none"
 )
@@ -26,7 +26,7 @@ def fetch_from_mssql(uri: str, statement: str, _form: int) -> Answer:
 
     with closing(pymssql.connect(**options)) as connection:
         with closing(connection.cursor()) as cursor:
-            cursor.execute(ONE_MOMENT)
+            cursor.execute(SERIALIZABLE)
         return fetch_selected_rows(connection, statement)
 
 
@@ -40,14 +40,14 @@ def connection_options(uri: str) -> dict[str, Any]:
     except ValueError:
         known = None
     if not known:
-        raise InputError(UNKNOWN)
+        raise InputError(UNKNOWN_ADDRESS)
     return {
         "server": parts.hostname,
         "port": str(port),
         "user": unquote(parts.username or ""),
         "password": stated.get("password", unquote(parts.password or "")),
         "database": database,
-        "login_timeout": ANSWERS_WITHIN,
+        "login_timeout": LOGIN_SECONDS,
         "appname": "crowdcover",
         "encryption": stated.get("encryption", "require"),
     }

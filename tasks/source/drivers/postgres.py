@@ -11,7 +11,7 @@ from tasks.source.database_types import Answer, build_type_refusal
 from tasks.source.drivers.base import Database
 from tasks.source.values import DECIMAL_DIGITS
 
-ONE_MOMENT = "set transaction isolation level repeatable read, read only"
+REPEATABLE_READ = "set transaction isolation level repeatable read, read only"
 MONEY = "select 1::numeric::money"  # in the smallest unit, which a setting of the database decides
 
 
@@ -25,7 +25,7 @@ def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
             "this machine; unset it, and write `at time zone` in source.query where it matters"
         )
     with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
-        cursor.execute(ONE_MOMENT)
+        cursor.execute(REPEATABLE_READ)
         cursor.execute(statement)
         batches = cursor.fetch_record_batch()
         types, scales = _read_types(batches.schema)

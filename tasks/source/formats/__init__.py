@@ -10,25 +10,25 @@ from anon_core.errors import InputError
 from tasks.source.csv_rows import BAD_GZIP, CLOSED, Content, is_packed
 from tasks.source.formats.base import Format
 from tasks.source.formats.columnar import Arrow, Parquet
-from tasks.source.formats.foreign import refuse_foreign, refuse_foreign_archive
+from tasks.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format
 from tasks.source.formats.json_lines import JsonLines
 from tasks.source.formats.npz import Npz
 from tasks.source.formats.text import Csv
 from tasks.source.formats.workbook import Workbook
 from tasks.source.packing import (
-    DAMAGED,
+    DAMAGED_LAYER,
     GZIP,
-    Members,
+    ArchiveMembers,
     Opener,
-    Plain,
+    PlainFile,
     read_whole,
     strip_layers,
 )
 
-TEXT = Csv()
+CSV_TEXT = Csv()
 PARTED = Parquet()  # what a folder of files holds
-FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), TEXT)
-DAMAGED_ARCHIVE = DAMAGED.format(name="a zip archive, as Excel workbooks are")
+FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), CSV_TEXT)
+DAMAGED_ARCHIVE = DAMAGED_LAYER.format(name="a zip archive, as Excel workbooks are")
 
 
 def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
@@ -39,7 +39,7 @@ def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Co
     plain = _plain_of(file, name)
     found = _format_of(plain)
     gzip_alone = plain.layers in ((), (GZIP,))
-    if not plain.layers or (found is TEXT and gzip_alone and is_packed(file)):
+    if not plain.layers or (found is CSV_TEXT and gzip_alone and is_packed(file)):
         return found, file  # text is unpacked while its rows are read
     return found, Content(read_whole(plain), packed=False)
 
@@ -57,10 +57,10 @@ def format_of_path(path: Path) -> Format:
 def format_of_name(name: str) -> Format:
     """The format that the end of a file name tells."""
     end = _find_end(name)
-    return next((each for each in FORMATS if end in each.ends), TEXT)
+    return next((each for each in FORMATS if end in each.ends), CSV_TEXT)
 
 
-def _plain_of(file: Path | Content, name: str) -> Plain:
+def _plain_of(file: Path | Content, name: str) -> PlainFile:
     named = is_packed(file)
     try:
         plain = strip_layers(_build_opener(file), name, _name_archive)
@@ -81,17 +81,17 @@ def _build_opener(file: Path | Content) -> Opener:
     return lambda _held: io.BytesIO(file.data)
 
 
-def _format_of(plain: Plain) -> Format:
+def _format_of(plain: PlainFile) -> Format:
     if plain.archive:
         return next(each for each in FORMATS if each.name == plain.archive)
     for each in FORMATS:
         if each.fits(plain.head):
             return each
-    refuse_foreign(plain.head)
+    refuse_foreign_format(plain.head)
     return format_of_name(plain.name)
 
 
-def _name_archive(members: Members | None, name: str) -> str:
+def _name_archive(members: ArchiveMembers | None, name: str) -> str:
     """The name of a zip archive's format; empty where it packs a file of another format."""
     for each in FORMATS:
         if _find_end(name) in each.zip_ends if members is None else each.fits_members(members):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.packing import Members
+from tasks.source.packing import ArchiveMembers
 
 
 class Dialect(NamedTuple):
@@ -50,7 +50,7 @@ class Format(Protocol):
         """Whether a file that begins so is of this format."""
         return False
 
-    def fits_members(self, members: Members) -> bool:
+    def fits_members(self, members: ArchiveMembers) -> bool:
         """Whether a zip archive of these members is a file of this format."""
         return False
 

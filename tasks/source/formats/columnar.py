@@ -14,7 +14,7 @@ from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Format
 from tasks.source.values import DECIMAL_DIGITS, call_or_refuse
 
-DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
+BREAKS_OFF = "the source breaks off or is damaged: not every row could be read; write it anew"
 FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
 STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
 
@@ -77,7 +77,7 @@ class _Columnar(Format):
                     f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
                     f"{DECIMAL_DIGITS} are read; convert it or give it role = 'drop'"
                 )
-        return call_or_refuse(lambda: chosen.collect(engine="streaming"), DAMAGED)
+        return call_or_refuse(lambda: chosen.collect(engine="streaming"), BREAKS_OFF)
 
 
 class Parquet(_Columnar):

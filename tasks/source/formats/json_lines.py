@@ -11,7 +11,7 @@ from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Format, read_bytes
 from tasks.source.formats.cells import type_column
-from tasks.source.packing import HEAD
+from tasks.source.packing import HEAD_BYTES
 
 
 class JsonLines(Format):
@@ -29,7 +29,7 @@ class JsonLines(Format):
         try:
             return isinstance(json.loads(line), dict)
         except ValueError:
-            cut_off = not ended and len(head) >= HEAD
+            cut_off = not ended and len(head) >= HEAD_BYTES
             return cut_off and line[1:].lstrip().startswith(b'"')
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Format, read_bytes
-from tasks.source.packing import Members
+from tasks.source.packing import ArchiveMembers
 from tasks.source.values import call_or_refuse
 
-DAMAGED = "the source is not a readable .npz file of arrays; write it anew"
+NO_ARRAYS = "the source is not a readable .npz file of arrays; write it anew"
 
 
 class Npz(Format):
@@ -26,7 +26,7 @@ class Npz(Format):
     zip_ends: ClassVar[tuple[str, ...]] = ends
     holds_arrays: ClassVar[bool] = True
 
-    def fits_members(self, members: Members) -> bool:
+    def fits_members(self, members: ArchiveMembers) -> bool:
         """All of them are arrays."""
         names = members.names
         return bool(names) and all(name.lower().endswith(".npy") for name in names)
@@ -56,4 +56,4 @@ def _load_arrays(data: bytes, needed: Sequence[str]) -> Mapping[str, NDArray[Any
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return {name: file[name] if name in needed else np.empty(0) for name in file.files}
 
-    return call_or_refuse(arrays, DAMAGED)
+    return call_or_refuse(arrays, NO_ARRAYS)

@@ -11,12 +11,12 @@ from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Format, read_bytes
 from tasks.source.formats.cells import text_of, type_column
-from tasks.source.packing import Members
+from tasks.source.packing import ArchiveMembers
 from tasks.source.values import call_or_refuse
 
 SHEETS = "application/vnd.oasis.opendocument.spreadsheet"
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls, and of workbooks with a password
-UNREADABLE = (
+UNREADABLE_SHEET = (
     "the source looks like a workbook (Excel .xlsx or .xls, OpenDocument .ods) and cannot be read: "
     "it is damaged or has a password; save it anew without one, or export the sheet as CSV"
 )
@@ -34,7 +34,7 @@ class Workbook(Format):
         """An old workbook; newer ones are zip archives."""
         return head.startswith(OLD)
 
-    def fits_members(self, members: Members) -> bool:
+    def fits_members(self, members: ArchiveMembers) -> bool:
         """An OpenDocument sheet states its type, Excel has a folder of its own."""
         if members.mimetype:
             return members.mimetype.startswith(SHEETS)
@@ -69,7 +69,7 @@ class Workbook(Format):
 def _read_rows(file: Path | Content, dialect: Dialect) -> list[list[Any]]:
     """The rows of the sheet that are not blank, all as wide; an empty cell is None."""
     data = read_bytes(file)
-    rows = call_or_refuse(lambda: _read_sheet(data, dialect.sheet), UNREADABLE)
+    rows = call_or_refuse(lambda: _read_sheet(data, dialect.sheet), UNREADABLE_SHEET)
     given = [[None if cell == "" else cell for cell in row] for row in rows]
     return [row for row in given if any(cell is not None for cell in row)]
 

@@ -33,7 +33,7 @@ def write(folder, frame=FRAME):
     rows = [*frame.iter_slices(1)]
     random.shuffle(rows)
     for row in rows:
-        year, land = row["year"].item(), row["land"].item() or parts.NOTHING
+        year, land = row["year"].item(), row["land"].item() or parts.HIVE_MISSING
         place = folder / f"year={year}" / f"land={land}"
         place.mkdir(parents=True)
         row.drop("year", "land").write_parquet(place / "part-0.parquet")
