@@ -89,9 +89,14 @@ def require_exact_page(packed: bytes, codec: int, size: int) -> None:
     is checked while it is unpacked.
     """
     exact = codec == PLAIN and len(packed) == size
-    if codec == ZSTD:
+    if codec == ZSTD and packed.startswith(zstandard.FRAME_HEADER):  # a skippable frame is none
         frame = zstandard.ZstdDecompressor().decompressobj()
         with suppress(zstandard.ZstdError):
-            exact = len(frame.decompress(packed)) == size and frame.eof and not frame.unused_data
+            exact = (
+                zstandard.frame_content_size(packed) == size  # limits what is unpacked
+                and len(frame.decompress(packed)) == size
+                and frame.eof
+                and not frame.unused_data
+            )
     if not exact:
         raise ValueError(LOOSE)

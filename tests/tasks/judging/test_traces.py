@@ -150,12 +150,12 @@ def test_a_frame_that_no_reader_unpacks_is_found():
     """A skippable frame of Zstandard behind the content of a page, its size made to fit."""
     skippable = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"more"
     frame = b"\x28\xb5\x2f\xfd\x20\x04\x21\x00\x00text"
+    longer = frame[:5] + b"\x05" + frame[6:]  # states one byte more than it holds
     require_exact_page(frame, ZSTD, 4)
+    require_exact_page(zstandard.ZstdCompressor().compress(b""), ZSTD, 0)
     for packed, size in (
-        (frame + skippable, 4),
-        (skippable + frame, 4),
-        (frame[:-1], 4),
-        (frame, 5),
+        *((frame + skippable, 4), (skippable + frame, 4), (skippable, 0), (b"", 0)),
+        *((frame[:-1], 4), (frame, 5), (longer, 4), (longer, 5)),
     ):
         with pytest.raises(ValueError, match="no part of its rows"):
             require_exact_page(packed, ZSTD, size)
