@@ -6,21 +6,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
-from kinds.checks import (
-    LimitsSection,
-    declare_attack_limit,
-    declare_limit,
-    declare_unchanged_limit,
-)
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.limits import (
-    LimitNumber,
-    Sections,
-    StarterLine,
-    build_number,
-    read_number,
-)
+from tasks.judging.limits import LimitNumber, Sections, StarterLine, build_number, read_number
 
 LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]

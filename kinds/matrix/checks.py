@@ -6,21 +6,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
-from kinds.checks import (
-    LimitsSection,
-    declare_attack_limit,
-    declare_limit,
-    declare_unchanged_limit,
-)
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.limits import (
-    LimitNumber,
-    Sections,
-    StarterLine,
-    read_attacks,
-    read_number,
-)
+from tasks.judging.limits import LimitNumber, Sections, StarterLine, read_attacks, read_number
 
 
 class DriftSection(Section):

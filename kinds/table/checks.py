@@ -7,12 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
-from kinds.checks import (
-    LimitsSection,
-    declare_attack_limit,
-    declare_limit,
-    declare_unchanged_limit,
-)
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share, or_off
 from kinds.table import limits
@@ -222,10 +217,7 @@ class ChecksSection(LimitsSection):
         documented="in which a larger share of the cells is as in the source, see below",
         remedy="raise k or the limit",
         starter=StarterLine(
-            6,
-            "0.99",
-            "refuses a release in which all cells are as in the source",
-            offered=True,
+            6, "0.99", "refuses a release in which all cells are as in the source", offered=True
         ),
     )
 
