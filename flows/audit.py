@@ -143,7 +143,7 @@ def _as_published(
         codebook_form(folder, plan.kind.codebook),
         manifest_form(folder, _list_manifest_keys(plan, audit)),
     )
-    audit = audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
+    audit = audit_folder(folder, audit, plan.limits.release_limits, promise, plan.kind.comparable)
     if not audit.passed:  # what is described follows from what is broken
         return audit
     manifest = read_manifest(folder)

@@ -111,7 +111,7 @@ def _admit_source(
     run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     parent = order.releases
     refuse_unfinished(run)
-    folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(run, parent, order.limits.release_limits, order.about.claims)
     if folder is not None:
         if (terms := order.publish.terms) is not None:
             require_approved(run, folder, Rules.of(terms.rules))

@@ -116,7 +116,9 @@ def _release_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> 
     finally:
         source.end()
     parent = order.releases
-    folder = find_published_folder(version.run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(
+        version.run, parent, order.limits.release_limits, order.about.claims
+    )
     if folder is None:
         raise FolderError(
             f"version {version.number} of the series does not stand in {parent} as it was "
@@ -143,7 +145,7 @@ def _admit_source(
     with run.hold_lock():
         refuse_unfinished(run)
         begin_attempt(run, order.name)
-        folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
+        folder = find_published_folder(run, parent, order.limits.release_limits, order.about.claims)
         if folder is not None:
             if (terms := order.publish.terms) is not None:
                 require_approved(run, folder, Rules.of(terms.rules))
@@ -187,7 +189,7 @@ def _run_stages(
     split = None if version is None else version.split
     rows = anonymize(run, kind, data, (ingested, encoded), maker, compute, split)
     checked = check(
-        run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
+        run, kind, data, (maker.promise, order.limits.release_limits), rows, to.formats, reading
     )
     if version is not None:
         whole_version = version.whole(run, to.ledger, encoded, checked)
@@ -203,7 +205,7 @@ def _run_stages(
         },
         **kind.describe_columns(data),
         **order.about.claims,
-        "checks": order.limits.floors.claims(checked.sections),
+        "checks": order.limits.release_limits.list_claims(checked.sections),
         "anonymizer": order.maker_settings,
         **drift_claims(run, kind, last, changes, checked),
         **beside_others(run, checked, to),

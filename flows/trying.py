@@ -145,7 +145,7 @@ def _try_setting(
         write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
         rows, sections = _measure_setting(order, run, reading, vault)
         numbers = words_called(order.kind.name).compared(sections)
-        short = [each for each in order.limits.floors.requirements(sections) if not each.holds]
+        short = order.limits.release_limits.list_shortfalls(sections)
         told = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
         told += "".join(f"; {each.shortfall}" for each in short[1:])
         return rows, outcome(numbers, told, 4 if short else 0)

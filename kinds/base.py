@@ -22,8 +22,7 @@ from kinds.section import PlanError
 from kinds.versions import Versions
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
-from tasks.judging.drift import Changes, DriftLimits
-from tasks.judging.floors import Floors
+from tasks.judging.drift import Changes
 from tasks.judging.manifest_keys import Keys
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
@@ -33,20 +32,6 @@ from tasks.vault.storage import Run, Stored
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]]
-
-
-class Checks(Protocol):
-    """[checks] of a plan, as a kind types it."""
-
-    @property
-    def floors(self) -> Floors:
-        """What the measured numbers must reach."""
-        ...
-
-    @property
-    def drift_limits(self) -> DriftLimits | None:
-        """How far the data may drift since the last release; None where nothing is compared."""
-        ...
 
 
 class KindPlan(Protocol):

@@ -123,7 +123,7 @@ def _find_passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[s
 def _read_outcome(expectation: Expectation, passed: set[str]) -> Outcome:
     about = getattr(expectation, "about", getattr(expectation, "column", None))
     return Outcome(
-        expectation.expectation_type,
+        getattr(expectation, "called", expectation.expectation_type),
         about,
         expectation.id in passed,
         _word_expectation(expectation),

@@ -4,42 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Measure = Literal[
-    "utility",
-    "information",
-    "distinct values",
-    "values by entropy",
-    "odds",
-    "distance",
-    "uniform crowds",
-    "identical rows",
-    "row loss",
-    "attack success",
-    "jaccard",
-    "discrepancy",
-    "degree error",
-    "vertices below",
-    "unchanged",
-]
 Sense = Literal["at least", "at most", "below"]
-
-SENSES: dict[Measure, Sense] = {
-    "utility": "at least",
-    "information": "at least",
-    "distinct values": "at least",
-    "values by entropy": "at least",
-    "odds": "below",
-    "distance": "at most",
-    "uniform crowds": "at most",
-    "identical rows": "at least",
-    "row loss": "at most",
-    "attack success": "at most",
-    "jaccard": "at least",
-    "discrepancy": "at most",
-    "degree error": "at most",
-    "vertices below": "at most",
-    "unchanged": "at most",
-}
 ROUNDING = 1e-9  # allowed for the rounding of sums
 
 
@@ -49,37 +14,38 @@ class Requirement:
 
     Parameters
     ----------
-    measure : Measure
-        What was measured; it decides on which side of the limit the number must lie.
+    sense : Sense
+        On which side of the limit the number must lie.
     about : str or None
         The column or the attack that the number is about; None for the whole release.
     found : float or None
         The measured number; None if it was not measured or has no bound.
     required : float
         The limit.
-    l : int or None
-        For odds: the values from the l-th commonest on are counted together.
+    expectation, expected : str
+        What is expected, as a verdict names it and as a sentence.
     """
 
-    measure: Measure
+    sense: Sense
     about: str | None = None
     found: float | None
     required: float
-    l: int | None = None
+    expectation: str
+    expected: str
 
     @property
     def holds(self) -> bool:
         """Whether the number reaches its limit."""
-        return is_limit_reached(self.measure, self.found, self.required)
+        return is_limit_reached(self.sense, self.found, self.required)
 
 
-def is_limit_reached(measure: Measure, found: float | None, required: float) -> bool:
+def is_limit_reached(sense: Sense, found: float | None, required: float) -> bool:
     """Whether a number is on the required side of its limit.
 
     Parameters
     ----------
-    measure : Measure
-        What was measured.
+    sense : Sense
+        Which side that is.
     found : float or None
         None, nan and infinity reach no limit.
     required : float
@@ -91,7 +57,7 @@ def is_limit_reached(measure: Measure, found: float | None, required: float) -> 
     """
     if found is None or not math.isfinite(found):
         return False
-    match SENSES[measure]:
+    match sense:
         case "at least":
             return found >= required - _compute_slack(required)
         case "at most":

@@ -27,7 +27,8 @@ from flows.plan.publishing import PublishSection
 from flows.plan.refusals import describe_setting_rule, explain_validation_error
 from flows.plan.series import SeriesSection, refuse_with_series
 from kinds import KINDS, kind_called
-from kinds.base import Checks, Kind
+from kinds.base import Kind
+from kinds.checks import LimitsSection
 from kinds.nearest import did_you_mean
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
@@ -165,9 +166,9 @@ class ReleasePlan(Section):
         return plan
 
     @property
-    def limits(self) -> Checks:
+    def limits(self) -> LimitsSection:
         """[checks], typed by the kind."""
-        checks: Checks = self.checks
+        checks: LimitsSection = self.checks
         return checks
 
     @property

@@ -1,15 +1,15 @@
 """[checks] of a plan for a graph: limits that a release must meet; they never shape it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
+from tasks.judging.limits import LimitNumber, Sections, StarterLine, build_number, read_number
 
 LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]
@@ -36,37 +36,92 @@ class DriftSection(Section):
 OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
-class ChecksSection(Section):
+def _read_hiding(measured: Sections, _: float) -> Iterator[LimitNumber]:
+    below, records = measured["privacy"]["below"], measured["privacy"]["records"]
+    yield build_number(below / records, finding=f"{below} of {records}")
+
+
+class ChecksSection(LimitsSection):
     """[checks].
 
     Attributes
     ----------
-    max_below : the share of the vertices that may hide among fewer than they demand.
-    max_discrepancy : mean change of the chance that two vertices are connected.
-    max_degree_error : mean change of an expected degree.
-    max_attack_success : how often an attacker may find a vertex, on average.
-    max_unchanged : the share of the edges of source and release that may be as in the source; less
-        than 1 refuses a release in which nothing was hidden.
     drift : how much the data may change since the last release; 'off' compares nothing.
     """
 
-    max_below: Share | None = None
-    max_discrepancy: Share | None = None
-    max_degree_error: Positive | None = None
-    max_attack_success: Share | None = None
-    max_unchanged: Share | None = None
+    max_below: Share | None = declare_limit(
+        name="vertices below",
+        sense="at most",
+        expected="At most a share of {required} of the vertices hides among fewer than they "
+        "demand.",
+        shortfall="{finding} vertices hide among fewer than they demand, a share above "
+        "checks.{key} = {required}",
+        numbers=_read_hiding,
+        description="the share of the vertices that may hide among fewer than they demand.",
+        example="0.02",
+        documented="share that hides among fewer, where eps allows more",
+        remedy="lower k or privacy.eps, or raise the limit",
+        starter=StarterLine(3, "0.0", "share that hides among fewer than k. Raise it with eps"),
+    )
+    max_discrepancy: Share | None = declare_limit(
+        name="discrepancy",
+        sense="at most",
+        expected="The chance of two vertices to be connected differs by at most {required} on "
+        "average.",
+        shortfall="chances of two vertices to be connected differ by {shown} on average, above "
+        "checks.{key} = {required}",
+        numbers=read_number("utility", "discrepancy", form=".3f"),
+        description="mean change of the chance that two vertices are connected.",
+        example="0.1",
+        documented="mean change of the chance that two vertices are connected",
+        remedy=LESS,
+        starter=StarterLine(
+            4,
+            "0.2",
+            "the chance that two vertices are connected changes by 20 points\n"
+            "at most, on average. Refused? Lower k, or raise eps",
+        ),
+    )
+    max_degree_error: Positive | None = declare_limit(
+        name="degree error",
+        sense="at most",
+        expected="Expected degrees differ by at most {required} on average.",
+        shortfall="expected degrees differ by {shown} on average, above checks.{key} = {required}",
+        numbers=read_number("utility", "degree_error", form=".3f"),
+        description="mean change of an expected degree.",
+        example="0.5",
+        documented="mean change of an expected degree",
+        remedy=LESS,
+        starter=StarterLine(5, "0.5", "mean change of an expected degree, in edges", offered=True),
+    )
+    max_attack_success: Share | None = declare_attack_limit(
+        "a chance of",
+        "vertex",
+        description="how often an attacker may find a vertex, on average.",
+        example="0.05",
+        documented="for each thing that an attacker knows",
+        remedy="raise k or the limit",
+        starter=StarterLine(
+            1,
+            "0.05",
+            "the best guess at a vertex is right by 1 in 20 at most, on\n"
+            "average. It is 1/k: change it with k",
+        ),
+    )
+    max_unchanged: Share | None = declare_unchanged_limit(
+        "the edges of source and release",
+        "as in the source",
+        share="same_edges",
+        documented="share of the edges that may be as in the source",
+        remedy="raise k, lower privacy.eps or raise the limit",
+        starter=StarterLine(
+            2,
+            "0.99",
+            "refuses a graph whose edges are all as in the source: where the\n"
+            "vertices hide already, nothing is hidden",
+        ),
+    )
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
-
-    @property
-    def floors(self) -> "GraphFloors":
-        """The limits as the tasks use them."""
-        return GraphFloors(
-            max_below=self.max_below,
-            max_discrepancy=self.max_discrepancy,
-            max_degree_error=self.max_degree_error,
-            max_attack_success=self.max_attack_success,
-            max_unchanged=self.max_unchanged,
-        )
 
     @property
     def drift_limits(self) -> GraphDriftLimits | None:
@@ -75,73 +130,3 @@ class ChecksSection(Section):
             return None
         refuse_unknown(self.drift)
         return limits_of(self.drift, GraphDriftLimits)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GraphFloors(Floors):
-    """The limits of a plan for a graph."""
-
-    max_below: float | None = None
-    max_discrepancy: float | None = None
-    max_degree_error: float | None = None
-    max_attack_success: float | None = None
-    max_unchanged: float | None = None
-
-    def requirements(self, measured: Sections) -> Iterator[Asked]:
-        """Every limit with its measured number."""
-        if self.max_below is not None:
-            yield _require_hiding(self.max_below, measured["privacy"])
-        if self.max_discrepancy is not None:
-            yield _require_discrepancy(self.max_discrepancy, measured["utility"]["discrepancy"])
-        if self.max_degree_error is not None:
-            yield _degree_error(self.max_degree_error, measured["utility"]["degree_error"])
-        if self.max_attack_success is not None:
-            yield from _require_attacks(self.max_attack_success, measured.get("attacks", {}))
-        if self.max_unchanged is not None:
-            edges, remedy = "the edges of source and release", "raise k, lower privacy.eps or raise"
-            same = measured["utility"].get("same_edges")
-            yield build_unchanged_limit(same, self.max_unchanged, edges, f"{remedy} the limit")
-
-
-def _require_hiding(limit: float, privacy: Sections) -> Asked:
-    found = privacy["below"] / privacy["records"]
-    return Asked(
-        measure="vertices below",
-        found=found,
-        required=limit,
-        shown=f"{found:.4f}",
-        shortfall=f"{privacy['below']} of {privacy['records']} vertices hide among fewer than they "
-        f"demand, a share above checks.max_below = {limit}",
-        remedy="lower k or privacy.eps, or raise the limit",
-    )
-
-
-def _require_discrepancy(limit: float, found: float) -> Asked:
-    return Asked(
-        measure="discrepancy",
-        found=found,
-        required=limit,
-        shown=f"{found:.3f}",
-        shortfall=f"chances of two vertices to be connected differ by {found:.3f} on average, "
-        f"above checks.max_discrepancy = {limit}",
-        remedy=LESS,
-    )
-
-
-def _degree_error(limit: float, found: float) -> Asked:
-    return Asked(
-        measure="degree error",
-        found=found,
-        required=limit,
-        shown=f"{found:.3f}",
-        shortfall=f"expected degrees differ by {found:.3f} on average, above "
-        f"checks.max_degree_error = {limit}",
-        remedy=LESS,
-    )
-
-
-def _require_attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """The limit for each thing that an attacker knows."""
-    for name, attack in attacks.items():
-        remedy = "raise k or the limit"
-        yield attack_success(name, attack["success"], limit, "a chance of", remedy, "vertex")

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kinds.checks import WIDE, propose_limits
+from kinds.graph.checks import ChecksSection
 from kinds.section import PlanError, toml_text
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
@@ -27,18 +29,11 @@ decide = ["k", "knows"]
 
 [checks]                          # a release beyond a limit is not published. Change a limit, or
                                   # delete its line, if you can say why
-max_attack_success = 0.05         # the best guess at a vertex is right by 1 in 20 at most, on
-                                  # average. It is 1/k: change it with k
-max_unchanged = 0.99              # refuses a graph whose edges are all as in the source: where the
-                                  # vertices hide already, nothing is hidden
-max_below = 0.0                   # share that hides among fewer than k. Raise it with eps
-max_discrepancy = 0.2             # the chance that two vertices are connected changes by 20 points
-                                  # at most, on average. Refused? Lower k, or raise eps
+"""
+OFFERED = """\
 # Defaults: a next graph may differ so much (docs/how-to/drift.md).
 # drift = {vertices = 0.3, edges = 0.3, expected_edges = 0.3, utility = 0.05}
-# More limits. Take the mark away to set one.
-# max_degree_error = 0.5          # mean change of an expected degree, in edges
-"""
+# More limits. Take the mark away to set one."""
 
 
 def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> str:
@@ -76,6 +71,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     return (
         f'{HEAD}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
         f"directions\n\n[columns]\n{lines}{named}{PRIVACY}"
+        f"{propose_limits(ChecksSection, {}, OFFERED, WIDE)}\n"
     )
 
 

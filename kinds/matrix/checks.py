@@ -1,15 +1,15 @@
 """[checks] of a plan for a matrix: limits that a release must meet; they never shape it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
+from tasks.judging.limits import LimitNumber, Sections, StarterLine, read_attacks, read_number
 
 
 class DriftSection(Section):
@@ -33,31 +33,64 @@ class DriftSection(Section):
 OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
-class ChecksSection(Section):
+def _read_attacks(measured: Sections, stated: float) -> Iterator[LimitNumber]:
+    """The success for each number of known items that some user has."""
+    for number in read_attacks(measured, stated):
+        if measured["attacks"][number.about]["tried"]:
+            yield number
+
+
+class ChecksSection(LimitsSection):
     """[checks].
 
     Attributes
     ----------
-    min_utility : the Jaccard similarity of released and source entries that must be reached.
-    max_attack_success : how often an attacker may find a user's row, on average.
-    max_unchanged : the share of the entries of source and release that may be in both; less than 1
-        refuses a release in which nothing was hidden.
     drift : how much the data may change since the last release; 'off' compares nothing.
     """
 
-    min_utility: Share = 0.0
-    max_attack_success: Share | None = None
-    max_unchanged: Share | None = None
+    min_utility: Share = declare_limit(
+        0.0,
+        name="jaccard",
+        sense="at least",
+        expected="The Jaccard similarity of released and source entries is at least {required}.",
+        shortfall="the Jaccard similarity {shown} is below checks.{key} = {required}",
+        numbers=read_number("utility", "jaccard", form=".3f"),
+        description="the Jaccard similarity of released and source entries that must be reached.",
+        example="0.7",
+        documented="Jaccard similarity of released and source entries",
+        remedy="lower k or the floor",
+        starter=StarterLine(
+            2,
+            "0.4",
+            "Jaccard similarity: 40 % of what is in source or release is in\n"
+            "both, at least. Refused? Lower k",
+        ),
+    )
+    max_attack_success: Share | None = declare_attack_limit(
+        "a chance of up to",
+        numbers=_read_attacks,
+        description="how often an attacker may find a user's row, on average.",
+        example="0.2",
+        documented="for each number of items that an attacker knows",
+        remedy="raise k or the limit",
+        starter=StarterLine(
+            1,
+            "0.2",
+            "who knows 1, 2, 5 or 10 items of a user finds the user's row by\n"
+            "1 in 5 at most, on average. It is 1/k: change it with k",
+        ),
+    )
+    max_unchanged: Share | None = declare_unchanged_limit(
+        "the entries of source and release",
+        "in both",
+        share="jaccard",
+        documented="share of the entries that may be as in the source",
+        remedy="raise k or the limit",
+        starter=StarterLine(
+            3, "0.99", "refuses a matrix whose entries are all as in the source", offered=True
+        ),
+    )
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
-
-    @property
-    def floors(self) -> "MatrixFloors":
-        """The limits as the tasks use them."""
-        return MatrixFloors(
-            min_utility=self.min_utility,
-            max_attack_success=self.max_attack_success,
-            max_unchanged=self.max_unchanged,
-        )
 
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:
@@ -66,43 +99,3 @@ class ChecksSection(Section):
             return None
         refuse_unknown(self.drift)
         return limits_of(self.drift, MatrixDriftLimits)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatrixFloors(Floors):
-    """The limits of a plan for a matrix."""
-
-    min_utility: float = 0.0
-    max_attack_success: float | None = None
-    max_unchanged: float | None = None
-
-    def requirements(self, measured: Sections) -> Iterator[Asked]:
-        """Every limit with its measured number."""
-        if self.min_utility > 0:
-            yield _require_jaccard(self.min_utility, measured)
-        if self.max_attack_success is not None:
-            yield from _require_attacks(self.max_attack_success, measured.get("attacks", {}))
-        if self.max_unchanged is not None:
-            entries, remedy = "the entries of source and release", "raise k or the limit"
-            jaccard = measured["utility"]["jaccard"]
-            yield build_unchanged_limit(jaccard, self.max_unchanged, entries, remedy)
-
-
-def _require_jaccard(floor: float, measured: Sections) -> Asked:
-    found = measured["utility"]["jaccard"]
-    return Asked(
-        measure="jaccard",
-        found=found,
-        required=floor,
-        shown=f"{found:.3f}",
-        shortfall=f"the Jaccard similarity {found:.3f} is below checks.min_utility = {floor}",
-        remedy="lower k or the floor",
-    )
-
-
-def _require_attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """The limit for each number of known items that some user has."""
-    for name, attack in attacks.items():
-        if attack["tried"]:
-            remedy = "raise k or the limit"
-            yield attack_success(name, attack["success"], limit, "a chance of up to", remedy)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from kinds.checks import WIDE, propose_limits
+from kinds.matrix.checks import ChecksSection
 from kinds.section import PlanError, toml_text
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
@@ -25,12 +27,9 @@ name = "smooth"
 
 [checks]                          # a release beyond a limit is not published. Change a limit, or
                                   # delete its line, if you can say why
-max_attack_success = 0.2          # who knows 1, 2, 5 or 10 items of a user finds the user's row by
-                                  # 1 in 5 at most, on average. It is 1/k: change it with k
-min_utility = 0.4                 # Jaccard similarity: 40 % of what is in source or release is in
-                                  # both, at least. Refused? Lower k
-# More limits. Take the mark away to set one.
-# max_unchanged = 0.99            # refuses a matrix whose entries are all as in the source
+"""
+MORE = "# More limits. Take the mark away to set one."
+DRIFT = """\
 # Defaults: a next source may differ so much (docs/how-to/drift.md).
 # drift = {rows = 0.3, items = 0.3, entries = 0.3, utility = 0.05}
 """
@@ -43,7 +42,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     """
     if source.holds_arrays:
         columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
-        return f"{HEAD}{_format_path(source)}{columns}{PRIVACY}"
+        return f"{HEAD}{_format_path(source)}{columns}{_format_privacy()}"
     if source.has_option("separator") and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
@@ -64,7 +63,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
         f'{HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
         'repeated = "refuse"               # "merge" counts an entry once\n\n'
         f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
-        f"{named}{_format_keyed_line()}{PRIVACY}"
+        f"{named}{_format_keyed_line()}{_format_privacy()}"
     )
 
 
@@ -76,6 +75,10 @@ def _format_path(source: Source) -> str:
             "source.query by hand"
         )
     return f"path = {toml_text(str(source.path))}\n"
+
+
+def _format_privacy() -> str:
+    return f"{PRIVACY}{propose_limits(ChecksSection, {}, MORE, WIDE)}\n{DRIFT}"
 
 
 def _format_keyed_line() -> str:

@@ -7,42 +7,15 @@ from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share, or_off
-from kinds.table.floors import Close, Diverse, TableFloors
+from kinds.table import limits
+from kinds.table.limits import ClosenessSection, DiversitySection
 from tasks.judging.drift import DriftLimits
+from tasks.judging.limits import StarterLine, read_number
 
 COMPARED = ("quasi", "sensitive", "keep")  # roles of the columns that drift is about
-
-
-class DiversitySection(Section):
-    """An entry of [checks] l_diversity.
-
-    Attributes
-    ----------
-    column : a sensitive column.
-    l : how many values each crowd must show, at least.
-    kind : distinct: count values; entropy: count them by how even they are; recursive: (c, l).
-    c : with kind = 'recursive': the most common value may be less than c times the rest.
-    """
-
-    column: str
-    l: Annotated[int, Field(ge=2)]
-    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    c: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-
-
-class ClosenessSection(Section):
-    """An entry of [checks] t_closeness.
-
-    Attributes
-    ----------
-    column : a sensitive column.
-    t : how far the values of a crowd may be from those of all rows.
-    """
-
-    column: str
-    t: Share
 
 
 class DriftSection(Section):
@@ -80,38 +53,173 @@ Diversities = DiversitySection | list[DiversitySection]
 Closenesses = ClosenessSection | list[ClosenessSection]
 
 
-class ChecksSection(Section):
+class ChecksSection(LimitsSection):
     """[checks]; l_diversity and t_closeness take one table or a list of tables.
 
     Attributes
     ----------
-    min_utility : the share of bits that must stay visible.
-    columns : for quasi-identifiers: the information that each must keep, 1 - NCP.
-    l_diversity : how many values of a sensitive column each crowd must show.
-    t_closeness : how close the sensitive values of each crowd must be to those of all rows.
-    max_uniform : the share of the people who may hide in a crowd with one value.
-    equivalence_k : how many identical rows there must be of each row, itself counted.
-    max_row_loss : the share of the source rows that may be left out.
     drift : how much the data may change since the last release; 'off' compares nothing.
-    max_attack_success : how often an attacker may name the right row, on average.
-    max_unchanged : the share of the quasi-identifier cells that may be as in the source; less than
-        1 refuses a release in which nothing was hidden.
     """
 
-    min_utility: Share = 0.0
-    columns: dict[str, Share] = {}
+    min_utility: Share = declare_limit(
+        0.0,
+        name="utility",
+        sense="at least",
+        expected="At least {required} of all bits stay visible.",
+        shortfall="utility {shown} is below checks.{key} = {required}",
+        numbers=read_number("utility", "suppression"),
+        description="the share of bits that must stay visible.",
+        example="0.85",
+        documented="with a smaller share of visible bits",
+        remedy="lower k or the floor",
+        starter=StarterLine(
+            3,
+            "0.5",
+            "at least half of the bits must stay visible. Refused? Lower k, or drop\n"
+            "quasi-identifiers",
+        ),
+    )
+    columns: dict[str, Share] = declare_limit(
+        {},
+        name="information",
+        sense="at least",
+        expectation="column information",
+        expected="The column keeps at least {required} of its information, 1 - NCP.",
+        shortfall="column {about!r} keeps {shown} of its information, below checks.{key} = "
+        "{required}",
+        numbers=limits.read_information,
+        description="for quasi-identifiers: the information that each must keep, 1 - NCP.",
+        example="{age = 0.5}",
+        documented="in which a column keeps less information, 1 - NCP",
+        remedy="give it more weight, lower k or the floor",
+        starter=StarterLine(
+            7, "{{{quasi} = 0.5}}", "a share of its information", offered=True, needs="quasi"
+        ),
+    )
     l_diversity: Annotated[
         list[DiversitySection], BeforeValidator(_wrap_in_list, json_schema_input_type=Diversities)
-    ] = []
+    ] = declare_limit(
+        [],
+        **vars(limits.DISTINCT),
+        variants=(limits.ENTROPY, limits.ODDS),
+        numbers=limits.read_diversity,
+        description="how many values of a sensitive column each crowd must show.",
+        example='{column = "income", l = 2}',
+        documented="in which a crowd has fewer than l values",
+        remedy="raise k or lower l",
+        starter=StarterLine(
+            8,
+            "{{column = {sensitive}, l = 2}}",
+            "each crowd shows 2 values at least",
+            offered=True,
+            needs="sensitive",
+        ),
+    )
     t_closeness: Annotated[
         list[ClosenessSection], BeforeValidator(_wrap_in_list, json_schema_input_type=Closenesses)
-    ] = []
-    max_uniform: Share | None = None
-    equivalence_k: Annotated[int, Field(ge=2)] | None = None
-    max_row_loss: Share | None = None
+    ] = declare_limit(
+        [],
+        name="distance",
+        sense="at most",
+        expectation="crowd distance",
+        expected="No crowd's values are farther than {required} from those of the whole table.",
+        subject=limits.OF_COLUMN,
+        shortfall="a crowd has distance {shown} from the whole table, above t = {required}",
+        figure="Greatest distance of a crowd's values of {name} from those of all rows",
+        numbers=limits.read_closeness,
+        description="how close the sensitive values of each crowd must be to those of all rows.",
+        example='{column = "income", t = 0.4}',
+        documented="with a crowd farther than t from all rows",
+        remedy="raise k or t",
+        starter=StarterLine(
+            9,
+            "{{column = {sensitive}, t = 0.5}}",
+            "0: each crowd is as mixed as the table",
+            offered=True,
+            needs="sensitive",
+        ),
+    )
+    max_uniform: Share | None = declare_limit(
+        name="uniform crowds",
+        sense="at most",
+        expected="At most a share of {required} of the people hides in a crowd with one value.",
+        subject=limits.OF_COLUMN,
+        shortfall="{finding} hide in a crowd that shows one value, more than checks.{key} = "
+        "{required} allows",
+        numbers=limits.read_uniform,
+        description="the share of the people who may hide in a crowd with one value.",
+        example="0.1",
+        documented="in which a larger share of the people hides in a crowd with one value",
+        remedy="raise k, set privacy.mix to the column, coarsen groups, drop the column or raise "
+        "the limit",
+        starter=StarterLine(
+            1,
+            "0.05",
+            "at most 5 % of the people may hide in a crowd that shows one value of\n"
+            "a sensitive column: who knows their quasi-identifiers learns it.\n"
+            "Refused? Raise k, or let mix (above) name the column",
+            needs="sensitive",
+            otherwise="with a sensitive column: at most 5 % of the people may hide in a crowd\n"
+            "that shows one value of it",
+        ),
+    )
+    equivalence_k: Annotated[int, Field(ge=2)] | None = declare_limit(
+        name="identical rows",
+        sense="at least",
+        expected="The smallest group of identical rows holds at least {required}.",
+        shortfall="the smallest group of identical rows holds {shown}, fewer than checks.{key} = "
+        "{required}",
+        numbers=read_number("protection", "equivalence_classes", "k", form=""),
+        description="how many identical rows there must be of each row, itself counted.",
+        example="5",
+        documented="in which a row is identical to fewer rows, itself counted",
+        remedy="let anonymizer.name be 'optimal' or 'k-member' with k at least as great, or lower "
+        "the limit",
+        starter=StarterLine(
+            5,
+            "{k}",
+            'each row equals k - 1 others, as [anonymizer] "optimal" makes them',
+            offered=True,
+        ),
+    )
+    max_row_loss: Share | None = declare_limit(
+        name="row loss",
+        sense="at most",
+        expected="At most a share of {required} of the source rows is left out.",
+        shortfall="{shown} source rows are left out, more than checks.{key} = {required} allows",
+        numbers=limits.read_row_loss,
+        description="the share of the source rows that may be left out.",
+        example="0.02",
+        documented="that leaves out a larger share of the source rows",
+        remedy="keep records with missing values, lower k or raise the limit",
+        starter=StarterLine(
+            4, "0.02", 'rules such as missing = "drop" may leave out 2 % of the rows'
+        ),
+    )
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
-    max_attack_success: Share | None = None
-    max_unchanged: Share | None = None
+    max_attack_success: Share | None = declare_attack_limit(
+        "a chance of",
+        numbers=limits.read_row_attacks,
+        description="how often an attacker may name the right row, on average.",
+        example="0.1",
+        documented="in which an attacker names the right row more often, on average",
+        remedy="raise k, coarsen groups or raise the limit",
+        starter=StarterLine(
+            2,
+            "{chance}",
+            "how often somebody may name the right row, on average: 1/k. Change\nit with k",
+        ),
+    )
+    max_unchanged: Share | None = declare_unchanged_limit(
+        "the quasi-identifier cells",
+        "as in the source",
+        share="cells_exact",
+        documented="in which a larger share of the cells is as in the source, see below",
+        remedy="raise k or the limit",
+        starter=StarterLine(
+            6, "0.99", "refuses a release in which all cells are as in the source", offered=True
+        ),
+    )
 
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse keys that do not fit each other or the columns; `roles` by column name."""
@@ -137,31 +245,11 @@ class ChecksSection(Section):
                     "checks.l_diversity: kind = 'recursive' is measured "
                     f"up to l = {MOST_L}; lower l"
                 )
-        if self.max_uniform is not None and "sensitive" not in roles.values():
-            raise PlanError(
-                "checks.max_uniform is about sensitive columns, and no column has role = "
-                "'sensitive'; give one that role, or leave the limit out"
-            )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
         if self.drift is not None:
             compared = [name for name, role in roles.items() if role in COMPARED]
             refuse_unknown(self.drift, compared)
-
-    @property
-    def floors(self) -> TableFloors:
-        """The limits as the tasks use them."""
-        return TableFloors(
-            min_utility=self.min_utility,
-            columns=self.columns,
-            l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),
-            t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
-            max_uniform=self.max_uniform,
-            equivalence_k=self.equivalence_k,
-            max_row_loss=self.max_row_loss,
-            max_attack_success=self.max_attack_success,
-            max_unchanged=self.max_unchanged,
-        )
 
     @property
     def drift_limits(self) -> DriftLimits | None:

@@ -5,11 +5,12 @@ the GDPR is read. A figure is held against the promise or against a limit of the
 Where neither says anything, the result says so; where nothing was measured, too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from anon_core.measures.requirements import Measure, is_limit_reached
+from anon_core.measures.requirements import is_limit_reached
 from kinds.table import attackers
+from kinds.table.checks import ChecksSection
 from kinds.table.facts import count_owners, describe_subjects, promise_of
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, list_promise_counts
 from kinds.table.roles import list_columns_by_role
@@ -36,7 +37,8 @@ NAMES_ROWS = {  # by the name of the attack
     f"{attackers.WITNESS} 2": "an insider who knows the rows of two other people",
     "person": "someone who knows which records are of one person",
 }
-UNIFORM: Measure = "uniform crowds"
+UNIFORM = "uniform crowds"
+MEASURES = ChecksSection.list_measures()
 
 
 def list_risks(manifest: Manifest) -> list[Risk]:
@@ -218,25 +220,16 @@ def _private_k(manifest: Manifest) -> Iterator[Figure]:
     )
 
 
-DIVERSITY: Mapping[Measure, str] = {
-    "distinct values": "Fewest distinct values of {name} in a crowd",
-    "values by entropy": "Fewest values of {name} in a crowd, by entropy",
-    "odds": "Greatest lead of the commonest value of {name} in a crowd",
-    "distance": "Greatest distance of a crowd's values of {name} from those of all rows",
-}
-
-
 def _list_diversity_figures(manifest: Manifest) -> Iterator[Figure]:
     """What the plan demands of the values in a crowd."""
     for asked in manifest.get("checks", []):
-        if asked["measure"] in DIVERSITY:
-            name = printable(asked["about"])
-            required = digits(asked["required"])
-            least = asked["measure"] in ("distinct values", "values by entropy")
+        measure = MEASURES.get(asked["measure"])
+        if measure is not None and measure.figure:
+            least = "at least" if measure.sense == "at least" else "at most"
             yield Figure(
-                DIVERSITY[asked["measure"]].format(name=name),
+                measure.figure.format(name=printable(asked["about"])),
                 digits(asked["found"]),
-                f"{'at least' if least else 'at most'} {required}: the plan",
+                f"{least} {digits(asked['required'])}: the plan",
                 _compare_with_limit(asked["measure"], asked["found"], asked["required"]),
             )
 
@@ -260,7 +253,7 @@ def _list_chance_figures(
         yield Figure(what, measured, f"{one_in(limit)}: the plan", result)
 
 
-def _find_limit(manifest: Manifest, measure: Measure, about: str) -> float | None:
+def _find_limit(manifest: Manifest, measure: str, about: str) -> float | None:
     """The plan's limit of a measure, or None; older manifests state none."""
     for asked in manifest.get("checks", []):
         if asked["measure"] == measure and asked["about"] == about:
@@ -268,10 +261,10 @@ def _find_limit(manifest: Manifest, measure: Measure, about: str) -> float | Non
     return None
 
 
-def _compare_with_limit(measure: Measure, found: float | None, limit: float | None) -> str:
+def _compare_with_limit(measure: str, found: float | None, limit: float | None) -> str:
     if limit is None:
         return NO_LIMIT
-    return WITHIN if is_limit_reached(measure, found, limit) else ABOVE
+    return WITHIN if is_limit_reached(MEASURES[measure].sense, found, limit) else ABOVE
 
 
 def _format_count_of(number: Any, records: Any) -> str:

@@ -1,1 +1,1 @@
-"""Judging releases of any kind: floors, traces, drift."""
+"""Judging releases of any kind: limits, traces, drift."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
-from tasks.judging.floors import Floors
+from tasks.judging.limits import ReleaseLimits
 from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
@@ -112,7 +112,7 @@ UNREADABLE = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be rea
 def audit_folder(
     folder: Path,
     audit: Audit,
-    floors: Floors,
+    limits: ReleaseLimits,
     promise: Promise,
     comparable: Callable[[Mapping[str, Any], Sections], Sections],
 ) -> Audit:
@@ -140,9 +140,9 @@ def audit_folder(
     if "promise" in manifest["privacy"]:  # older manifests do not state it
         sections["privacy"]["promise"] = list(promise.findings)
     audit = audit.also(_compare_numbers(manifest, comparable(manifest, sections)))
-    if not floors.stated:
+    if not limits.stated:
         return audit
-    short = [asked.shortfall for asked in floors.shortfalls(sections)]
+    short = [check.shortfall for check in limits.list_shortfalls(sections)]
     detail = "; ".join(short) or "all are reached"
     return audit.also(Finding("checks of the plan", not short, detail))
 

@@ -12,7 +12,7 @@ from anon_core.promise import Promise
 from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
 from tasks.judging.audit import Audit
-from tasks.judging.floors import Floors, describe_shortfalls
+from tasks.judging.limits import ReleaseLimits, describe_shortfalls
 from tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
 from tasks.orchestration.stage import log_line, stage
 from tasks.source.reading import LOST, Reading
@@ -58,7 +58,7 @@ def check(
     run: Run,
     kind: Kind,
     plan: Any,
-    asked: tuple[Promise, Floors],
+    asked: tuple[Promise, ReleaseLimits],
     anonymized: Stored,
     formats: Sequence[str],
     reading: Reading,
@@ -68,7 +68,7 @@ def check(
     `asked` is what the method promises and what [checks] of the plan demands. Refused: content that
     is not the one ingested, a broken guarantee, a limit of [checks].
     """
-    promise, floors = asked
+    promise, limits = asked
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         again = reading.again()
@@ -101,8 +101,8 @@ def check(
         if not verdict.success:
             raise GuaranteeError(f"{REFUSED}; {sentence}; {describe_page_place(run)}")
         log_line(sentence)
-    if floors.stated:
-        _require_floors(run, stored, floors)
+    if limits.stated:
+        _require_limits(run, stored, limits)
     return CheckedRelease(anonymized, stored)
 
 
@@ -190,20 +190,20 @@ def _list_version_counts(before: Before | None, section: Mapping[str, Any]) -> l
     return [*earlier, {**now, "new": section["rows"] - section["frozen"], "gone": gone}]
 
 
-def _require_floors(run: Run, stored: Stored, floors: Floors) -> None:
+def _require_limits(run: Run, stored: Stored, limits: ReleaseLimits) -> None:
     """Compare the measured numbers with the limits of the plan's [checks]."""
-    asked = list(floors.requirements(stored.facts))
-    if not asked:
+    checks = limits.compare(stored.facts)
+    if not checks:
         return
 
     def make(_: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
-        from validations import required
+        from validations.measured import build_required_suite, frame_measures
         from validations.run import validate_columns as checkpoint
 
-        verdict = checkpoint(required.build_required_suite(asked), required.frame_measures(asked))
+        verdict = checkpoint(build_required_suite(checks), frame_measures(checks))
         outcomes = [
             replace(outcome, found=each.shown)
-            for outcome, each in zip(verdict.outcomes, asked, strict=True)
+            for outcome, each in zip(verdict.outcomes, checks, strict=True)
         ]
         return {}, [replace(verdict, outcomes=tuple(outcomes))]
 
@@ -211,7 +211,7 @@ def _require_floors(run: Run, stored: Stored, floors: Floors) -> None:
     if not verdict.success:
         failed = [
             each
-            for each, outcome in zip(asked, verdict.outcomes, strict=True)
+            for each, outcome in zip(checks, verdict.outcomes, strict=True)
             if not outcome.success
         ]
         short = [each for each in failed if not each.holds]

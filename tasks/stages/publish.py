@@ -11,7 +11,7 @@ from anon_core.errors import GuaranteeError
 from kinds import words_of
 from kinds.catalogued import catalogue_of
 from reports.facts import count_published_rows
-from tasks.judging.floors import Floors
+from tasks.judging.limits import ReleaseLimits
 from tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
 from tasks.orchestration.stage import log_line, stage
 from tasks.people.admit import refuse_second_release
@@ -210,7 +210,7 @@ def _list_deciding_files(folder: Path) -> list[str]:
 
 
 def find_published_folder(
-    run: Run, parent: Place, floors: Floors, about: Mapping[str, Any]
+    run: Run, parent: Place, limits: ReleaseLimits, about: Mapping[str, Any]
 ) -> Place | None:
     """The folder that this run has published here, if it is complete.
 
@@ -226,7 +226,7 @@ def find_published_folder(
     run.mark_released(replace(release, published=True))
     write_verdicts_page(run)
     finding = f"{release.folder.name} was published before and stays as it is"
-    floors.require(manifest, finding, "ease [checks] to keep it")
+    limits.require(manifest, finding, "ease [checks] to keep it")
     if about.get("about") != manifest.get("about"):
         log_line(f"{finding}; [about] of the plan changed since and is not what its report says")
     return release.folder

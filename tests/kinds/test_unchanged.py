@@ -161,7 +161,7 @@ def test_an_older_graph_does_not_tell(tmp_path):
     del document["utility"]["same_edges"]
     assert words_of(document).describe_no_change(document) == ""
     limits = ReleasePlan.load(graph(tmp_path / "b", checks={"max_unchanged": 0.9}).plan).limits
-    (short,) = limits.floors.shortfalls(document)
+    (short,) = limits.release_limits.list_shortfalls(document)
     assert short.shortfall.endswith("limits was not measured when it was published")
     assert short.remedy == "leave checks.max_unchanged out"
 

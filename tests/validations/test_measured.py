@@ -4,28 +4,32 @@ from typing import Any
 
 import numpy as np
 import pytest
-from great_expectations import ExpectationSuite
 
-from anon_core.measures.requirements import SENSES, Requirement
-from validations import measured, required
+from kinds import KINDS, kind_called
+from tasks.judging.limits import Limit, LimitCheck, LimitNumber
+from validations import measured
 from validations.run import validate_columns
 
 NAN, INFINITY = float("nan"), float("inf")
 
 
-def asked(measure: Any, found: float | None, limit: float = 2.0) -> Requirement:
-    return Requirement(
-        measure=measure,
-        about="illness",
-        found=found,
-        required=limit,
-        l=3 if measure == "odds" else None,
+MEASURES = {
+    name: measure
+    for kind in KINDS
+    for name, measure in kind_called(kind).sections["checks"][0].list_measures().items()
+}
+
+
+def asked(measure: str, found: float | None, limit: float = 2.0) -> LimitCheck:
+    number = LimitNumber(
+        found=found, about="illness", required=limit, l=3, measure=MEASURES[measure]
     )
-
-
-def test_every_measure_has_its_expectation() -> None:
-    assert set(required.EXPECTED) == set(SENSES)
-    assert all(expectation.measure == measure for measure, expectation in required.EXPECTED.items())
+    declared: Any = Limit(
+        **{**vars(MEASURES[measure]), **dict.fromkeys(("description", "example", "documented"), "")}
+        | {"numbers": lambda measured, stated: [number], "remedy": ""}
+    )
+    (check,) = declared.compare("key", limit, {})
+    return check
 
 
 @pytest.mark.parametrize(
@@ -55,7 +59,7 @@ def test_below_at_and_above_the_limit_and_without_a_number(
         asked(measure, found) for found in (1.5, 2, 2.5, None, NAN, INFINITY, -INFINITY)
     ]
     verdict = validate_columns(
-        required.build_required_suite(requirements), required.frame_measures(requirements)
+        measured.build_required_suite(requirements), measured.frame_measures(requirements)
     )
     assert tuple(outcome.success for outcome in verdict.outcomes) == (
         *holds,
@@ -85,17 +89,17 @@ def test_below_at_and_above_the_limit_and_without_a_number(
 )
 def test_a_broken_measure_is_not_reached(columns: Any) -> None:
     assert not validate_columns(
-        required.build_required_suite([asked("utility", 9.0)]), columns
+        measured.build_required_suite([asked("utility", 9.0)]), columns
     ).success
     assert validate_columns(
-        required.build_required_suite([asked("utility", 9.0)]), {"requirement 0": np.array([9.0])}
+        measured.build_required_suite([asked("utility", 9.0)]), {"requirement 0": np.array([9.0])}
     ).success
 
 
 def test_limits_of_one_kind_are_told_apart() -> None:
     requirements = [asked("distinct values", 3, limit) for limit in (2, 3, 4)]
     verdict = validate_columns(
-        required.build_required_suite(requirements), required.frame_measures(requirements)
+        measured.build_required_suite(requirements), measured.frame_measures(requirements)
     )
     assert [outcome.success for outcome in verdict.outcomes] == [True, True, False]
     assert [str(failure) for failure in verdict.failures] == [
@@ -104,9 +108,9 @@ def test_limits_of_one_kind_are_told_apart() -> None:
 
 
 def test_words_name_the_limit_and_nothing_that_was_found() -> None:
-    requirements = [asked(measure, 86420135.0, 0.75) for measure in SENSES]
+    requirements = [asked(measure, 86420135.0, 0.75) for measure in MEASURES]
     outcomes = validate_columns(
-        required.build_required_suite(requirements), required.frame_measures(requirements)
+        measured.build_required_suite(requirements), measured.frame_measures(requirements)
     ).outcomes
     assert all("0.75" in outcome.words and "$" not in outcome.words for outcome in outcomes)
     assert "from rank 3 on" in next(
@@ -117,7 +121,7 @@ def test_words_name_the_limit_and_nothing_that_was_found() -> None:
 
 def test_whole_numbers_read_as_such() -> None:
     (outcome,) = validate_columns(
-        required.build_required_suite([asked("distinct values", 5, 3)]),
+        measured.build_required_suite([asked("distinct values", 5, 3)]),
         {"requirement 0": np.array([5])},
     ).outcomes
     assert outcome.words == "Every crowd has at least 3 distinct values."
@@ -127,9 +131,9 @@ def test_the_rule_is_that_of_the_measures(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         measured,
         "is_limit_reached",
-        lambda measure, found, limit: (measure, found, limit) == ("utility", 9.0, 2.0),
+        lambda sense, found, limit: (sense, found, limit) == ("at least", 9.0, 2.0),
     )
-    expectation = measured.ExpectUtilityToBeAtLeast(column="x", required=2.0)
     for found in (9.0, 10.0):
-        suite = ExpectationSuite(name="one", expectations=[expectation.copy()])
-        assert validate_columns(suite, {"x": np.array([found])}).success is (found == 9.0)
+        suite = measured.build_required_suite([asked("utility", found)])
+        columns = {"requirement 0": np.array([found])}
+        assert validate_columns(suite, columns).success is (found == 9.0)

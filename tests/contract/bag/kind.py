@@ -8,35 +8,18 @@ import numpy as np
 import polars as pl
 
 from kinds.base import Kind
+from kinds.checks import LimitsSection
 from kinds.section import PlanError, Section, SourceSection
 from tasks.judging.audit import Audit, Finding
 from tasks.judging.drift import Changes
-from tasks.judging.floors import Floors
 from tasks.people.digests import People
 from tests.contract.bag.pool import Bag
 
 KEY, VALUE = "key", "value"
 
 
-class NoFloors(Floors):
-    stated = False
-
-    def requirements(self, measured):
-        return iter(())
-
-
 class BagPrivacy(Section):
     k: int
-
-
-class BagChecks(Section):
-    @property
-    def floors(self):
-        return NoFloors()
-
-    @property
-    def drift_limits(self):
-        return None
 
 
 @dataclass(frozen=True)
@@ -71,7 +54,7 @@ class BagKind(Kind):
     sections: ClassVar = {
         "source": (SourceSection, ...),
         "privacy": (BagPrivacy, ...),
-        "checks": (BagChecks, BagChecks()),
+        "checks": (LimitsSection, LimitsSection()),
     }
     files: ClassVar = {"parquet": "lines.parquet", "csv": "lines.csv"}
 

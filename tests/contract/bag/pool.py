@@ -46,7 +46,13 @@ class Pooled:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """Hide values on fewer than k lines, and further values until at least k lines are hidden."""
+    """Hide values on fewer than k lines, and further values until at least k lines are hidden.
+
+    Attributes
+    ----------
+    generous : bool
+        Hide values on k lines, too.
+    """
 
     kind: ClassVar = "bag"
     data: ClassVar = Bag

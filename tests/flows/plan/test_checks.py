@@ -117,7 +117,7 @@ def test_people_whom_nobody_equals_are_counted(tmp_path):
     assert manifest(folder)["protection"]["unique_records"] == alone > 0
 
 
-FLOORS = {
+REFUSED = {
     "distinct": (
         {"l_diversity": {"column": "diagnosis", "l": 6}},
         r"column 'diagnosis': a crowd has \d distinct values?, at least l = 6",
@@ -147,7 +147,7 @@ FLOORS = {
 }
 
 
-@pytest.mark.parametrize(("checks", "words"), FLOORS.values(), ids=FLOORS.keys())
+@pytest.mark.parametrize(("checks", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     tmp_path, checks, words
 ):

@@ -14,7 +14,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.columns import Column
-from kinds.table.floors import Close, Diverse, TableFloors
+from kinds.table.checks import ChecksSection
 from tasks.compute.spec import Cluster
 from tests.flows.orders import Order
 
@@ -248,13 +248,13 @@ def test_demands(load, k, demand):
     assert load(replace=[("k = 5", f"k = {k}")]).data.demand == demand
 
 
-def test_floors(load):
-    assert load().checks.floors == TableFloors()
+def test_limits(load):
+    assert load().checks.release_limits.stated == {}
     one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}"
     one += "\nmax_row_loss = 0\nmax_attack_success = 0.1"
-    assert load(f"[checks]\n{one}").checks.floors == TableFloors(
+    assert load(f"[checks]\n{one}").checks == ChecksSection(
         columns={"age": 0.5},
-        l_diversity=(Diverse(column="income", l=3, kind="entropy"),),
+        l_diversity={"column": "income", "l": 3, "kind": "entropy"},
         max_row_loss=0.0,
         max_attack_success=0.1,
     )
@@ -262,12 +262,12 @@ def test_floors(load):
     plan = load(
         f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}"
     )
-    assert plan.checks.floors == TableFloors(
-        l_diversity=(
-            Diverse(column="income", l=2, kind="recursive", c=2.0),
-            Diverse(column="income", l=4),
-        ),
-        t_closeness=(Close(column="income", t=0.2),),
+    assert plan.checks == ChecksSection(
+        l_diversity=[
+            {"column": "income", "l": 2, "kind": "recursive", "c": 2.0},
+            {"column": "income", "l": 4},
+        ],
+        t_closeness={"column": "income", "t": 0.2},
     )
     assert plan.sha256 == load().sha256
 

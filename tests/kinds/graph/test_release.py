@@ -13,7 +13,7 @@ from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
-from kinds.graph.checks import GraphFloors
+from kinds.graph.checks import ChecksSection
 from kinds.graph.encode import encode_edges
 from kinds.graph.facts import triangle_sides
 from kinds.graph.ingest import ingest_source
@@ -212,12 +212,12 @@ def test_limits_of_the_plan_are_kept(tmp_path):
 
 
 def test_a_limit_of_vertices_below_is_stricter_than_eps():
-    floors = GraphFloors(max_below=0.1)
+    limits = ChecksSection(max_below=0.1).release_limits
     measured = {"privacy": {"below": 4, "records": 40}}
-    floors.require(measured, "refused")
+    limits.require(measured, "refused")
     measured["privacy"]["below"] = 5
     with pytest.raises(GuaranteeError, match=r"5 of 40 vertices .* above checks.max_below = 0.1"):
-        floors.require(measured, "refused")
+        limits.require(measured, "refused")
 
 
 def test_a_second_release_of_the_same_vertices_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from rich.console import Console
 from flows.audit import audit_release
 from kinds import words_of
 from kinds.table import attackers
-from kinds.table.floors import TableFloors
+from kinds.table.checks import ChecksSection
 from kinds.table.kind import KIND
 from reports import summary
 from tests.flows.orders import Order, columns, people
@@ -102,7 +102,8 @@ def test_it_is_no_attack_on_rows():
     before = attackers.find_strongest_attack(attackers.attacks(release))
     release["attacks"]["demand"] = DEMAND
     assert attackers.find_strongest_attack(attackers.attacks(release)) == before
-    TableFloors(max_attack_success=0.5).require({**release, "protection": {}}, "refused")
+    limits = ChecksSection(max_attack_success=0.5).release_limits
+    limits.require({**release, "protection": {}}, "refused")
 
 
 def test_report_and_summary_say_it():

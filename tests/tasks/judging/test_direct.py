@@ -88,7 +88,7 @@ def test_an_older_release_gets_a_remark(tmp_path, counts):
     audit = audit_folder(
         tmp_path,
         Audit((finding,), Measured()),
-        ChecksSection().floors,
+        ChecksSection().release_limits,
         Promise(()),
         lambda manifest, sections: sections,
     )

@@ -1,11 +1,11 @@
-"""[checks] on numbers alone: each floor at its limit, and the message of a refusal."""
+"""[checks] on numbers alone: each number at its limit, and the message of a refusal."""
 
 import math
 
 import pytest
 
 from anon_core.errors import GuaranteeError
-from kinds.table.floors import Close, Diverse, TableFloors
+from kinds.table.checks import ChecksSection
 
 MEASURED = {
     "privacy": {"records": 95},
@@ -31,21 +31,25 @@ MEASURED = {
 }
 
 
-def diverse(**asked):
-    return TableFloors(l_diversity=(Diverse(column="illness", **asked),))
+def limits(**stated):
+    return ChecksSection(**stated).release_limits
+
+
+def diverse(**stated):
+    return limits(l_diversity={"column": "illness", **stated})
 
 
 @pytest.mark.parametrize(
     ("reached", "missed", "words"),
     [
         (
-            TableFloors(min_utility=0.75),
-            TableFloors(min_utility=0.76),
+            limits(min_utility=0.75),
+            limits(min_utility=0.76),
             r"utility 0\.7500 is below checks\.min_utility = 0\.76; lower k",
         ),
         (
-            TableFloors(columns={"age": 0.625}),
-            TableFloors(columns={"age": 0.63}),
+            limits(columns={"age": 0.625}),
+            limits(columns={"age": 0.63}),
             r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; "
             "give it more weight",
         ),
@@ -71,43 +75,43 @@ def diverse(**asked):
             "value of a crowd leads without limit",
         ),
         (
-            TableFloors(t_closeness=(Close(column="illness", t=0.25),)),
-            TableFloors(t_closeness=(Close(column="illness", t=0.24),)),
+            limits(t_closeness={"column": "illness", "t": 0.25}),
+            limits(t_closeness={"column": "illness", "t": 0.24}),
             r"column 'illness': a crowd has distance 0\.2500 from the whole table, "
             r"above t = 0\.24; raise k or t",
         ),
         (
-            TableFloors(max_uniform=0.2),
-            TableFloors(max_uniform=0.19),
+            limits(max_uniform=0.2),
+            limits(max_uniform=0.19),
             r"column 'illness': 19 of 95 people \(20\.0 %\) hide in a crowd that shows one value, "
             r"more than checks\.max_uniform = 0\.19 allows; raise k, set privacy\.mix to the",
         ),
         (
-            TableFloors(max_attack_success=0.125),
-            TableFloors(max_attack_success=0.12),
+            limits(max_attack_success=0.125),
+            limits(max_attack_success=0.12),
             r"the attack 'insider' names the right row with a chance of 0\.1250 on average, above "
             r"checks\.max_attack_success = 0\.12; raise k",
         ),
         (
-            TableFloors(equivalence_k=4),
-            TableFloors(equivalence_k=5),
+            limits(equivalence_k=4),
+            limits(equivalence_k=5),
             r"the smallest group of identical rows holds 4, fewer than checks\.equivalence_k = 5; "
             "let anonymizer.name be 'optimal'",
         ),
         (
-            TableFloors(max_unchanged=0.5),
-            TableFloors(max_unchanged=0.49),
+            limits(max_unchanged=0.5),
+            limits(max_unchanged=0.49),
             r"a share of 0\.5000 of the quasi-identifier cells is as in the source, above "
             r"checks\.max_unchanged = 0\.49; raise k or the limit",
         ),
         (
-            TableFloors(max_row_loss=0.05),
-            TableFloors(max_row_loss=0.0),
+            limits(max_row_loss=0.05),
+            limits(max_row_loss=0.0),
             r"5 of 100 source rows are left out, more than checks\.max_row",
         ),
     ],
 )
-def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reached, missed, words):
+def test_a_limit_is_reached_or_the_refusal_says_what_was_found_and_required(reached, missed, words):
     reached.require(MEASURED, "publication refused")
     assert reached.stated
     with pytest.raises(GuaranteeError, match=f"publication refused; .*{words}"):
@@ -115,18 +119,18 @@ def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reac
 
 
 def test_everything_that_falls_short_is_named_at_once():
-    floors = TableFloors(
+    several = limits(
         min_utility=0.9,
         columns={"age": 0.9},
-        l_diversity=(Diverse(column="illness", l=5),),
+        l_diversity={"column": "illness", "l": 5},
         max_row_loss=0.01,
     )
-    assert len(floors.shortfalls(MEASURED)) == 4
+    assert len(several.list_shortfalls(MEASURED)) == 4
     with pytest.raises(
         GuaranteeError,
         match=r"^v1 stands; utility .*; column 'age' .*; column 'illness': .*; 5 of 100 .*; so$",
     ):
-        floors.require(MEASURED, "v1 stands", "so")
+        several.require(MEASURED, "v1 stands", "so")
 
 
 def test_equal_values_pass_by_entropy_whatever_the_last_digit():
@@ -142,8 +146,8 @@ def test_what_was_not_measured_has_not_been_reached():
     old = {
         key: dict(value) for key, value in MEASURED.items() if key not in {"protection", "attacks"}
     }
-    TableFloors(min_utility=0.5).require(old, "refused")
-    close = TableFloors(t_closeness=(Close(column="illness", t=0.9),))
+    limits(min_utility=0.5).require(old, "refused")
+    close = limits(t_closeness={"column": "illness", "t": 0.9})
     for asked in (
         diverse(l=2),
         diverse(l=2, kind="entropy"),
@@ -162,7 +166,7 @@ def test_what_was_not_measured_has_not_been_reached():
             rf"when it was published; leave checks\.{name} out$"
         )
         with pytest.raises(GuaranteeError, match=words):
-            TableFloors(**{name: 1.0}).require(old, "refused")
+            limits(**{name: 2 if name == "equivalence_k" else 1.0}).require(old, "refused")
 
 
 def test_every_attacker_but_chance_is_held_to_the_limit():
@@ -171,9 +175,9 @@ def test_every_attacker_but_chance_is_held_to_the_limit():
         for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))
     }
     measured = {**MEASURED, "attacks": {**attacks, "tightest row": {"success": 0.2}}}
-    short = TableFloors(max_attack_success=0.1).shortfalls(measured)
+    short = limits(max_attack_success=0.1).list_shortfalls(measured)
     assert [asked.about for asked in short] == ["insider", "tightest row"]
-    TableFloors(max_attack_success=0.3).require(measured, "refused")
+    limits(max_attack_success=0.3).require(measured, "refused")
 
 
 def test_a_number_that_is_none_has_not_been_reached():
@@ -185,28 +189,28 @@ def test_a_number_that_is_none_has_not_been_reached():
         "protection": {"rows_left_out": nan, "sensitive": {"illness": told}},
     }
     for asked in (
-        TableFloors(min_utility=0.1),
-        TableFloors(columns={"age": 0.1}),
+        limits(min_utility=0.1),
+        limits(columns={"age": 0.1}),
         diverse(l=2),
-        TableFloors(max_row_loss=0.9),
+        limits(max_row_loss=0.9),
     ):
-        assert len(asked.shortfalls(measured)) == 1
+        assert len(asked.list_shortfalls(measured)) == 1
 
 
 def test_each_requirement_names_its_measure_and_what_was_found():
-    floors = TableFloors(
+    several = limits(
         min_utility=0.9,
         columns={"age": 0.1},
-        l_diversity=(
-            Diverse(column="illness", l=2),
-            Diverse(column="illness", l=4, kind="recursive", c=2.0),
-        ),
-        t_closeness=(Close(column="illness", t=0.5),),
+        l_diversity=[
+            {"column": "illness", "l": 2},
+            {"column": "illness", "l": 4, "kind": "recursive", "c": 2.0},
+        ],
+        t_closeness={"column": "illness", "t": 0.5},
         max_row_loss=0.05,
     )
     assert [
         (each.measure, each.about, each.required, each.shown, each.holds)
-        for each in floors.requirements(MEASURED)
+        for each in several.compare(MEASURED)
     ] == [
         ("utility", None, 0.9, "0.7500", False),
         ("information", "age", 0.1, "0.6250", True),
@@ -218,6 +222,6 @@ def test_each_requirement_names_its_measure_and_what_was_found():
 
 
 def test_nothing_is_asked_by_default():
-    assert not TableFloors().stated
-    assert list(TableFloors().requirements(MEASURED)) == []
-    TableFloors().require(MEASURED, "refused")
+    assert not limits().stated
+    assert list(limits().compare(MEASURED)) == []
+    limits().require(MEASURED, "refused")
