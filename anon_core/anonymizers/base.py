@@ -55,10 +55,10 @@ class Data(Protocol):
         ...
 
 
-Taken_contra = TypeVar("Taken_contra", bound=Data, contravariant=True)
+_Taken_contra = TypeVar("_Taken_contra", bound=Data, contravariant=True)
 
 
-class Anonymizer(Protocol[Taken_contra]):
+class Anonymizer(Protocol[_Taken_contra]):
     """A frozen, keyword-only dataclass of settings, checked at birth.
 
     Attributes
@@ -95,7 +95,7 @@ class Anonymizer(Protocol[Taken_contra]):
         """See above; most methods state a constant."""
         ...
 
-    def admit(self, data: Taken_contra) -> None:
+    def admit(self, data: _Taken_contra) -> None:
         """Refuse demands or sizes before any work.
 
         Raises
@@ -104,13 +104,13 @@ class Anonymizer(Protocol[Taken_contra]):
         """
         ...
 
-    def memory(self, data: Taken_contra) -> int:
+    def memory(self, data: _Taken_contra) -> int:
         """Bytes that `anonymize` holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        data: Taken_contra,
+        data: _Taken_contra,
         *,
         order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,

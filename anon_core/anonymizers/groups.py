@@ -11,7 +11,7 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
-GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
+_GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
 
 
 def mask_groups(
@@ -51,13 +51,13 @@ def mask_groups(
     step = Step(1, {**figures, "classes": int(group.max()) + 1})
     if resume is None:
         observer.advanced(data.records)
-        observer.on_step(State({GROUP: group}, (step,)))
+        observer.on_step(State({_GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 
 
 def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
-    group = state.arrays.get(GROUP)
+    group = state.arrays.get(_GROUP)
     if (
         len(state.steps) != 1
         or group is None

@@ -14,7 +14,7 @@ from anon_core.errors import InfeasibleError
 from anon_core.search.nearest import Neighbours
 from anon_core.tables.records import Edges
 
-KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
+_KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
 
 
 def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
@@ -59,7 +59,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
 def in_order(edges: Edges) -> Edges:
     """Sort the edges by (weight, u, v) in their own arrays: fresh memory would take time."""
     width = int(edges.v.max(initial=0)).bit_length()
-    if int(edges.weight.max(initial=0)).bit_length() + 2 * width > KEY_BITS:
+    if int(edges.weight.max(initial=0)).bit_length() + 2 * width > _KEY_BITS:
         order = np.lexsort((edges.v, edges.u, edges.weight))
         for column in (edges.u, edges.v, edges.weight):
             column[:] = column[order]

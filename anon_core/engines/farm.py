@@ -25,26 +25,26 @@ from anon_core.errors import ClusterError
 from anon_core.spread import Chunk, Ground, Result
 from anon_core.steps import Observer, State
 
-ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
-LOOK = 1.0  # seconds between two looks at the list of workers
+_ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
+_LOOK = 1.0  # seconds between two looks at the list of workers
 PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be starting
 UNSEEN: dict[str, list[str]] = {  # no web pages about a cluster of this machine
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-CONFIGURATION = {
+_CONFIGURATION = {
     **UNSEEN,
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # chunks carry arrays
     # Dask would undo a broadcast in a cluster of this machine.
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
 }
-DYING = (
+_DYING = (
     "Dask workers die again and again of the same blocks of records; give them more memory, "
     "then run again"
 )
-NOBODY = "the Dask cluster has no worker; start some, then run again"
-GONE = "the Dask cluster is gone; start it, then run again"
+_NOBODY = "the Dask cluster has no worker; start some, then run again"
+_GONE = "the Dask cluster is gone; start it, then run again"
 
 
 def run(
@@ -122,14 +122,14 @@ class DaskFarm:
                 for number, result in _run_round(client, task, ground, left):
                     yield left.pop(number), result
             except KilledWorker:
-                raise ClusterError(DYING) from None
+                raise ClusterError(_DYING) from None
             except (CancelledError, OSError):
                 # The ground was lost with the last worker that held it, or a connection broke.
                 if client.status != "running":
-                    raise ClusterError(GONE) from None
+                    raise ClusterError(_GONE) from None
                 idle = idle + 1 if len(left) == before else 0
-                if idle == ATTEMPTS:
-                    raise ClusterError(DYING) from None
+                if idle == _ATTEMPTS:
+                    raise ClusterError(_DYING) from None
 
 
 def _run_task(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
@@ -169,7 +169,7 @@ def _send_ground(client: Client, ground: Any) -> Future[Any]:
 
 def _describe_absence(client: Client) -> str:
     """Return why no worker answers."""
-    return NOBODY if client.status == "running" else GONE
+    return _NOBODY if client.status == "running" else _GONE
 
 
 def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[Any]]:
@@ -178,9 +178,9 @@ def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[An
     while True:
         try:
             with client.as_current():
-                return set(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+                return set(wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED").done)
         except TimeoutError:
-            alone = 0 if client.scheduler_info()["workers"] else alone + LOOK
+            alone = 0 if client.scheduler_info()["workers"] else alone + _LOOK
             if alone >= PATIENCE:
                 raise ClusterError(_describe_absence(client)) from None
 
@@ -188,7 +188,7 @@ def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[An
 @contextmanager
 def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
     """Yield a client of a running cluster, or of one that is started and ended here."""
-    with dask.config.set(CONFIGURATION), ExitStack() as stack:
+    with dask.config.set(_CONFIGURATION), ExitStack() as stack:
         try:
             cluster = scheduler or stack.enter_context(
                 LocalCluster(**of_this_machine(workers, threads))

@@ -27,12 +27,12 @@ from anon_core.engines.shuffle_kernels import gather_values
 from anon_core.errors import LimitError
 from anon_core.spread import Farm, Job, Pairs, Traffic
 
-WORD = 4  # bytes
-HEAD = 8  # bytes of a pair beside its words: key and length
-BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
+_WORD = 4  # bytes
+_HEAD = 8  # bytes of a pair beside its words: key and length
+_BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
 LEAST = 2**16  # bytes of memory that a reducer needs for blocks and buffers
-OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
-Told = Callable[[str, int, int], None]
+_OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
+_Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class FarmShuffle:
     folder: Path
     reducers: int
     memory: int
-    told: Told | None = None
+    told: _Told | None = None
 
     def run(
         self, job: Job, pieces: Iterable[Any], take: Callable[[NDArray[np.int32]], None]
@@ -173,7 +173,7 @@ class _Table(NamedTuple):
     def add_to(self, pairs: NDArray[np.int64], sent: NDArray[np.int64]) -> None:
         """Add to int64 (channels, reducers)."""
         np.add.at(pairs, (self.channel, self.reducer), self.pairs)
-        np.add.at(sent, (self.channel, self.reducer), HEAD * self.pairs + WORD * self.words)
+        np.add.at(sent, (self.channel, self.reducer), _HEAD * self.pairs + _WORD * self.words)
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,7 +208,7 @@ def _map_piece(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[n
                 chosen = order[ends[reducer] : ends[reducer + 1]]
                 if len(chosen):
                     words = _write_pairs(file, pairs, chosen)
-                    place = file.tell() - HEAD * len(chosen) - WORD * words
+                    place = file.tell() - _HEAD * len(chosen) - _WORD * words
                     ends_at = pairs.key[chosen[[0, -1]]].tolist()
                     rows.append((channel, reducer, place, len(chosen), words, *ends_at))
     table = np.array(rows, dtype=np.int64).reshape(-1, 7)
@@ -241,7 +241,7 @@ def _reduce_share(ground: _Ground, share: _Share, _threads: int) -> tuple[int, i
 
 def _hand_over(path: Path, take: Callable[[NDArray[np.int32]], None]) -> None:
     with path.open("rb") as file:
-        while len(block := np.fromfile(file, dtype=np.int32, count=OUT_AT_ONCE)):
+        while len(block := np.fromfile(file, dtype=np.int32, count=_OUT_AT_ONCE)):
             take(block)
 
 
@@ -272,8 +272,8 @@ class _Inbox:
             for row in np.delete(np.stack(table[1:]), 1, axis=0).T.tolist()
             if row[0] in channels
         ]
-        for channel, pairs in merge_segments(segments, self.ground.memory // BLOCKS):
-            self.read += HEAD * len(pairs.key) + WORD * len(pairs.word)
+        for channel, pairs in merge_segments(segments, self.ground.memory // _BLOCKS):
+            self.read += _HEAD * len(pairs.key) + _WORD * len(pairs.word)
             yield channel, pairs
 
     def keep(self, file: int, words: NDArray[np.int32]) -> None:
@@ -281,7 +281,7 @@ class _Inbox:
         with open(self._file(file), "ab", buffering=0) as handle:
             handle.write(words.tobytes())
         self.sizes[file] = self.count_words(file) + len(words)
-        self.wrote += WORD * len(words)
+        self.wrote += _WORD * len(words)
 
     def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
         """Read a part of a file; see `Inbox.kept`."""
@@ -289,9 +289,9 @@ class _Inbox:
         if words <= 0:
             return 0
         with open(self._file(file), "rb", buffering=0) as handle:
-            handle.seek(WORD * begin)
+            handle.seek(_WORD * begin)
             handle.readinto(into[:words].data.cast("B"))
-        self.reread += WORD * words
+        self.reread += _WORD * words
         return words
 
     def count_words(self, file: int) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
-LINE = 64  # bytes of a cache line
+_LINE = 64  # bytes of a cache line
 CHUNK = 32  # words of a bitmap joined at a time
 SHORT = 4  # words of a packed row up to which rows are compared without a loop
 
@@ -36,8 +36,8 @@ def zero_lanes(*shape: int) -> NDArray[np.uint16]:
     No vector of an aligned array then touches one line more than it fills.
     """
     size = 2 * math.prod(shape)
-    memory = np.zeros(size + LINE, dtype=np.uint8)
-    begin = -memory.ctypes.data % LINE
+    memory = np.zeros(size + _LINE, dtype=np.uint8)
+    begin = -memory.ctypes.data % _LINE
     return memory[begin : begin + size].view(np.uint16).reshape(shape)
 
 

@@ -21,9 +21,9 @@ Measure = Literal[
     "vertices below",
     "unchanged",
 ]
-Sense = Literal["at least", "at most", "below"]
+_Sense = Literal["at least", "at most", "below"]
 
-SENSES: dict[Measure, Sense] = {
+SENSES: dict[Measure, _Sense] = {
     "utility": "at least",
     "information": "at least",
     "distinct values": "at least",
@@ -40,7 +40,7 @@ SENSES: dict[Measure, Sense] = {
     "vertices below": "at most",
     "unchanged": "at most",
 }
-ROUNDING = 1e-9  # allowed for the rounding of sums
+_ROUNDING = 1e-9  # allowed for the rounding of sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,4 +106,4 @@ def at_most(found: float, limit: float) -> bool:
 
 
 def _compute_slack(limit: float) -> float:
-    return ROUNDING * max(1.0, abs(limit))
+    return _ROUNDING * max(1.0, abs(limit))

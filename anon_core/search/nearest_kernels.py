@@ -7,13 +7,13 @@ from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_level
 from anon_core.search.select_kernels import sort_keys
 from anon_core.search.tiles_kernels import Lists, Scratch, compare_blocks, shrink_list
 
-DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
+_DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
 SPARE = 64  # keys that a list has room for beside twice b
 # Bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache.
-STRETCH = 2**18
+_STRETCH = 2**18
 # First search only: seed with so many times the neighbouring blocks; tighter bounds prune more.
-UNKNOWN = 4
-HIGHEST, HIGHEST_COARSE = np.int64(2**63 - 1), np.uint16(2**16 - 1)
+_UNKNOWN = 4
+_HIGHEST, _HIGHEST_COARSE = np.int64(2**63 - 1), np.uint16(2**16 - 1)
 
 
 @kernel
@@ -125,7 +125,7 @@ def walk_tree(tree, classes, costs, least, block, start, stop, alive, lists, scr
                 break
             d += 1
             small = d == attributes or end - done <= LANES
-            dense = small and lanes_in(mask) * (end - done) >= DENSE
+            dense = small and lanes_in(mask) * (end - done) >= _DENSE
             if dense:  # to the end of the block: it costs little more
                 mask, end = alive, min(n, ((end - 1) >> LANE_BITS) + 1 << LANE_BITS)
             if dense or d == attributes:
@@ -181,7 +181,7 @@ def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
     `most`: the greatest number of neighbours that a class of the block wants.
     """
     n, blocks, wanted = len(classes.rows), len(costs.coarse), lists.wanted
-    reach = (most // LANES + 1) * (1 if len(listed) else UNKNOWN)
+    reach = (most // LANES + 1) * (1 if len(listed) else _UNKNOWN)
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
     dense = low < high  # a constant would compile `compare_blocks` once more
@@ -257,7 +257,7 @@ def search_nearest(
         np.zeros(LANES, dtype=np.uint16),
         np.zeros(LANES, dtype=np.uint16),
     )
-    stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
+    stretch = LANES * max(1, _STRETCH // (2 * LANES * costs.coarse.shape[1]))
     for number in range(first_group, last_group):
         first = begin + number * group
         last = min(end, first + group)
@@ -266,7 +266,7 @@ def search_nearest(
             alive[g] = 0
             for lane in range(LANES):
                 wanted[g, lane], sizes[g, lane] = 0, 0
-                limits[g, lane], coarse[g, lane] = HIGHEST, HIGHEST_COARSE
+                limits[g, lane], coarse[g, lane] = _HIGHEST, _HIGHEST_COARSE
         for i in range(first * LANES, min(n, last * LANES)):
             g, lane, asked = (
                 (i >> LANE_BITS) - first,

@@ -25,10 +25,10 @@ from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
-SWEEPS = 20  # more change little (docs/decisions/004)
-CLOSE = 256  # levelling ends when one record in so many misses its row
+_SWEEPS = 20  # more change little (docs/decisions/004)
+_CLOSE = 256  # levelling ends when one record in so many misses its row
 FREE = 2**62
-FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
+_FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
 # The greatest chances of the own row and of any other row, times k. A later pair takes the rest.
 LEVELLED = (SHARE, 4 * SHARE)
 LIMITS = (
@@ -188,7 +188,7 @@ def seat_chances(seats: Seats) -> SeatChances:
     a, b = _level_shares(seats, rate, limits[levelled])
     kept = np.zeros(levelled + 1, dtype=np.int64)
     add_kept(indptr, rows, owns, seats.row_size, rate, limits, a, b, kept)
-    first = int((FITTING * (kept[-1] - kept) > kept[-1]).sum())
+    first = int((_FITTING * (kept[-1] - kept) > kept[-1]).sum())
 
     left, right = seats.size * SHARE, seats.row_size * SHARE
     exact = np.int32 if max(left.max(), right.max()) < 2**31 else np.int64
@@ -216,10 +216,10 @@ def _level_shares(
         np.zeros(len(seats.row_size), dtype=np.int64),
     )
     got = np.empty((get_num_threads(), len(b), 2), dtype=np.int64)
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         level_left(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
         missed = level_right(seats.row_size, b, got)
-        if missed * CLOSE <= SHARE * len(seats.record_class):
+        if missed * _CLOSE <= SHARE * len(seats.record_class):
             break
     return a, b
 

@@ -25,8 +25,8 @@ from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
 # Nearest classes of each class, at least, and for each row that records need in the mean.
-NEAR, NEAR_OF_K = 48, 4
-OF_PEOPLE = 4  # times as many where people own several records: few may be held together
+_NEAR, _NEAR_OF_K = 48, 4
+_OF_PEOPLE = 4  # times as many where people own several records: few may be held together
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def near_classes(table: BinaryTable) -> int:
 
     A row is held by k records, so rows of many more must be at hand.
     """
-    of_k = -(-NEAR_OF_K * int(table.k.sum(dtype=np.int64)) // table.records)
-    near = max(NEAR, of_k) * (1 if table.person is None else OF_PEOPLE)
+    of_k = -(-_NEAR_OF_K * int(table.k.sum(dtype=np.int64)) // table.records)
+    near = max(_NEAR, of_k) * (1 if table.person is None else _OF_PEOPLE)
     return min(near, table.records)
 
 

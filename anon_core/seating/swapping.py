@@ -17,9 +17,9 @@ from anon_core.tables.records import BinaryTable
 # Rows of the nearest classes that are tried for a share, and where people own several records.
 NEAR_ROWS = 80
 NEAR_ROWS_OF_PEOPLE = 320
-EQUAL_ROWS = 8  # of one class
+_EQUAL_ROWS = 8  # of one class
 AT_ONCE = 2**10  # classes whose rows are listed at once
-SWEEPS = 20
+_SWEEPS = 20
 
 
 def swap_shares(
@@ -61,7 +61,7 @@ def swap_shares(
     parties = parties_of(classes, holders)
     unite_rows(shared, classes.bits, table.bits, blank, prices)
     dirty = np.ones(n, dtype=np.bool_)
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         if not exchange_row_shares(
             shared, classes.bits, table.bits, blank, parties, tries, prices, dirty
         ):
@@ -82,7 +82,7 @@ def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
 def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
     """For each class its own rows, then those of the nearest classes, up to a number."""
     most = NEAR_ROWS_OF_PEOPLE if classes.people else NEAR_ROWS
-    available, rows, found = np.minimum(classes.size, EQUAL_ROWS), [], []
+    available, rows, found = np.minimum(classes.size, _EQUAL_ROWS), [], []
     for begin in range(0, len(classes), AT_ONCE):
         part = np.arange(begin, min(begin + AT_ONCE, len(classes)))
         listed = np.column_stack([part, near[part]])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
-ONE, ANY = np.uint64(1), np.int64(2**62)
+_ONE, ANY = np.uint64(1), np.int64(2**62)
 
 
 class Shared(NamedTuple):
@@ -97,7 +97,7 @@ def compute_share_loss(r, c, kept, class_bits, bits, prices, most):
         word = (class_bits[c, w] ^ bits[r, w]) & ~kept[w]
         while word and total < most:
             total += prices.weights[64 * w + lowest_lane(word)]
-            word &= word - ONE
+            word &= word - _ONE
     for cell in range(len(prices.first)):
         before, added = np.uint64(0), np.uint64(0)
         for w in range(bits.shape[1]):

@@ -24,10 +24,10 @@ from anon_core.seating.widening_kernels import (
 )
 from anon_core.tables.records import BinaryTable
 
-LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
+_LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
 TRIED = 64  # classes that are tried for a row beside its nearest
 MOST_LISTED = 16  # classes that a row lists at most for each that it lacks, when it is widened
-LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row is widened further
+_LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row is widened further
 LOOKED = 16  # classes that a round looks at to list them, for each pair that is listed already
 
 
@@ -225,7 +225,7 @@ def _widen_cheapest_rows(
         np.empty(len(wide), dtype=np.int64),
     )
     looks = max(TRIED, LOOKED * len(space.pairs.rows) // len(wide))
-    widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // LEAST_LISTED)), joined)
+    widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // _LEAST_LISTED)), joined)
     listed = joined.classes[list_filled_places(joined.start, joined.found)]
     wide = np.repeat(wide, joined.found)
     if len(space.owners.size):
@@ -243,7 +243,7 @@ def _choose_rows(
 ) -> NDArray[np.int64]:
     """Places of rows that are widened, ascending: those that cost nothing, then the cheapest.
 
-    Together they lack half of what all rows lack, or they are one in `LEAST`.
+    Together they lack half of what all rows lack, or they are one in `_LEAST`.
     """
     order = np.argsort(cost, kind="stable")
     order = order[who[order] >= 0]
@@ -251,7 +251,7 @@ def _choose_rows(
         order = order[_find_apart_pairs(space, who[order], rows[order])]
     lack = np.cumsum(np.maximum(1, lacks[rows[order]]))
     half = 1 + int(np.searchsorted(lack, lacks.sum() // 2))
-    return np.sort(order[: max(half, len(lacks) // LEAST, int((cost[order] == 0).sum()))])
+    return np.sort(order[: max(half, len(lacks) // _LEAST, int((cost[order] == 0).sum()))])
 
 
 def _find_apart_pairs(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
-ONE, ANY = np.uint64(1), np.int64(2**62)
+_ONE, _ANY = np.uint64(1), np.int64(2**62)
 
 
 class Rows(NamedTuple):
@@ -212,7 +212,7 @@ def compute_admission_cost(c, r, class_bits, bits, hidden, weights, most):
         word = (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w]
         while word and total < most:
             total += weights[64 * w + lowest_lane(word)]
-            word &= word - ONE
+            word &= word - _ONE
     return total
 
 
@@ -258,7 +258,7 @@ def cheapest_source(r, space, mark):
     to find one that may join.
     """
     rows, sources = space.rows, space.sources
-    least, best, seen = ANY, np.int64(-1), 0
+    least, best, seen = _ANY, np.int64(-1), 0
     at, nearest = first_looked_at(r, sources), rows.near.shape[1]
     for turn in range(nearest + len(sources.number)):
         if turn < nearest:

@@ -15,7 +15,7 @@ from anon_core.tables.categories import OTHER
 from anon_core.tables.encoding import MISSING, distinct_columns, features_of, has_hidden_features
 from anon_core.tables.records import Attribute, BinaryTable
 
-ALL = "*"
+_ALL = "*"
 
 
 class Shown(NamedTuple):
@@ -103,7 +103,7 @@ def _find_allowed_levels(
 
 def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
     if levels is None:
-        return ALL
+        return _ALL
     if len(levels) == 1:
         return texts[levels[0]]
     if attribute.ordinal:

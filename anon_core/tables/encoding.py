@@ -20,7 +20,7 @@ from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING = "(missing)"
 
-Columns = Mapping[str, NDArray[Any]]
+_Columns = Mapping[str, NDArray[Any]]
 
 
 # ---------------------------------------------------------------- fitting
@@ -34,14 +34,14 @@ class Fitted(NamedTuple):
 
 
 def fit(
-    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+    specs: Sequence[ColumnSpec], columns: _Columns, least: int = 1, persons: Persons = None
 ) -> Codebook:
     """Choose the levels of each quasi-identifier from the data; see `fit_codebook`."""
     return fit_codebook(specs, columns, least, persons).codebook
 
 
 def fit_codebook(
-    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+    specs: Sequence[ColumnSpec], columns: _Columns, least: int = 1, persons: Persons = None
 ) -> Fitted:
     """Choose the levels of each quasi-identifier from the data, and count those that joined.
 
@@ -126,7 +126,7 @@ def _require_permissible(spec: ColumnSpec, present: NDArray[Any]) -> None:
             )
 
 
-def find_complete_records(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
+def find_complete_records(specs: Sequence[ColumnSpec], columns: _Columns) -> NDArray[np.bool_]:
     """Which records have a value in every column whose rule is to drop others, bool (n,)."""
     stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
     for spec in specs:
@@ -144,7 +144,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 # ---------------------------------------------------------------- encoding
 
 
-def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
+def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Encode records under a fitted codebook.
 
     Parameters

@@ -11,10 +11,10 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec, Kind
 from anon_core.tables.cuts import readable_cut
 
-MOVED = 10  # a readable cut may move one in so many people of a group to the next one
+_MOVED = 10  # a readable cut may move one in so many people of a group to the next one
 
 Persons = NDArray[np.integer[Any]] | None
-Span = tuple[float, float]
+_Span = tuple[float, float]
 
 
 class NumberLevels(NamedTuple):
@@ -30,7 +30,7 @@ class NumberLevels(NamedTuple):
     """
 
     edges: tuple[float, ...] = ()
-    values: tuple[float | Span, ...] = ()
+    values: tuple[float | _Span, ...] = ()
     joined: int = 0
 
 
@@ -74,7 +74,7 @@ def numbers_of(
 def number_labels(
     spec: ColumnSpec,
     edges: Sequence[float],
-    numbers: Sequence[float | Span],
+    numbers: Sequence[float | _Span],
     *,
     given: bool,
 ) -> list[str]:
@@ -144,7 +144,7 @@ def _find_readable_cuts(
     distinct, place = np.unique(numbers, return_inverse=True)
     holding = people_of(place, len(distinct), persons)
     up_to = np.cumsum(np.bincount(place))
-    moved = len(numbers) // (MOVED * bins)
+    moved = len(numbers) // (_MOVED * bins)
 
     def allowed(number: float) -> bool:
         at = np.searchsorted(distinct, number)
@@ -181,7 +181,7 @@ def _levels_of(
         low = _find_group_ends(place, count, least, persons, apart)[0]
         high = count - _find_group_ends(count - 1 - place, count, least, persons, apart[::-1])[0]
         ends = [*range(low, high + 1), count] if low <= high else [count]
-    values: list[float | Span] = []
+    values: list[float | _Span] = []
     for start, end in zip([0, *ends], ends, strict=False):
         if end - start == 1:
             values.append(float(distinct[start]))

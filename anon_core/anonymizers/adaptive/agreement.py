@@ -18,8 +18,8 @@ from anon_core.tables.records import BinaryTable, Codebook
 
 # Partners listed for each one that a vertex needs. Longer lists took more time and gave no more.
 ROOM = 3
-MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
-LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
+_MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
+_LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ def reclaim_features(
     where.share(spare)
     cheapest, offered = (
         np.zeros(table.records),
-        np.empty((table.records, MOST_OFFERED), dtype=np.int32),
+        np.empty((table.records, _MOST_OFFERED), dtype=np.int32),
     )
     settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
-    for limit in LIMITS:
+    for limit in _LIMITS:
         price_features(
             table.bits, hidden, settled, table.codes, table.blank, weights, cell_weights,
             book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest,

@@ -9,7 +9,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import CHUNK, lowest_lane, meet_maps
 from anon_core.tables.levels_kernels import is_hidden
 
-ONE = np.uint64(1)
+_ONE = np.uint64(1)
 
 
 @kernel
@@ -89,7 +89,7 @@ def list_agreeing(
                 for place in range(first[row], first[row] if twins else first[row + 1]):
                     w = (layout[place] >> 6) - chunk
                     if 0 <= w < CHUNK:
-                        joined[w] &= ~(ONE << np.uint64(layout[place] & 63))
+                        joined[w] &= ~(_ONE << np.uint64(layout[place] & 63))
                 for place in range(first[row], first[row + 1]):
                     v = layout[place]
                     slot, stop = indptr[v] + size[v], indptr[v + 1]
@@ -101,10 +101,10 @@ def list_agreeing(
                     for w in range(CHUNK):
                         word = fitting[w]
                         if chunk + w == v >> 6:
-                            word &= ~(ONE << np.uint64(v & 63))
+                            word &= ~(_ONE << np.uint64(v & 63))
                         while word and slot < stop:
                             u = 64 * (chunk + w) + lowest_lane(word)
-                            word &= word - ONE
+                            word &= word - _ONE
                             # Where they do not agree the next one takes the slot: no branch.
                             listed[slot] = u
                             slot += np.int64(find_shown_differences(bits, hidden, u, v) == 0)

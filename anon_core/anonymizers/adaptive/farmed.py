@@ -26,7 +26,7 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_CHUNKS = 128  # tasks of an iteration: enough for as many threads, each worth its message
 
-Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
+_Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
 
 
 def memory(maker: Adaptive, data: BinaryTable) -> int:
@@ -150,7 +150,7 @@ class Ground:
             return self._search
 
 
-def search_chunk(ground: Ground, chunk: Chunk, threads: int) -> Lists:
+def search_chunk(ground: Ground, chunk: Chunk, threads: int) -> _Lists:
     """Return vertices and costs of the lists of a chunk's vertices, in the order of the vertices.
 
     A worker runs as many tasks as it has threads, so each search takes one thread of numba.

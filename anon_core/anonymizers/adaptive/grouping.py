@@ -22,7 +22,7 @@ from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
 from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable, Edges
 
-MOST_COUNTED = 2**16 - 1
+_MOST_COUNTED = 2**16 - 1
 
 
 class Grouping:
@@ -90,7 +90,7 @@ class Grouping:
             left = reclaim_features(self.table, graph, self.tree, *parts, hidden, Together())
             count_partners(
                 self.table.bits, hidden, graph.layout, left.start, left.other, left.size,
-                MOST_COUNTED, self.counts,
+                _MOST_COUNTED, self.counts,
             )  # fmt: skip
         else:
             count_differences(

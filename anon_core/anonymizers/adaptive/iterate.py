@@ -20,13 +20,13 @@ from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
+_MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
 
 
 def run_iterations(
     settings: Settings,
     table: BinaryTable,
-    make: MakeGrouping,
+    make: _MakeGrouping,
     *,
     order: NDArray[np.int64] | None,
     observer: Observer | None,
@@ -104,7 +104,7 @@ def _restore_counts(
 
 
 def _go_ahead(
-    settings: Settings, grouping: Grouping, make: MakeGrouping, observer: Observer, share: int = 2
+    settings: Settings, grouping: Grouping, make: _MakeGrouping, observer: Observer, share: int = 2
 ) -> float:
     """Let a half of the records (1 / share of all) go ahead and leave its counts.
 

@@ -29,7 +29,7 @@ from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, Edges, MaskedTable
 
-ALL = np.iinfo(np.uint64).max
+_ALL = np.iinfo(np.uint64).max
 
 
 def memory(maker: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
@@ -100,7 +100,7 @@ class SpreadGrouping(Grouping):
                 self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
             )
         else:  # where all is hidden all neighbours agree
-            hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, u, v)
+            hidden, partners = np.full_like(self.table.bits, _ALL), neighbours_in(self.ranks, u, v)
         self._count(partners, hidden)
 
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.steps import Step
 
-SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
-FALL = 4.0
-LOWEST_EPSILON = 1.25
+_SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
+_FALL = 4.0
+_LOWEST_EPSILON = 1.25
 LARGE = 2**14  # records from which on a part goes ahead; smaller tables take seconds anyhow
 HALVINGS = 2
 
@@ -19,7 +19,7 @@ def goes_ahead(settings: Settings, records: int) -> bool:
 
 def warm_start_epsilon(settings: Settings) -> float:
     """Return the epsilon of an iteration that starts from what a smaller part reached."""
-    return min(settings.epsilon, max(settings.epsilon / FALL, LOWEST_EPSILON))
+    return min(settings.epsilon, max(settings.epsilon / _FALL, _LOWEST_EPSILON))
 
 
 def read_weighted_utility(step: Step) -> float:
@@ -48,14 +48,14 @@ def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
     foreseen = steps[0].figures.get("foreseen")
     if foreseen is not None and settings.schedule == "multilevel":
         slow = len(steps) > 1 and _is_slow(steps, len(steps) - 1)
-        expected = 1 - read_weighted_utility(steps[-1]) <= (1 + SLOW) * (1 - foreseen)
+        expected = 1 - read_weighted_utility(steps[-1]) <= (1 + _SLOW) * (1 - foreseen)
         return None if slow or expected else warm_start_epsilon(settings)
     epsilon = settings.epsilon
     for count in range(1, len(steps) if settings.schedule != "fixed" else 0):
         if _is_slow(steps, count):
-            if epsilon <= LOWEST_EPSILON:
+            if epsilon <= _LOWEST_EPSILON:
                 return None
-            epsilon = max(epsilon / FALL, LOWEST_EPSILON)
+            epsilon = max(epsilon / _FALL, _LOWEST_EPSILON)
     return epsilon
 
 
@@ -65,4 +65,4 @@ def _is_slow(steps: Sequence[Step], count: int) -> bool:
         1 - read_weighted_utility(best_of(steps[:count])),
         1 - read_weighted_utility(steps[count]),
     )
-    return after > (1 - SLOW) * before
+    return after > (1 - _SLOW) * before

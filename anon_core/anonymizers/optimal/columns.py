@@ -10,8 +10,8 @@ from anon_core.anonymizers.optimal.partition_kernels import better_groups, likel
 from anon_core.tables.loss import WHOLE, LossTable
 from anon_core.tables.records import BinaryTable
 
-AT_ONCE = 500  # groups that one search adds
-DEAR = 20_000  # groups that a search looked at: then grow some greedily before the next
+_AT_ONCE = 500  # groups that one search adds
+_DEAR = 20_000  # groups that a search looked at: then grow some greedily before the next
 TOLERANCE = 1e-7  # of HiGHS, relative to a whole cell
 
 Groups = list[list[int]]
@@ -85,10 +85,10 @@ class Search:
 
     def better(self, dual: NDArray[np.float64]) -> Costed | None:
         """Some groups of negative reduced cost; none if there are none; None beyond the budget."""
-        if self._spent > DEAR and (likely := self._likely(dual))[0]:
+        if self._spent > _DEAR and (likely := self._likely(dual))[0]:
             return likely
         before = int(self._left[0])
-        found = self.below(dual, -TOLERANCE, AT_ONCE)
+        found = self.below(dual, -TOLERANCE, _AT_ONCE)
         self._spent = before - int(self._left[0])
         return found
 

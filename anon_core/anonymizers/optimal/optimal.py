@@ -22,11 +22,11 @@ from anon_core.steps import Observer, State
 from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
-MOST_RECORDS = 200  # of method = "exact"
+_Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
+_MOST_RECORDS = 200  # of method = "exact"
 FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
 # By the greatest k, up to how many records "auto" does so: minutes on two cores.
-FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
+_FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Optimal:
         of all partitions, proved, for up to 200 records. "split-and-carry": the least loss of
         `sets` k records at a time; classes at the border are solved again with the next part.
         "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and no more
-        records than `FEW_RECORDS` says, else "greedy".
+        records than `_FEW_RECORDS` says, else "greedy".
     loss : {"range", "binary", "rank"}
         What a cell loses, see `loss_table`.
     sets : int
@@ -65,7 +65,7 @@ class Optimal:
     sections 2 and 3.
     """
 
-    method: Method = "auto"
+    method: _Method = "auto"
     loss: Loss = "range"
     sets: int = 3
     boundary: int = 0
@@ -84,8 +84,8 @@ class Optimal:
     engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
+        if self.method not in get_args(_Method):
+            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
         check_loss(self.loss)
         if self.sets < 2:
             raise InputError("sets must be at least 2")
@@ -102,10 +102,10 @@ class Optimal:
         """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
         data.refuse_impossible_demands()
         self.admit_demands(data.demanded)
-        if self.method == "exact" and data.records > MOST_RECORDS:
+        if self.method == "exact" and data.records > _MOST_RECORDS:
             raise LimitError(
-                f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
-                f"{data.records}; choose 'split-and-carry' or 'greedy'"
+                f"method = 'exact' proves the least loss of at most {_MOST_RECORDS} records, not "
+                f"of {data.records}; choose 'split-and-carry' or 'greedy'"
             )
 
     def admit_demands(self, demanded: Demanded) -> None:
@@ -164,10 +164,10 @@ class Optimal:
     def _split(self) -> Split:
         return Split(self.sets, self.boundary, self.part, self.accept)
 
-    def _choose_method(self, data: BinaryTable) -> Method:
+    def _choose_method(self, data: BinaryTable) -> _Method:
         if self.method != "auto":
             return self.method
-        few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
+        few = data.records <= _FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
     def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:

@@ -18,10 +18,10 @@ from anon_core.anonymizers.optimal.partition_kernels import least_partition
 from anon_core.tables.loss import WHOLE, LossTable
 from anon_core.tables.records import BinaryTable
 
-KEPT = 400  # groups of small reduced cost that stay from one search to the next
-MOST_NODES = 20_000  # of branch and bound by HiGHS, where no proof is had
-INFEASIBLE = 2  # status of HiGHS
-FIRST_GAP = 0.005  # of the bound: how much more than the bound partitions may lose at first
+_KEPT = 400  # groups of small reduced cost that stay from one search to the next
+_MOST_NODES = 20_000  # of branch and bound by HiGHS, where no proof is had
+_INFEASIBLE = 2  # status of HiGHS
+_FIRST_GAP = 0.005  # of the bound: how much more than the bound partitions may lose at first
 
 
 class Budget(NamedTuple):
@@ -90,7 +90,7 @@ def least_loss(
     best = _find_least_partition(search, priced, known, budget) if priced.complete else None
     proved = best is not None
     if best is None:
-        best = _solve_integer_program(part, priced.groups, priced.costs, MOST_NODES)[0] or known
+        best = _solve_integer_program(part, priced.groups, priced.costs, _MOST_NODES)[0] or known
     return [sorted(order[group].tolist()) for group in best], proved
 
 
@@ -133,7 +133,7 @@ def _price_groups(search: Search, known: Groups) -> Priced:
         more = search.better(dual)
         reduced = costs - columns.T @ dual
         reduced[: len(known)] = -np.inf
-        kept = np.argsort(reduced, kind="stable")[: len(known) + KEPT]
+        kept = np.argsort(reduced, kind="stable")[: len(known) + _KEPT]
         if more is None or not more[0]:
             chosen = [groups[i] for i in kept]
             return Priced(chosen, costs[kept], dual, bound, more is not None)
@@ -148,7 +148,7 @@ def _find_least_partition(
     """The partition of least loss; None: not proved within the budget."""
     slack = TOLERANCE * len(search.part.kinds)
     gap = float(priced.costs[: len(known)].sum()) - priced.bound
-    tries, step = np.array([budget.tries]), FIRST_GAP * max(1.0, priced.bound)
+    tries, step = np.array([budget.tries]), _FIRST_GAP * max(1.0, priced.bound)
     while gap > slack:
         limit = min(step, gap) + slack
         more = search.below(priced.dual, limit, budget.columns)
@@ -218,7 +218,7 @@ def _solve_integer_program(
         options={"node_limit": nodes, "mip_rel_gap": 0.0},
     )
     if program.status != 0:
-        return ([] if program.status == INFEASIBLE else None), np.inf
+        return ([] if program.status == _INFEASIBLE else None), np.inf
     times = np.round(program.x).astype(np.int64)
     chosen = [groups[i] for i in np.repeat(np.arange(len(times)), times)]
     return part.groups(chosen), float(program.fun)

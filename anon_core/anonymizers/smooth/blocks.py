@@ -24,7 +24,7 @@ from anon_core.anonymizers.smooth.sweeps import (
 )
 
 PASSES = 3  # a second one raises J by .2 to .3 points, a third by .2
-AROUND = 8  # neighbours of a record that decide its block
+_AROUND = 8  # neighbours of a record that decide its block
 
 Group = NDArray[np.int32]
 Result = tuple[Group, int]  # the group of each record, and how many moves and swaps were made
@@ -39,7 +39,7 @@ class Work(NamedTuple):
     sweeps: int
 
 
-class Ground:
+class _Ground:
     """What all blocks of a pass share. Its repr is opaque.
 
     Attributes
@@ -53,7 +53,7 @@ class Ground:
         self.items, self.annealing, self.sweeps, self.whole = items, annealing, sweeps, whole
 
 
-class Block:
+class _Block:
     """Records that are grouped by themselves, in the order that decides ties. Its repr is opaque.
 
     Attributes
@@ -71,7 +71,7 @@ class Block:
         self.number, self.rows, self.near, self.group = number, rows, near, group
 
 
-def group_block(ground: Ground, block: Block) -> Result:
+def group_block(ground: _Ground, block: _Block) -> Result:
     """Group the records of a block, or let those in groups move and swap."""
     rows, items, near, rest = block.rows, ground.items, block.near, (0, 0)
     if len(block.group):
@@ -126,7 +126,7 @@ def run_passes(
         first = np.cumsum([0, *map(len, members)])
         blocks = (_build_block(at, rows, near, inside, group) for at, inside in enumerate(members))
         found, moved, done = np.empty(len(rows.k), dtype=np.int64), 0, 0
-        ground = Ground(items, work.annealing, work.sweeps, whole)
+        ground = _Ground(items, work.annealing, work.sweeps, whole)
         for block, (part, made) in each(group_block, ground, blocks):
             found[members[block.number]] = first[block.number] + part
             moved, done = moved + made, done + len(part)
@@ -137,12 +137,12 @@ def run_passes(
 
 def _build_block(
     number: int, rows: Rows, near: Group, inside: NDArray[np.int64], group: Group
-) -> Block:
+) -> _Block:
     # Place in the block of each record; the last one stands for -1, no neighbour.
     place = np.full(len(rows.k) + 1, -1, dtype=np.int32)
     place[inside] = np.arange(len(inside))
     held = _number_groups(group[inside]) if len(group) else group
-    return Block(number, take_records(rows, inside), place[near[inside]], held)
+    return _Block(number, take_records(rows, inside), place[near[inside]], held)
 
 
 def _number_groups(label: NDArray[np.int64] | Group) -> Group:
@@ -169,7 +169,7 @@ def blocks_of(
         around = members_of(group, len(size))
     else:
         need, size = rows.k, np.ones(n, dtype=np.int64)
-        sets = np.column_stack([own, np.where(near < 0, own[:, None], near)[:, :AROUND]])
+        sets = np.column_stack([own, np.where(near < 0, own[:, None], near)[:, :_AROUND]])
         around = Members(np.arange(n + 1) * sets.shape[1], sets.ravel())
     keys = np.empty(len(size), dtype=np.uint64)
     frequency = np.bincount(rows.indices, minlength=items)

@@ -14,9 +14,9 @@ from anon_core.anonymizers.smooth.matching_kernels import (
 )
 from anon_core.anonymizers.smooth.neighbours_kernels import FAR
 
-OFFERS = 8  # pairs that a group proposes at a time
-ROUNDS = 8  # at one target
-FEW = 64  # a round that joins fewer than a 64th of the groups is the last of its target
+_OFFERS = 8  # pairs that a group proposes at a time
+_ROUNDS = 8  # at one target
+_FEW = 64  # a round that joins fewer than a 64th of the groups is the last of its target
 
 
 class Grown(NamedTuple):
@@ -36,10 +36,10 @@ def match_groups(rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.
     """
     group = np.arange(len(rows.k), dtype=np.int32)
     for level in reversed(range(int(rows.k.max(initial=1) - 1).bit_length())):
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             before = int(group.max()) + 1
             group, joined = _match_round(rows, items, near, group, level)
-            if joined * FEW < before:
+            if joined * _FEW < before:
                 break
     return group
 
@@ -54,8 +54,8 @@ def _match_round(
     members = members_of(group, len(size))
     counts = counts_of(rows, items, members)
     groups = Grown(group, size, need, sum_group_squares(counts))
-    loss = np.empty((len(size), OFFERS), dtype=np.int64)
-    partner = np.empty((len(size), OFFERS), dtype=np.int32)
+    loss = np.empty((len(size), _OFFERS), dtype=np.int64)
+    partner = np.empty((len(size), _OFFERS), dtype=np.int32)
     propose_partners(loss, partner, level, items, groups, members, counts, near)
     lightest = np.argsort(loss, axis=None, kind="stable")
     lightest = lightest[: np.count_nonzero(loss < FAR)]

@@ -5,7 +5,7 @@ import numpy as np
 from anon_core.anonymizers.smooth.neighbours_kernels import FAR, insert_by_key
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-FRACTION = 16  # bits of a loss below one
+_FRACTION = 16  # bits of a loss below one
 
 
 @kernel
@@ -16,7 +16,7 @@ def compute_ward_loss(square_a, square_b, dot, a, b):
     """
     above = square_a * b * b + square_b * a * a - 2 * dot * a * b
     below = a * b * (a + b)
-    return ((above // below) << FRACTION) + ((above % below) << FRACTION) // below
+    return ((above // below) << _FRACTION) + ((above % below) << _FRACTION) // below
 
 
 @kernel

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.anonymizers.smooth.facility import Merge, group_by_facility
 
-MOST_ROUNDS = 50
+_MOST_ROUNDS = 50
 
 
 def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
@@ -22,7 +22,7 @@ def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[n
     group = group_by_facility(uniform, items, a, merge)
     distance = _compute_distances(rows, items)
     total = np.iinfo(np.int64).max
-    for _ in range(MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         centres = np.array([_find_centre(distance, group, c) for c in range(int(group.max()) + 1)])
         found = _assign_records(distance, centres, least)
         cost = int(distance[np.arange(len(group)), centres[found]].sum())

@@ -33,12 +33,12 @@ from anon_core.matrices.records import GroupedMatrix, SparseMatrix
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 
-Method = Literal["matching", "alg2", "alg1"]
-MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
-SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
-LARGEST = 2**62  # of a number that compares losses
+_Method = Literal["matching", "alg2", "alg1"]
+_MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
+_SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
+_LARGEST = 2**62  # of a number that compares losses
 _ROOM = "anon_core.anonymizers.smooth"
-GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
+_GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class Smooth:
     Graphs, 2023, sections 3 and 5. The default method is ours.
     """
 
-    method: Method = "matching"
+    method: _Method = "matching"
     sweeps: int = 8
     annealing: int = 0
     a: float = 0.5
@@ -97,8 +97,8 @@ class Smooth:
         return {"local": "", "dask": f"{_ROOM}.farmed"} if self.block else {"local": ""}
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
+        if self.method not in get_args(_Method):
+            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
         if self.sweeps < 0:
             raise InputError("sweeps must be 0 or a number of sweeps")
         if not 1 / 8 <= self.a <= 1 / 2:
@@ -114,14 +114,14 @@ class Smooth:
         """Refuse arrays that are no matrix, and demands that none meets."""
         data.check()
         data.refuse_impossible_demands()
-        most = MOST_RECORDS.get(self.method, data.records)
+        most = _MOST_RECORDS.get(self.method, data.records)
         if data.records > most:
             raise LimitError(
                 f"method = '{self.method}' takes at most {most} records, not {data.records}; "
                 "choose 'matching'"
             )
         k, longest = int(data.k.max(initial=1)), int(np.diff(data.indptr).max(initial=0))
-        if 2 * k**4 * longest >= LARGEST:
+        if 2 * k**4 * longest >= _LARGEST:
             raise LimitError(
                 f"k = {k} and a record of {longest} items need numbers of more than 64 bits; "
                 "lower k"
@@ -138,7 +138,7 @@ class Smooth:
 
     def memory_of_block(self, data: SparseMatrix) -> int:
         """Return the bytes that one thread holds at most while it groups a block."""
-        n = min(data.records, self.block + SLACK * int(data.k.max(initial=1)))
+        n = min(data.records, self.block + _SLACK * int(data.k.max(initial=1)))
         longest = np.sort(np.diff(data.indptr))[data.records - n :]
         need = _memory_at_work(int(longest.sum()), n, data.items, 1)
         return need + _memory_of_lists(n)
@@ -187,7 +187,7 @@ class Smooth:
             steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
             observer.advanced(data.records)
-            observer.on_step(State({GROUP: found.copy()}, tuple(steps)))
+            observer.on_step(State({_GROUP: found.copy()}, tuple(steps)))
         indptr, indices = list_released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
 
@@ -242,7 +242,7 @@ def _memory_of_lists(n: int) -> int:
 
 def _restore_groups(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:
     """Return the groups of a checkpoint; refuse one that is none of this matrix."""
-    group = state.arrays.get(GROUP)
+    group = state.arrays.get(_GROUP)
     if (
         not 0 < len(state.steps) <= most
         or group is None

@@ -12,9 +12,9 @@ from anon_core.anonymizers.smooth.sweeps_kernels import (
     place_waiting_records,
 )
 
-PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
-LEAST = 256  # records of a part
-HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
+_PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
+_LEAST = 256  # records of a part
+_HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
 
 
 def dissolve_small_groups(
@@ -79,7 +79,7 @@ def run_sweep(
         Moves and swaps made.
     """
     groups, n, made = open_groups(rows, items, group, rest), len(group), 0
-    length = max(LEAST, -(-n // PARTS))
+    length = max(_LEAST, -(-n // _PARTS))
     for first in range(0, n, length):
         last = min(n, first + length)
         to, with_whom = np.empty((2, last - first), dtype=np.int32)
@@ -107,6 +107,6 @@ def run_annealing_sweep(
         Moves and swaps made.
     """
     groups = open_groups(rows, items, group, rest)
-    heat = int(HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
+    heat = int(_HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
     made = anneal_records(sweep, heat, rows, near, groups, items)
     return groups.group, made

@@ -7,7 +7,7 @@ from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbe
 from anon_core.anonymizers.uncertain_graph.worlds_kernels import Links, links_of
 from anon_core.graphs.records import UncertainGraph
 
-SHARES = 16  # fixed: sums of fractions depend on their order, so never on the number of threads
+_SHARES = 16  # fixed: sums of fractions depend on their order, so never on the number of threads
 MOST_SOURCES = 5000  # vertices that have edges; beyond, paths are counted from a sample of them
 SAMPLED = 1000
 
@@ -39,7 +39,7 @@ def compute_betweenness(graph: UncertainGraph) -> NDArray[np.float64]:
     drawn = sources
     if len(sources) > MOST_SOURCES:
         drawn = np.sort(sources[np.argsort(hash_numbers(sources), kind="stable")[:SAMPLED]])
-    sums = np.zeros((SHARES, len(some)), dtype=np.float64)
+    sums = np.zeros((_SHARES, len(some)), dtype=np.float64)
     sum_passing(sums, drawn, links)
     out = np.zeros(graph.edges, dtype=np.float64)
     # Each pair is counted from both of its ends.

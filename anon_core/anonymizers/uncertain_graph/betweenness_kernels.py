@@ -8,7 +8,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.mixing import mix_bits
 
 
-class Search(NamedTuple):
+class _Search(NamedTuple):
     """A breadth-first search from one source."""
 
     away: np.ndarray  # int32 (n,): edges to the source, -1: not reached
@@ -53,7 +53,7 @@ def sum_passing(begin, end, sums, sources, links):  # sums float64 (shares, m)
     n = len(links.start) - 1
     away, order = np.empty((2, n), dtype=np.int32)
     paths, passing = np.empty((2, n), dtype=np.float64)
-    found = Search(away, paths, passing, order)
+    found = _Search(away, paths, passing, order)
     for share in range(begin, end):
         for source in sources[share :: len(sums)]:
             reached = count_shortest_paths(source, links, found)

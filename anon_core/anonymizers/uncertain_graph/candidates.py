@@ -13,7 +13,7 @@ from anon_core.anonymizers.uncertain_graph.candidates_kernels import (
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.specs.graphs import ONE
 
-TURNS = 64  # times the pairs that are missing: after so many turns the draw ends with fewer
+_TURNS = 64  # times the pairs that are missing: after so many turns the draw ends with fewer
 
 
 def draw_candidates(
@@ -27,7 +27,7 @@ def draw_candidates(
 
     Two ends are drawn by weight. A pair that is no edge enters; an edge leaves with its own
     probability (the prose is right: line 14 prints the complement). This ends when c times as many
-    pairs are in as at the start, and in any case after `TURNS` times the missing number of turns:
+    pairs are in as at the start, and in any case after `_TURNS` times the missing number of turns:
     a small graph may have no more pairs.
 
     Parameters
@@ -61,7 +61,7 @@ def draw_candidates(
     chance = np.where(inside, edges.p / ONE, 0.0)
     if np.count_nonzero(weight) > 1:
         cumulated = np.cumsum(weight) / weight.sum()
-        for _ in range(TURNS):
+        for _ in range(_TURNS):
             if room[1] == 0:
                 break
             drawn = _pairs_by_weight(cumulated, max(64, missing), n, stream)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 NEVER = 1e-200  # expected vertices: fewer count as none, long before numbers lose digits
-NOTHING = 1e-290  # numbers near the least that a float64 holds are slow, and have few digits
+_NOTHING = 1e-290  # numbers near the least that a float64 holds are slow, and have few digits
 
 
 class Incident(NamedTuple):
@@ -63,9 +63,9 @@ def convolve_degrees(begin, end, incident, degrees):
             degrees.chance[top + 1] = degrees.chance[top] * p
             for i in range(top, base, -1):
                 x = degrees.chance[i] * (1 - p) + degrees.chance[i - 1] * p
-                degrees.chance[i] = x if x > NOTHING else 0.0
+                degrees.chance[i] = x if x > _NOTHING else 0.0
             degrees.chance[base] *= 1 - p
-            if degrees.chance[base] <= NOTHING:
+            if degrees.chance[base] <= _NOTHING:
                 degrees.chance[base] = 0.0
 
 

@@ -10,8 +10,10 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, fill_
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-TOLERANCE = 5e-10  # bits that rounding may take; half of what the auditor allows: it sums otherwise
-TIE = 1e-12  # of the greatest chance: degrees that are equally likely
+_TOLERANCE = (
+    5e-10  # bits that rounding may take; half of what the auditor allows: it sums otherwise
+)
+_TIE = 1e-12  # of the greatest chance: degrees that are equally likely
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Hiding:
 
     def below(self, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which vertices have less than log2 k bits."""
-        return bits < self.needed - TOLERANCE
+        return bits < self.needed - _TOLERANCE
 
     def accepts(self, edges: Edges) -> bool:
         """Return whether at most as many vertices are below as the graph exempts."""
@@ -66,7 +68,7 @@ class Hiding:
     def reached(self, bits: NDArray[np.float64]) -> int:
         """Return the greatest k that all vertices but the exempt ones have."""
         counted = np.sort(bits)[self.graph.exempt :]
-        return int(np.exp2(counted[0] + TOLERANCE)) if len(counted) else self.graph.records
+        return int(np.exp2(counted[0] + _TOLERANCE)) if len(counted) else self.graph.records
 
 
 def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
@@ -79,6 +81,6 @@ def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
         return degrees
     greatest = np.maximum.reduceat(degrees.chance, degrees.start[:-1])
     size = np.diff(degrees.start)
-    likely = np.flatnonzero(degrees.chance >= np.repeat(greatest, size) * (1 - TIE))
+    likely = np.flatnonzero(degrees.chance >= np.repeat(greatest, size) * (1 - _TIE))
     first = likely[np.searchsorted(likely, degrees.start[:-1])]
     return degrees.low + first - degrees.start[:-1]

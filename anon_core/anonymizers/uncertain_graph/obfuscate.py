@@ -27,9 +27,9 @@ from anon_core.promise import Promise
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Observer, State, Step
 
-Start = Literal["graph", "representative"]
-ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
-MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
+_Start = Literal["graph", "representative"]
+_ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
+_MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class Obfuscate:
 
     selection: Selection = "planned"
     perturbation: Perturbation = "towards half"
-    start: Start = "graph"
+    start: _Start = "graph"
     trials: int = 3
     rounds: int = 40
     c: float = 2.0
@@ -100,7 +100,7 @@ class Obfuscate:
     engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
-        choices = {"selection": Selection, "perturbation": Perturbation, "start": Start}
+        choices = {"selection": Selection, "perturbation": Perturbation, "start": _Start}
         for name, choice in choices.items():
             if getattr(self, name) not in get_args(choice):
                 words = ", ".join(map(repr, get_args(choice)))
@@ -119,9 +119,9 @@ class Obfuscate:
         data.refuse_impossible_demands()
         ends = np.concatenate([data.u, data.v])
         most = int(np.bincount(ends, minlength=1).max())
-        if most > MOST_EDGES:
+        if most > _MOST_EDGES:
             raise LimitError(
-                f"a vertex has {most} edges; degrees of at most {MOST_EDGES} are counted exactly"
+                f"a vertex has {most} edges; degrees of at most {_MOST_EDGES} are counted exactly"
             )
 
     def memory(self, data: UncertainGraph) -> int:
@@ -157,7 +157,7 @@ class Obfuscate:
             if edges is None or find_best_step(steps, data.exempt) in (0, len(steps)):
                 edges = attempt.edges
             observer.advanced(data.records)
-            observer.on_step(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
+            observer.on_step(State(dict(zip(_ARRAYS, edges[1:], strict=True)), tuple(steps)))
         kept = find_best_step(steps, data.exempt)
         if edges is None or not (kept and search.hiding.accepts(edges)):
             raise _out_of_reach(steps, data)
@@ -197,7 +197,7 @@ def _compute_seed(order: NDArray[np.int64]) -> list[int]:
 
 def _restore_graph(state: State, data: UncertainGraph) -> Edges:
     """Return the graph of a checkpoint; refuse one that is none of these vertices."""
-    arrays = [state.arrays.get(name) for name in ARRAYS]
+    arrays = [state.arrays.get(name) for name in _ARRAYS]
     try:
         u, v, p = (array for array in arrays if array is not None and array.dtype == np.int32)
         UncertainGraph(u, v, p, data.k).check()

@@ -10,18 +10,18 @@ from anon_core.specs.graphs import ONE
 
 Perturbation = Literal["towards half", "undirected"]
 GRAIN = 1000  # billionths: released probabilities are whole millionths
-COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
+_COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
 
 
 def grain_of(p: NDArray[np.int32]) -> int:
     """Return the grain of released probabilities, in billionths: the decimals of the source.
 
-    The greatest power of ten from `GRAIN` to `COARSEST` that divides every p. So no changed or
+    The greatest power of ten from `GRAIN` to `_COARSEST` that divides every p. So no changed or
     added edge has more decimals than the source's edges have. `GRAIN` if all edges are certain:
     then no probability between 0 and 1 looks like one of the source.
     """
     between = p[(p > 0) & (p < ONE)]
-    grain = COARSEST if len(between) else GRAIN
+    grain = _COARSEST if len(between) else GRAIN
     while grain > GRAIN and (between % grain).any():
         grain //= 10
     return grain

@@ -19,8 +19,8 @@ from anon_core.anonymizers.uncertain_graph.sampled import choose_best_attempt
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Step
 
-MARGIN = 0.01  # bits beyond log2 k that the first plan aims at: edges do not do all of a plan
-WIDENS = 1.25  # times: the margin of each further step
+_MARGIN = 0.01  # bits beyond log2 k that the first plan aims at: edges do not do all of a plan
+_WIDENS = 1.25  # times: the margin of each further step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Planned:
         graph = self.hiding.graph
         if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:
             return None
-        margin = MARGIN * WIDENS ** (len(steps) - 1)
+        margin = _MARGIN * _WIDENS ** (len(steps) - 1)
         degrees = degrees_of(edges)
         asked = build_hiding_targets(
             self.hiding, self.hiding.compute_levels_of(degrees), degrees, margin

@@ -20,17 +20,17 @@ from anon_core.anonymizers.uncertain_graph.planning_kernels import (
     sum_up,
 )
 
-NEAR = 4  # times k: so many vertices nearest to a rare degree may move
-PART = 0.1
-LEAST_MOVES = 8
-MOST_TURNS = 400
-ALL_IN = 8  # turns, after which all candidates are looked at again; between, the best of them
-FEW = 2048
-PATIENCE = 32  # turns, in which what is missing has to fall below this part of itself
-STALLED = 0.99
-CHEAP = 0.1  # of a move: it costs at least this part of its size, also if it undoes another
-WORTH = 1e-9  # bits for each degree: a lesser gain is none
-DELTA = np.stack([2.0 ** np.arange(-1, MOVES - 1), -(2.0 ** np.arange(-1, MOVES - 1))])
+_NEAR = 4  # times k: so many vertices nearest to a rare degree may move
+_PART = 0.1
+_LEAST_MOVES = 8
+_MOST_TURNS = 400
+_ALL_IN = 8  # turns, after which all candidates are looked at again; between, the best of them
+_FEW = 2048
+_PATIENCE = 32  # turns, in which what is missing has to fall below this part of itself
+_STALLED = 0.99
+_CHEAP = 0.1  # of a move: it costs at least this part of its size, also if it undoes another
+_WORTH = 1e-9  # bits for each degree: a lesser gain is none
+_DELTA = np.stack([2.0 ** np.arange(-1, MOVES - 1), -(2.0 ** np.arange(-1, MOVES - 1))])
 
 
 class Means(NamedTuple):
@@ -45,7 +45,7 @@ class Means(NamedTuple):
     now: NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class _Found(NamedTuple):
     """The moves of a turn.
 
     Attributes
@@ -145,19 +145,19 @@ def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> N
     """
     shift, candidate = np.zeros(len(degrees.low)), np.empty(0, dtype=np.int64)
     missing: list[float] = []
-    for turn in range(MOST_TURNS):
+    for turn in range(_MOST_TURNS):
         short = compute_shortfalls(asked)
         missing.append(float(short.sum()))
-        stalled = turn >= PATIENCE and missing[turn] > STALLED * missing[turn - PATIENCE]
+        stalled = turn >= _PATIENCE and missing[turn] > _STALLED * missing[turn - _PATIENCE]
         if missing[turn] == 0 or stalled:
             break
-        if turn % ALL_IN == 0:
+        if turn % _ALL_IN == 0:
             candidate = _list_candidates(asked, short, means.now + shift, k)
-        gain = np.empty((len(candidate), *DELTA.shape))
+        gain = np.empty((len(candidate), *_DELTA.shape))
         fill_gains(candidate, degrees, asked, short, gain)
         found = _choose_moves(candidate, gain, means._replace(now=means.now + shift), missing[turn])
         candidate = found.candidate
-        if not len(found.moved) and turn % ALL_IN == 0:
+        if not len(found.moved) and turn % _ALL_IN == 0:
             break
         folds = np.zeros(len(shift), dtype=np.int64)
         folds[candidate[: len(found.moved)]] = (2 * found.moved).astype(np.int64)
@@ -177,25 +177,25 @@ def _list_candidates(
     chosen, order = np.zeros(len(mean), dtype=np.bool_), np.argsort(mean, kind="stable")
     rank = np.searchsorted(mean[order], np.unique(np.rint(centre[short > 0])))
     for place in rank.tolist():
-        chosen[order[max(0, place - NEAR * k) : place + NEAR * k]] = True
+        chosen[order[max(0, place - _NEAR * k) : place + _NEAR * k]] = True
     return np.flatnonzero(chosen)
 
 
 def _choose_moves(
     candidate: NDArray[np.int64], gain: NDArray[np.float64], means: Means, missing: float
-) -> Found:
+) -> _Found:
     """Choose the moves of most worth, until they gain a part of what is missing."""
     now = means.now[candidate][:, None, None]
     off = now - means.source[candidate][:, None, None]
-    cost = np.maximum(np.abs(off + DELTA) - np.abs(off), CHEAP * np.abs(DELTA))
-    worth = np.where(now + DELTA >= 0, gain / cost, 0.0).reshape(len(candidate), -1)
+    cost = np.maximum(np.abs(off + _DELTA) - np.abs(off), _CHEAP * np.abs(_DELTA))
+    worth = np.where(now + _DELTA >= 0, gain / cost, 0.0).reshape(len(candidate), -1)
     best = worth.argmax(axis=1)
     worth = worth.max(axis=1)
-    order = np.argsort(-worth, kind="stable")[:FEW]
-    some = order[worth[order] > WORTH]
+    order = np.argsort(-worth, kind="stable")[:_FEW]
+    some = order[worth[order] > _WORTH]
     gained = np.cumsum(gain.reshape(len(candidate), -1)[some, best[some]])
-    number = max(LEAST_MOVES, int(np.searchsorted(gained, PART * missing)))
-    return Found(candidate[order], DELTA.reshape(-1)[best[some[:number]]])
+    number = max(_LEAST_MOVES, int(np.searchsorted(gained, _PART * missing)))
+    return _Found(candidate[order], _DELTA.reshape(-1)[best[some[:number]]])
 
 
 def _move_degrees(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:

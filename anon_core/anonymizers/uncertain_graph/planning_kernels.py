@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-LEAST = 2.0**-60  # of a crowd beyond the vertex itself: below it, no gain is seen
+_LEAST = 2.0**-60  # of a crowd beyond the vertex itself: below it, no gain is seen
 MOVES = 7  # ways to move: by 1/2, 1, 2, ... 32
-SLIGHT = 1e-7  # of the sum: a change of z that cannot matter to a crowd that is nearly there
-NEARLY = 4.0  # bits
+_SLIGHT = 1e-7  # of the sum: a change of z that cannot matter to a crowd that is nearly there
+_NEARLY = 4.0  # bits
 
 
 class Asked(NamedTuple):
@@ -86,7 +86,7 @@ def compute_shortfall(need, total, weighted, z):
     if total > 0:
         bits = np.log2(total) - weighted / total
         crowd = max(0.0, np.exp2(bits) - 1)
-    return max(0.0, need - np.log2(crowd + LEAST))
+    return max(0.0, need - np.log2(crowd + _LEAST))
 
 
 def _count_shortfalls(short: NDArray[np.float64]) -> int:
@@ -136,7 +136,7 @@ def fill_gains(begin, end, candidate, degrees, asked, now, gain):
     """
     asks = len(asked.need)
     before = np.empty(asks)
-    slight = SLIGHT * (asked.total + np.where(now < NEARLY, asked.of_main, 0.0))
+    slight = _SLIGHT * (asked.total + np.where(now < _NEARLY, asked.of_main, 0.0))
     for c in range(begin, end):
         u = candidate[c]
         first, last = degrees.start[u], degrees.start[u + 1]

@@ -16,8 +16,8 @@ from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
 )
 from anon_core.specs.graphs import ONE
 
-AT_LEAST = 16  # new edges for each unit of a move that there is room for
-BESIDE = 1024
+_AT_LEAST = 16  # new edges for each unit of a move that there is room for
+_BESIDE = 1024
 
 
 def rewire_edges(
@@ -73,7 +73,7 @@ def _build_work(
     order = np.lexsort((stream.random(2 * m), ends))
     start = np.searchsorted(ends[order], np.arange(n + 1))
     left = (np.rint(np.abs(shift) * (ONE / grain)) * grain).astype(np.int64)
-    room = int(AT_LEAST * np.abs(shift).sum()) + BESIDE
+    room = int(_AT_LEAST * np.abs(shift).sum()) + _BESIDE
     size = 1 << (2 * (m + room)).bit_length()
     pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
     enter_edges(pairs, edges.u.astype(np.int64) * n + edges.v)

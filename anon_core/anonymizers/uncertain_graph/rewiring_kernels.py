@@ -10,8 +10,8 @@ from anon_core.jit.kernel import kernel
 from anon_core.jit.mixing import mix_bits
 from anon_core.specs.graphs import ONE
 
-TRIES = 32  # of finding another end nearby, or at all
-TURNS = 200  # in a row that fail: what is left is moved in another way
+_TRIES = 32  # of finding another end nearby, or at all
+_TURNS = 200  # in a row that fail: what is left is moved in another way
 
 
 class Work(NamedTuple):
@@ -108,8 +108,8 @@ def draw_riser(work, a, risers, count):
 
     Returns -1 where no try finds any.
     """
-    for turn in range(2 * TRIES):
-        if turn < TRIES:
+    for turn in range(2 * _TRIES):
+        if turn < _TRIES:
             x = draw_neighbour(work, a)
             b = draw_neighbour(work, x) if x >= 0 else x
         else:
@@ -145,7 +145,7 @@ def lower_between(work, edges):
 def raise_between(work, risers):
     """Join vertices that are both to rise by new edges, most of them two steps apart."""
     count, failed = pack_vertices(work, risers, len(risers)), 0
-    while count > 1 and failed < TURNS:
+    while count > 1 and failed < _TURNS:
         a = risers[draw_below(work.state, count)]
         b = draw_riser(work, a, risers, count)
         failed += 1
@@ -207,7 +207,7 @@ def join_freed(work, freed, touched, count):
     """Join vertices that lost something, so that their expected degrees stay."""
     for i in range(count):
         a = np.int64(touched[i])
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             if freed[a] < work.grain:
                 break
             b = np.int64(touched[draw_below(work.state, count)])
@@ -223,13 +223,13 @@ def raise_rest(work, risers):
     if len(work.p) == 0:
         return
     for r in risers:
-        for turn in range(TURNS):
+        for turn in range(_TURNS):
             if work.left[r] < 2 * work.grain:
                 break
             x = draw_neighbour(work, r)
             x = draw_neighbour(work, x) if x >= 0 else x
             e = draw_below(work.state, len(work.p))
-            if x >= 0 and turn < TRIES:
+            if x >= 0 and turn < _TRIES:
                 size = work.start[x + 1] - work.start[x]
                 e = work.edge[work.start[x] + draw_below(work.state, size)]
             a, b = np.int64(work.u[e]), np.int64(work.v[e])

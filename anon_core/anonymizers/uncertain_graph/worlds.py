@@ -21,7 +21,7 @@ from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
 Estimate = Literal["toggled", "groups"]
-LARGEST = 2**63 - 1  # of a sum of pairs over all worlds
+_LARGEST = 2**63 - 1  # of a sum of pairs over all worlds
 
 
 def estimate_relevance(
@@ -131,8 +131,8 @@ def _refuse_too_many(graph: UncertainGraph, worlds: int) -> None:
     if worlds < 1:
         raise InputError("at least one world must be sampled")
     pairs = graph.records * (graph.records - 1) // 2
-    if pairs * worlds > LARGEST:
+    if pairs * worlds > _LARGEST:
         raise LimitError(
-            f"at most {LARGEST // pairs} worlds of {graph.records} vertices can be summed, "
+            f"at most {_LARGEST // pairs} worlds of {graph.records} vertices can be summed, "
             f"not {worlds}"
         )

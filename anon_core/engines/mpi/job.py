@@ -38,12 +38,12 @@ from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
 
-JOB, DATA, PROGRESS, CHECKPOINT, RESULT, MADE, FAILURE = (
+_JOB, _DATA, _PROGRESS, CHECKPOINT, RESULT, _MADE, _FAILURE = (
     *("job.json", "data.npz", "progress.json", "checkpoint.json"),
     *("result.json", "made.npz", "failure.json"),
 )
-ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
-PREFIX = "data."
+_ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
+_PREFIX = "data."
 REFUSED = 2  # exit code of ranks that have written failure.json
 
 
@@ -134,19 +134,19 @@ def write_job(
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     document, packed = data.packed()
-    arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
+    arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: order}
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
-    (folder / FAILURE).unlink(missing_ok=True)
-    before = read_document(folder / JOB)
+    (folder / _FAILURE).unlink(missing_ok=True)
+    before = read_document(folder / _JOB)
     if before.get("digest") != digest:
         for leftover in folder.iterdir():
             if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
                 leftover.unlink(missing_ok=True)  # its writer may be at work
-    if not has_arrays(folder / DATA, arrays):
-        write_arrays(folder / DATA, arrays)
+    if not has_arrays(folder / _DATA, arrays):
+        write_arrays(folder / _DATA, arrays)
     record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
-    write_json(folder / JOB, record)
+    write_json(folder / _JOB, record)
     return bool(before) and before != record
 
 
@@ -171,12 +171,12 @@ def read_job(folder: Path) -> Job:
     InputError
         There is none, one of another build of this program, or one that cannot be read.
     """
-    if not (folder / JOB).exists():
+    if not (folder / _JOB).exists():
         raise InputError(
             "the folder holds no job.json; `crowdcover release` writes a job, nobody by hand"
         )
     try:
-        record = dict(json.loads((folder / JOB).read_text()))
+        record = dict(json.loads((folder / _JOB).read_text()))
         build = _describe_build()
         if {key: record.get(key) for key in build} != build:
             raise InputError(
@@ -185,9 +185,9 @@ def read_job(folder: Path) -> Job:
             )
         settings = dict(record["anonymizer"])
         maker = ANONYMIZERS[settings.pop("name")]
-        arrays = read_arrays(folder / DATA)
-        order = arrays.pop(ORDER)
-        packed = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
+        arrays = read_arrays(folder / _DATA)
+        order = arrays.pop(_ORDER)
+        packed = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
         data = maker.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
@@ -209,31 +209,33 @@ def read_job(folder: Path) -> Job:
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace the progress before."""
-    write_json(folder / PROGRESS, dataclasses.asdict(progress))
+    write_json(folder / _PROGRESS, dataclasses.asdict(progress))
 
 
 def read_progress(folder: Path) -> Progress | None:
     """Return the last progress if it can be read: a shared file system may lose it meanwhile."""
     try:
-        return Progress(**json.loads((folder / PROGRESS).read_text()))
+        return Progress(**json.loads((folder / _PROGRESS).read_text()))
     except UNREADABLE:
         return None
 
 
 def write_failure(folder: Path, reason: str) -> None:
     """Write why resubmitting cannot help."""
-    write_json(folder / FAILURE, {"reason": reason})
+    write_json(folder / _FAILURE, {"reason": reason})
 
 
 def read_failure(folder: Path) -> str | None:
     """Return why resubmitting cannot help, if so."""
-    path = folder / FAILURE
+    path = folder / _FAILURE
     return str(json.loads(path.read_text())["reason"]) if path.exists() else None
 
 
 def has_result(folder: Path) -> bool:
     """Return whether the result is that of this order; ranks of another may have been at work."""
-    same = read_document(folder / RESULT).get("digest") == read_document(folder / JOB).get("digest")
+    same = read_document(folder / RESULT).get("digest") == read_document(folder / _JOB).get(
+        "digest"
+    )
     return same and (folder / RESULT).exists()
 
 
@@ -250,7 +252,7 @@ def steps_from_json(documents: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
 def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
     """Write what was made, then the record of what belongs to it: digest, seconds and others."""
     arrays = made.arrays()
-    write_arrays(folder / MADE, arrays)
+    write_arrays(folder / _MADE, arrays)
     result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": digest_of({}, arrays)}
     write_json(folder / RESULT, {**record, **result})
 
@@ -265,7 +267,7 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
     """
     try:
         result = json.loads((folder / RESULT).read_text())
-        arrays = read_arrays(folder / MADE)
+        arrays = read_arrays(folder / _MADE)
         if digest_of({}, arrays) != result["made"]:
             raise InputError("made.npz is not as it was written")
         made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])

@@ -24,9 +24,9 @@ from anon_core.engines.mpi.job import (
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.steps import Observer, State, Step
 
-EVERY = 1.0  # seconds between two messages about one step
+_EVERY = 1.0  # seconds between two messages about one step
 
-Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
+_Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
 
 
 class Keeper(Observer):
@@ -37,7 +37,7 @@ class Keeper(Observer):
         self._seconds: list[float] = []
         self._step: Step | None = None
         self._most: int | None = None
-        self._kept: list[tuple[weakref.ref[NDArray[Any]], Parts]] = []  # of the last state
+        self._kept: list[tuple[weakref.ref[NDArray[Any]], _Parts]] = []  # of the last state
         self._began = self._told = MPI.Wtime()
 
     def resume(self) -> State | None:
@@ -70,7 +70,7 @@ class Keeper(Observer):
             return None
         return record
 
-    def _join_shares(self, name: str, parts: Parts) -> NDArray[Any]:
+    def _join_shares(self, name: str, parts: _Parts) -> NDArray[Any]:
         """Return this rank's share of all parts of an array."""
         shares = [
             self._spread.share({name: read_part(self._folder, part)}, self._job.order, self._ranks)
@@ -85,7 +85,7 @@ class Keeper(Observer):
 
     def advanced(self, records: int) -> None:
         """Let rank 0 tell for all: the shares are alike."""
-        if MPI.Wtime() - self._told >= EVERY:
+        if MPI.Wtime() - self._told >= _EVERY:
             self._tell(records)
 
     def on_step(self, state: State) -> None:
@@ -105,7 +105,7 @@ class Keeper(Observer):
         self._tell(0)
         self._ranks.agree(None)  # no rank writes a next part while leftovers are removed
 
-    def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, Parts]:
+    def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, _Parts]:
         """Write the parts of new arrays. Arrays that were written before keep their parts."""
         kept, result = self._kept, {}
         self._kept = []

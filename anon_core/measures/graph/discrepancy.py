@@ -16,8 +16,8 @@ from anon_core.measures.graph.degrees import Edges
 from anon_core.measures.graph.hops import count_hops, some_vertices
 from anon_core.measures.graph.reliability import NORMAL, Counted
 
-SEED = 19  # of worlds, pairs and vertices; anybody may know it
-SHARES = 32  # of the worlds: threads take whole shares
+_SEED = 19  # of worlds, pairs and vertices; anybody may know it
+_SHARES = 32  # of the worlds: threads take whole shares
 STRATA = ("1", "2", "3", "4 or more", "no path")
 """Hops of a pair over all edges that may exist in the source."""
 
@@ -128,7 +128,7 @@ def estimate_discrepancy(
     released: Edges,
     worlds: int = 1000,
     sample: tuple[int, int] = (200, 10),
-    seed: int = SEED,
+    seed: int = _SEED,
 ) -> Discrepancy:
     """Estimate the reliability discrepancy of a release.
 
@@ -147,17 +147,17 @@ def estimate_discrepancy(
         raise InputError("source and release must have the same vertices")
     vertex, asked, stratum, weight = _draw_pairs(source, *sample, seed)
     connected = np.empty((2, worlds), dtype=np.int64)
-    times = np.zeros((min(SHARES, worlds), len(stratum), 4), dtype=np.int32)
+    times = np.zeros((min(_SHARES, worlds), len(stratum), 4), dtype=np.int32)
     count_joined(times, connected, couple_graphs(source, released), asked, seed)
     return Discrepancy(
         times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
     )
 
 
-def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
+def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = _SEED) -> Counted:
     """Count the sampled worlds in which two vertices are connected."""
     connected = np.empty((1, worlds), dtype=np.int64)
-    times = np.zeros((min(SHARES, worlds), 1, 2), dtype=np.int32)
+    times = np.zeros((min(_SHARES, worlds), 1, 2), dtype=np.int32)
     count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
     return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
 

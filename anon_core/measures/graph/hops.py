@@ -9,7 +9,7 @@ from anon_core.measures.graph.coupling import Coupled, couple_graphs
 from anon_core.measures.graph.degrees import Edges
 from anon_core.measures.graph.hops_kernels import Ends, hops_from, sum_lengths
 
-SEED = 192  # of worlds and of sources; anybody may know it
+_SEED = 192  # of worlds and of sources; anybody may know it
 
 
 def count_hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[np.int8]:
@@ -93,7 +93,7 @@ class PathLengths:
 
 
 def path_lengths(
-    source: Edges, released: Edges, worlds: int = 20, sources: int = 50, seed: int = SEED
+    source: Edges, released: Edges, worlds: int = 20, sources: int = 50, seed: int = _SEED
 ) -> PathLengths:
     """Measure path lengths in the same sampled worlds of both graphs.
 

@@ -14,7 +14,7 @@ from anon_core.measures.graph.degrees import Degrees
 from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import Knowledge
 
-TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
+_TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Obfuscation:
     @property
     def below(self) -> NDArray[np.bool_]:
         """Vertices whose entropy is less than log2 k, bool (n,)."""
-        return np.asarray(self.bits < np.log2(self.k) - TOLERANCE, dtype=np.bool_)
+        return np.asarray(self.bits < np.log2(self.k) - _TOLERANCE, dtype=np.bool_)
 
     @property
     def least(self) -> float:
@@ -57,7 +57,7 @@ class Obfuscation:
         """Return the greatest k that all but `exempt` vertices reach."""
         if exempt >= len(self.bits):
             return len(self.bits)
-        return int(np.exp2(np.sort(self.bits)[exempt] + TOLERANCE))
+        return int(np.exp2(np.sort(self.bits)[exempt] + _TOLERANCE))
 
 
 def measure_obfuscation(

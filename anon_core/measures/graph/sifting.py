@@ -15,8 +15,8 @@ from anon_core.measures.graph.degrees import Degrees, Edges
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.specs.graphs import ONE, Knowledge
 
-DECIMALS = range(1, 6)
-LEAST = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+_DECIMALS = range(1, 6)
+_LEAST = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ def _list_rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]
     """Yield different sets of edges; of rules that keep the same edges the first."""
     yield "all edges", np.ones(len(p), dtype=np.bool_)
     seen = {0, len(p)}
-    for decimals in DECIMALS:
+    for decimals in _DECIMALS:
         kept = p % (ONE // 10**decimals) == 0
         if (number := int(np.count_nonzero(kept))) not in seen:
             seen.add(number)
             yield f"at most {decimals} decimals", kept
     seen = {0, len(p)}
-    for least in LEAST:
+    for least in _LEAST:
         kept = p >= least * ONE
         if (number := int(np.count_nonzero(kept))) not in seen:
             seen.add(number)

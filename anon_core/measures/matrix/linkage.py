@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from anon_core.measures.matrix.classes import RowClasses
 
 MOST = 2000  # records that are tried for each number of known items above 1
-SEED = 18  # of the sample; anybody may know it
+_SEED = 18  # of the sample; anybody may know it
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def measure_linkage(
     if known == 1:
         return _link_by_one_item(classes, indptr, item, items, able)
     tried = _sample_records(indptr, item, able)
-    draws = np.random.Generator(np.random.PCG64([SEED, known]))
+    draws = np.random.Generator(np.random.PCG64([_SEED, known]))
     inverted = _Inverted.of(classes, items)
     chance = np.zeros(len(tried))
     for place, record in enumerate(tried.tolist()):
@@ -107,7 +107,7 @@ def _sample_records(
     ordered = able[np.argsort(np.array(digests, dtype="S8"), kind="stable")]
     if len(able) <= MOST:
         return ordered
-    chosen = np.random.Generator(np.random.PCG64(SEED)).choice(len(able), MOST, replace=False)
+    chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(len(able), MOST, replace=False)
     return ordered[np.sort(chosen)]
 
 

@@ -24,7 +24,7 @@ from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
 from anon_core.measures.table.crowds import Components
 
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
-MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
+_MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def attack_as_insider(
     tightest: Tightest,
     *,
     sweeps: int = SWEEPS,
-    most_pairs: int = MOST_PAIRS,
+    most_pairs: int = _MOST_PAIRS,
 ) -> Belief:
     """Know all quasi-identifiers and the plan, but neither the law nor the secret.
 

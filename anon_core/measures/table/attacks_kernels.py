@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
-WORDS = 512  # words of bitmaps joined at a time: those of ten attributes fit the cache
+_WORDS = 512  # words of bitmaps joined at a time: those of ten attributes fit the cache
 
 
 @intrinsic
@@ -50,9 +50,9 @@ def count_partly(begin, end, level, bitmap, times, start, known, counts):
     # known[start[s] : start[s + 1]]: the attributes of subset s
     """Count the rows that each record class fits in the attributes of each subset."""
     for record in range(begin, end):
-        room = np.empty(WORDS, dtype=np.uint64)
-        for first in range(0, bitmap.shape[1], WORDS):
-            words = room[: min(WORDS, bitmap.shape[1] - first)]
+        room = np.empty(_WORDS, dtype=np.uint64)
+        for first in range(0, bitmap.shape[1], _WORDS):
+            words = room[: min(_WORDS, bitmap.shape[1] - first)]
             for s in range(counts.shape[0]):
                 for w in range(len(words)):
                     words[w] = bitmap[level[known[start[s]], record], first + w]

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-ALL, EMPTY, MISSING, OTHER = "*", "\\_", "(missing)", "(other)"
+ALL, _EMPTY, _MISSING, OTHER = "*", "\\_", "(missing)", "(other)"
 DOTS = ".."
 
 
@@ -90,8 +90,8 @@ def format_cell_levels(column: Labelled) -> list[str]:
 
 def _escape_label(value: str) -> str:
     if value == "":
-        return EMPTY
-    if value == MISSING:
+        return _EMPTY
+    if value == _MISSING:
         return "\\" + value
     around = f".{value}."  # dots on both sides: a dot at either end is escaped
     return "".join(
@@ -102,10 +102,10 @@ def _escape_label(value: str) -> str:
     )
 
 
-Ends = tuple[Mapping[str, int], Mapping[str, int]]
+_Ends = tuple[Mapping[str, int], Mapping[str, int]]
 
 
-def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> Ends:
+def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> _Ends:
     """The level that begins, and the one that ends, at each text that may be an interval's end."""
     if column.kind not in ("numeric", "date"):
         level_of = {text: level for level, text in enumerate(texts)}
@@ -118,7 +118,7 @@ def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> Ends:
 
 
 def _read_levels(
-    column: Labelled, level_of: Mapping[str, int], ends: Ends, text: str | None
+    column: Labelled, level_of: Mapping[str, int], ends: _Ends, text: str | None
 ) -> list[int]:
     """The levels that a cell allows, none if it cannot be read."""
     if text is None:

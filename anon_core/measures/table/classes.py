@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST = 2**62  # keys stay below it
-WIDE = 2**31  # a greater range of numbers is ranked first
+_LARGEST = 2**62  # keys stay below it
+_WIDE = 2**31  # a greater range of numbers is ranked first
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     key, keys = np.zeros(columns.shape[1], dtype=np.int64), 1
     for row in columns[::-1] if columns.shape[1] else ():
         least, most = int(row.min()), int(row.max())
-        if most - least >= WIDE:
+        if most - least >= _WIDE:
             row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901
             least, most = 0, int(row.max())
         width = most - least + 1
-        if keys > LARGEST // width:
+        if keys > _LARGEST // width:
             key = np.unique(key, return_inverse=True)[1]
             keys = int(key.max()) + 1
         # The new key keeps the order of the old one, and within it that of the row.

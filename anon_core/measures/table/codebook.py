@@ -10,24 +10,24 @@ from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.native import COUNTED, level_bounds
 from anon_core.measures.table.number_levels import Span
 
-FORMAT = 2
-ESCAPES = (
+_FORMAT = 2
+_ESCAPES = (
     "a backslash stands before | * \\ and before doubled or outer dots of a value; "
     "\\_ is the empty text"
 )
-GRAMMAR = {
+_GRAMMAR = {
     "cells": (
         "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)"
     ),
-    "escapes": ESCAPES,
+    "escapes": _ESCAPES,
     "groups": (
         "in a column with inner_edges a number is the median of its group "
         "and stands for all of it, in intervals too"
     ),
 }
-GRAMMAR_OF_INTERVALS = {
+_GRAMMAR_OF_INTERVALS = {
     "cells": "value | value set A|B|C | interval lo..hi | * (every value)",
-    "escapes": ESCAPES,
+    "escapes": _ESCAPES,
     "intervals": (
         "an end that is not written is open; both ends are included, but in a column with "
         "inner_edges and without medians lo..hi means above lo, up to and including hi"
@@ -37,7 +37,7 @@ GRAMMAR_OF_INTERVALS = {
         "and stands for all of it, in intervals too"
     ),
 }
-OTHERS = "in a column with has_other, (other) is any category that labels do not name"
+_OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
 def is_exact_codebook(
@@ -58,12 +58,12 @@ def is_exact_codebook(
         levels.carry == "bounds" if levels.grouped else any(map(_is_span, levels.numbers))
         for levels in columns
     )
-    expected: dict[str, Any] = dict(GRAMMAR_OF_INTERVALS if intervals else GRAMMAR)
+    expected: dict[str, Any] = dict(_GRAMMAR_OF_INTERVALS if intervals else _GRAMMAR)
     if any(levels.has_other for levels in columns):
-        expected["others"] = OTHERS
+        expected["others"] = _OTHERS
     expected["attributes"] = [_describe_attribute(levels) for levels in columns]
     if shown is not None:
-        expected |= {"format": FORMAT, "columns": [dict(each) for each in shown]}
+        expected |= {"format": _FORMAT, "columns": [dict(each) for each in shown]}
         types = {each["name"]: each["type"] for each in shown}
         for entry, levels in zip(expected["attributes"], columns, strict=True):
             entry.update(_describe_typed_levels(levels, types[levels.name]))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class DemandGuesses:
+class _DemandGuesses:
     """How well the number of rows that fit a record predicts the demand of the record.
 
     Attributes
@@ -30,7 +30,7 @@ class DemandGuesses:
     ruled_out: int
 
 
-def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> DemandGuesses:
+def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> _DemandGuesses:
     """Let an attacker who knows a record count its rows and guess its demand.
 
     Parameters
@@ -42,7 +42,7 @@ def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) ->
 
     Returns
     -------
-    DemandGuesses
+    _DemandGuesses
 
     Notes
     -----
@@ -64,7 +64,7 @@ def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) ->
     for first, last in _find_runs(of_place):
         best[pairs[first:last] % levels] += times[first:last]
         np.maximum.accumulate(best, out=best)
-    return DemandGuesses(
+    return _DemandGuesses(
         levels=levels,
         right=int(best[-1]),
         commonest=int(np.bincount(level).max()),

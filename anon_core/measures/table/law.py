@@ -10,7 +10,7 @@ from anon_core.measures.table.attacks import Tightest
 from anon_core.measures.table.classes import Classes, ReleasedCells, distinct_columns
 from anon_core.measures.table.crowds import fits_own_row
 
-OTHERS = 2  # people whose rows an attacker knows at most
+_OTHERS = 2  # people whose rows an attacker knows at most
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Law:
     ----------
     likeliest : float64 (n,)
         The chance of each record to sit in its likeliest row.
-    ruled_out : float64 (n, OTHERS)
+    ruled_out : float64 (n, _OTHERS)
         The same if the rows of 1, 2, .. others are known and ruled out: those others whose rows
         are the next likeliest ones.
     tightest : float64 (n,)
@@ -128,9 +128,9 @@ def judge_law(
 def _list_greatest(
     of: NDArray[np.int64], held: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
-    """The greatest 1 + `OTHERS` numbers of each class, falling, 0 where there are fewer."""
+    """The greatest 1 + `_OTHERS` numbers of each class, falling, 0 where there are fewer."""
     order = np.lexsort((-held, of))
     start = np.searchsorted(of[order], np.arange(number + 1))
-    place = start[:-1, None] + np.arange(1 + OTHERS)
+    place = start[:-1, None] + np.arange(1 + _OTHERS)
     found = held[order][place.clip(max=len(held) - 1)]
     return np.where(place < start[1:, None], found, 0)

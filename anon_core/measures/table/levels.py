@@ -17,8 +17,8 @@ from anon_core.errors import InputError
 from anon_core.measures.table.number_levels import Distinct, Span, group_numbers, list_number_levels
 from anon_core.specs.columns import Carry, ColumnSpec, Kind
 
-MISSING, OTHER = "(missing)", "(other)"
-EXACT = 2**53  # whole numbers below it are written without a decimal point
+MISSING, _OTHER = "(missing)", "(other)"
+_EXACT = 2**53  # whole numbers below it are written without a decimal point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ def column_levels(
         labels = [label for label in labels if label not in pool]
         place = {label: shift + position for position, label in enumerate(labels)}
         level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
-        labels += [OTHER] * bool(pool)
+        labels += [_OTHER] * bool(pool)
     return Levels(
         name=spec.name,
         kind=spec.kind,
@@ -259,7 +259,7 @@ def _number_text(kind: str, number: float) -> str:
     if kind == "date":
         day = np.timedelta64(int(number // 1), "D")
         return str(np.datetime_as_string(np.datetime64("1970-01-01") + day))
-    return str(int(number)) if number % 1 == 0 and -EXACT < number < EXACT else repr(number)
+    return str(int(number)) if number % 1 == 0 and -_EXACT < number < _EXACT else repr(number)
 
 
 def _list_categories(spec: ColumnSpec, present: set[str]) -> list[str]:

@@ -22,8 +22,8 @@ from anon_core.measures.table.cells import (
 )
 from anon_core.measures.table.levels import Levels
 
-Bound = float | None  # None: open
-Bounds = tuple[Bound, Bound]
+_Bound = float | None  # None: open
+Bounds = tuple[_Bound, _Bound]
 COUNTED = ("numeric", "date")
 
 
@@ -71,11 +71,11 @@ def _find_least_whole(side: float, *, above: bool = False) -> int | None:
     return floor(side) + 1 if above else ceil(side)
 
 
-def _find_greatest_bound(side: float, whole: bool) -> Bound:
+def _find_greatest_bound(side: float, whole: bool) -> _Bound:
     return floor(side) if whole and not isinf(side) else _normalize_bound(side)
 
 
-def _normalize_bound(side: float) -> Bound:
+def _normalize_bound(side: float) -> _Bound:
     return None if isinf(side) else abs(side) if side == 0 else side  # no negative zero
 
 
@@ -149,7 +149,7 @@ def _format_member(column: Labelled, level: int) -> str | None:
     return "\\" + label if label.lstrip("\\") == OTHER else label
 
 
-def _format_exact(number: Bound) -> str | None:
+def _format_exact(number: _Bound) -> str | None:
     """A number to its last bit; whole numbers and real ones differ."""
     return None if number is None else repr(number)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from anon_core.specs.columns import ColumnSpec, Kind
 
-MOVED = 10  # a readable edge moves at most one in so many people of a group
+_MOVED = 10  # a readable edge moves at most one in so many people of a group
 Span = tuple[float, float]
 
 
@@ -162,7 +162,7 @@ def _find_readable_edges(
     greatest number.
     """
     numbers, up_to = distinct.numbers, [*accumulate(distinct.times)]
-    moved = up_to[-1] // (MOVED * bins)
+    moved = up_to[-1] // (_MOVED * bins)
     edges = set()
     for quantile in quantiles:
         at = bisect_left(numbers, quantile)

@@ -16,7 +16,7 @@ from anon_core.errors import InputError
 from anon_core.measures.table.levels import Levels
 from anon_core.specs.columns import ColumnSpec
 
-DOTS = ".."
+_DOTS = ".."
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _list_level_spans(
         yield from zip([-inf, *edges], [*edges, inf], strict=True)
         return
     for label in labels:
-        low, dots, high = label.partition(DOTS)
+        low, dots, high = label.partition(_DOTS)
         start = _read_number(spec.kind, low) if low else -inf
         yield (start, (_read_number(spec.kind, high) if high else inf) if dots else start)
 

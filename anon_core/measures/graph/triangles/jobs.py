@@ -35,7 +35,7 @@ from anon_core.spread import Inbox, Pairs
 
 CORE, PIVOT = 0, 1  # channels
 SENT_AT_ONCE = 2**20  # words of pivot messages that a mapper holds, beside one vertex's
-ROW = 12  # bytes of a triangle
+_ROW = 12  # bytes of a triangle
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +86,7 @@ def pivot_pairs(piece: Piece, way: int, reducers: int) -> Iterator[Pairs]:
 
 def new_rows(memory: int, longest: int) -> NDArray[np.int32]:
     """Return room for triangles: a quarter of the memory, or for one list if that is more."""
-    return np.empty((max(longest + 1, memory // 4 // ROW), 3), dtype=np.int32)
+    return np.empty((max(longest + 1, memory // 4 // _ROW), 3), dtype=np.int32)
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,7 +19,7 @@ from anon_core.spread import Job, Shuffle, Traffic
 
 Method = Literal["baseline", "ec", "ec-disk", "vc-usage", "vc-bucket", "vc-bucket-usage"]
 MAPPERS = 16
-TRACKING: dict[str, Tracking] = {
+_TRACKING: dict[str, Tracking] = {
     "vc-usage": "usage",
     "vc-bucket": "bucket",
     "vc-bucket-usage": "bucket-usage",
@@ -69,7 +69,7 @@ def job_called(
         return Baseline(longest)
     if method in ("ec", "ec-disk"):
         return EdgeCentric(longest, method == "ec-disk")
-    tracking = TRACKING[method]
+    tracking = _TRACKING[method]
     memory = shuffle.memory // 2
     bounds = bucket_bounds(start, higher, shuffle.reducers, memory, tracking)
     return VertexCentric(longest, tracking, bounds)

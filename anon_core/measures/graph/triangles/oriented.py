@@ -21,7 +21,7 @@ from anon_core.measures.graph.triangles.oriented_kernels import (
     sum_rank_starts,
 )
 
-MOST_EDGES = 2**31 - 1
+_MOST_EDGES = 2**31 - 1
 PARTS = 512  # ranges of vertices with about as many edges each, shared out to threads
 
 
@@ -112,8 +112,8 @@ def orient_edges(
 def _check_edges(u: NDArray[np.int32], v: NDArray[np.int32], vertices: int) -> None:
     if not (u.dtype == v.dtype == np.int32 and u.shape == v.shape == (len(u),)):
         raise InputError("each edge needs two ends, as int32")
-    if len(u) > MOST_EDGES:
-        raise InputError(f"the graph has {len(u)} edges; at most {MOST_EDGES} are possible")
+    if len(u) > _MOST_EDGES:
+        raise InputError(f"the graph has {len(u)} edges; at most {_MOST_EDGES} are possible")
     if len(u) and not (u.min() >= 0 and v.max() < vertices and has_ascending_pairs(u, v)):
         raise InputError("the edges must be pairs u < v of vertices, ascending, each once")
 

@@ -10,9 +10,9 @@ import numpy as np
 from anon_core.jit.kernel import kernel
 from anon_core.measures.graph.triangles.mapping_kernels import bucket_of
 
-PAIR, PLACE, ROWS, KEY, LENGTH, TOP = 0, 1, 2, 3, 4, 5  # of a cursor, int64 (6,)
+PAIR, PLACE, ROWS, _KEY, _LENGTH, TOP = 0, 1, 2, 3, 4, 5  # of a cursor, int64 (6,)
 HEAD = 3  # words of a buffered message before its list: sender, uses left, length
-DONE, ROWS_FULL, BUFFER_FULL = 0, 1, 2
+_DONE, _ROWS_FULL, BUFFER_FULL = 0, 1, 2
 
 
 class Block(NamedTuple):
@@ -62,14 +62,14 @@ def close_each(block, core, cursor, rows):  # core int32 (longest,)
         cursor[PAIR] = pair
         if block.channel[pair] == 0:
             core[: len(values)] = values
-            cursor[KEY], cursor[LENGTH] = block.key[pair], len(values)
-        elif cursor[KEY] == block.key[pair]:
+            cursor[_KEY], cursor[_LENGTH] = block.key[pair], len(values)
+        elif cursor[_KEY] == block.key[pair]:
             if len(rows) - cursor[ROWS] < len(values):
-                return ROWS_FULL
-            own = core[: cursor[LENGTH]]
+                return _ROWS_FULL
+            own = core[: cursor[_LENGTH]]
             intersect_lists(values[1:], own, values[0], block.key[pair], cursor, rows)
     cursor[PAIR] = len(block.key)
-    return DONE
+    return _DONE
 
 
 @kernel
@@ -87,12 +87,12 @@ def close_cores(block, key, start, word, cores, reducer, reducers, cursor, rows)
                 if at < cores and key[at] == values[i]:
                     if len(rows) - cursor[ROWS] < len(values):
                         cursor[PLACE] = i
-                        return ROWS_FULL
+                        return _ROWS_FULL
                     own = word[start[at] : start[at + 1]]
                     intersect_lists(values[1:], own, values[0], values[i], cursor, rows)
         cursor[PLACE] = 0
     cursor[PAIR] = len(block.key)
-    return DONE
+    return _DONE
 
 
 @kernel
@@ -108,30 +108,30 @@ def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
             lower = np.searchsorted(values, u)
             own = values[:lower]
             core[: len(own)] = own
-            cursor[KEY], cursor[LENGTH] = u, len(own)
+            cursor[_KEY], cursor[_LENGTH] = u, len(own)
             for i in range(max(lower, cursor[PLACE]), len(values)):
                 if len(rows) - cursor[ROWS] < len(own):
                     cursor[PLACE] = i
-                    return ROWS_FULL
+                    return _ROWS_FULL
                 intersect_message(values[i], u, own, evict, buffer, cursor, rows)
             cursor[PLACE] = 0
             continue
         listed = values[1:]
         if len(rows) - cursor[ROWS] < len(listed):
-            return ROWS_FULL
+            return _ROWS_FULL
         left = uses_in(listed, bucket, schedule) - 1
         if left > 0 and not put_message(values[0], left, listed, buffer, cursor):
             return BUFFER_FULL
-        intersect_lists(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
+        intersect_lists(listed, core[: cursor[_LENGTH]], values[0], u, cursor, rows)
     cursor[PAIR] = len(block.key)
-    return DONE
+    return _DONE
 
 
 @kernel
 def close_stream(words, core, cursor, rows):  # words int32: messages as the buffer holds them
     """Intersect each message with the present core message; returns the words of those done."""
     at = np.int64(0)
-    own, u = core[: cursor[LENGTH]], cursor[KEY]
+    own, u = core[: cursor[_LENGTH]], cursor[_KEY]
     while at + HEAD <= len(words) and at + HEAD + words[at + 2] <= len(words):
         if len(rows) - cursor[ROWS] < len(own):
             break

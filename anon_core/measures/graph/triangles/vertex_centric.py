@@ -49,8 +49,8 @@ from anon_core.measures.graph.triangles.reducing_kernels import (
 from anon_core.spread import Inbox, Pairs
 
 Tracking = Literal["usage", "bucket", "bucket-usage"]
-MOST_BUCKETS = 2**12
-FULL = (
+_MOST_BUCKETS = 2**12
+_FULL = (
     "the buffer of a reducer cannot hold the pivot messages that it still needs; raise the number "
     "of reducers or the memory, or track messages by bucket"
 )
@@ -160,7 +160,7 @@ class _Work:
             cursor[ROWS] = 0
             state = close_buffered(block, self._bucket, evict, self._schedule, *held)
             if state == BUFFER_FULL:
-                raise LimitError(FULL)
+                raise LimitError(_FULL)
             yield self._rows[: cursor[ROWS]]
 
     def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
@@ -171,7 +171,7 @@ class _Work:
             done = close_stream(words[:size], self._core, self._cursor, self._rows)
             begin += done
             if not done:  # it is longer than the buffer
-                raise LimitError(FULL)
+                raise LimitError(_FULL)
             yield self._rows[: self._cursor[ROWS]]
         self._inbox.drop(self._bucket)
 
@@ -215,7 +215,7 @@ def bucket_bounds(
     loads = np.zeros(n, dtype=np.int64)
     sum_loads(start, higher, loads)
     heaped, buckets, most = np.cumsum(loads), 1, buffer_words(memory)
-    while buckets <= min(MOST_BUCKETS, max(1, n)):
+    while buckets <= min(_MOST_BUCKETS, max(1, n)):
         shares = np.arange(1, buckets) * (int(heaped[-1]) // buckets if n else 0)
         inner = np.unique(np.searchsorted(heaped, shares) + 1)
         bounds = np.array([0, *inner[inner < n].tolist(), max(1, n)], dtype=np.int64)
@@ -227,4 +227,4 @@ def bucket_bounds(
         if sizes[:, wide].max(initial=0) <= most:
             return bounds
         buckets *= 2
-    raise LimitError(FULL)
+    raise LimitError(_FULL)
