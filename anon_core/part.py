@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Part(Protocol):
+class DataPart(Protocol):
     """A part of the data, and the way back from what was made of it.
 
     Attributes

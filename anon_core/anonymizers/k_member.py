@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
-from anon_core.anonymizers.k_member_kernels import Links, grow_groups, place_rest
-from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
+from anon_core.anonymizers.k_member_kernels import GroupDemands, fill_groups, grow_groups
+from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
@@ -48,7 +48,7 @@ class KMember:
     Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007.
     """
 
-    weights: Weights = "columns"
+    weights: WeightRule = "columns"
 
     kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
@@ -118,11 +118,11 @@ def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> 
     order = np.argsort(group, kind="stable")
     members = order[(group < 0).sum() :]
     first = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
-    place_rest(rows, *layout, links, members, first, group)
+    fill_groups(rows, *layout, links, members, first, group)
     return group
 
 
-def _link_records(table: BinaryTable, price: int) -> Links:
+def _link_records(table: BinaryTable, price: int) -> GroupDemands:
     """What earlier rows demand of groups; nothing where no record had a row."""
     none = np.zeros(table.records, dtype=np.int64)
     pasts = Pasts.of_values(none) if table.pasts is None else table.pasts
@@ -131,7 +131,7 @@ def _link_records(table: BinaryTable, price: int) -> Links:
     values = 1 + int(max(pasts.value.max(initial=0), pasts.values.max(initial=0)))
     ways = np.minimum(pasts.ways, table.k[pasts.record])  # more are not needed
     own = np.minimum(pasts.ways_with(record, pasts.value), table.k)
-    return Links(
+    return GroupDemands(
         pasts.value,
         pasts.start,
         pasts.values,

@@ -51,12 +51,12 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
             f"{int((spare < 0).sum())} vertices have fewer edges than they need; "
             "add edges or lower b"
         )
-    rest = in_order(edges)
+    rest = sort_edges(edges)
     begin = reverse_delete(rest.u, rest.v, rest.weight, spare)
     return Edges(rest.u[begin:], rest.v[begin:], rest.weight[begin:])
 
 
-def in_order(edges: Edges) -> Edges:
+def sort_edges(edges: Edges) -> Edges:
     """Sort the edges by (weight, u, v) in their own arrays: fresh memory would take time."""
     width = int(edges.v.max(initial=0)).bit_length()
     if int(edges.weight.max(initial=0)).bit_length() + 2 * width > _KEY_BITS:

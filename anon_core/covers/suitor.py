@@ -26,7 +26,7 @@ from anon_core.spread import Messages, Ranks
 from anon_core.tables.records import Edges
 
 # About how many messages are in transit at a time. One rank may receive all of them.
-AT_ONCE = 2**20
+MESSAGES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _cut_vertex_ranges(
     the messages of all ranks to those few at once.
     """
     ends = np.cumsum(size)
-    chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // AT_ONCE
+    chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // MESSAGES_AT_ONCE
     borders = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)[1:-1], side="right")
     ranges = list(pairwise([0, *borders.tolist(), ranks.vertices]))
     begin = ranks.rank * chunks // ranks.size
@@ -131,7 +131,7 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
         wanting=room.copy(),
         suitor=np.zeros(len(edges.key), dtype=np.bool_),
     )
-    inbox, share = np.empty((0, 3), dtype=np.int32), 1 + AT_ONCE // ranks.size
+    inbox, share = np.empty((0, 3), dtype=np.int32), 1 + MESSAGES_AT_ONCE // ranks.size
     while True:
         outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)
         sent, more = answer_messages(inbox, ranks.low, suitors, outbox)

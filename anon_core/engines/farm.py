@@ -22,7 +22,7 @@ from anon_core.build import hash_packages
 from anon_core.engines.local import check_memory, threads_set
 from anon_core.engines.spreading import load_dask_module
 from anon_core.errors import ClusterError
-from anon_core.spread import Chunk, Ground, Result
+from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
 
 _ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
@@ -110,10 +110,10 @@ class DaskFarm:
 
     def each(
         self,
-        task: Callable[[Ground, Chunk, int], Result],
+        task: Callable[[Ground, Chunk, int], TaskResult],
         ground: Ground,
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Result]]:
+    ) -> Iterator[tuple[Chunk, TaskResult]]:
         """Run the task on each chunk; see `Farm.each`."""
         client, left, idle = self._client, dict(enumerate(chunks)), 0
         while left:
@@ -132,17 +132,19 @@ class DaskFarm:
                     raise ClusterError(_DYING) from None
 
 
-def _run_task(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
+def _run_task(
+    task: Callable[[Ground, Chunk, int], TaskResult], ground: Ground, chunk: Chunk
+) -> TaskResult:
     """Run a task on a worker, which runs as many at a time as it has threads."""
     return task(ground, chunk, get_worker().state.nthreads)
 
 
 def _run_round(
     client: Client,
-    task: Callable[[Ground, Chunk, int], Result],
+    task: Callable[[Ground, Chunk, int], TaskResult],
     ground: Ground,
     left: Mapping[int, Chunk],
-) -> Iterator[tuple[int, Result]]:
+) -> Iterator[tuple[int, TaskResult]]:
     """Send the ground and the chunks that are left; yield numbers and results of chunks."""
     place, name = _send_ground(client, ground), f"crowdcover-{uuid4().hex}"
     futures = {

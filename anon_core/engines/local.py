@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
 from anon_core.errors import LimitError
-from anon_core.spread import Chunk, Ground, Result
+from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
 
 
@@ -84,10 +84,10 @@ class LocalFarm:
 
     def each(
         self,
-        task: Callable[[Ground, Chunk, int], Result],
+        task: Callable[[Ground, Chunk, int], TaskResult],
         ground: Ground,
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Result]]:
+    ) -> Iterator[tuple[Chunk, TaskResult]]:
         """Run the task on each chunk; see `Farm.each`."""
         for chunk in chunks:
             yield chunk, task(ground, chunk, numba.get_num_threads())

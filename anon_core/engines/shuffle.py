@@ -30,7 +30,7 @@ from anon_core.spread import Farm, Job, Pairs, Traffic
 _WORD = 4  # bytes
 _HEAD = 8  # bytes of a pair beside its words: key and length
 _BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
-LEAST = 2**16  # bytes of memory that a reducer needs for blocks and buffers
+LEAST_MEMORY = 2**16  # bytes of memory that a reducer needs for blocks and buffers
 _OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
 _Told = Callable[[str, int, int], None]
 
@@ -76,8 +76,8 @@ class FarmShuffle:
         """
         if self.reducers < 1:
             raise LimitError("a shuffle needs at least 1 reducer")
-        if self.memory < LEAST:
-            raise LimitError(f"a reducer needs at least {LEAST} bytes of memory")
+        if self.memory < LEAST_MEMORY:
+            raise LimitError(f"a reducer needs at least {LEAST_MEMORY} bytes of memory")
         with _make_private_folder(self.folder) as folder:
             ground = _Ground(job, folder, self.reducers, self.memory)
             stored = [ground.store(number, piece) for number, piece in enumerate(pieces)]

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
 _LINE = 64  # bytes of a cache line
-CHUNK = 32  # words of a bitmap joined at a time
-SHORT = 4  # words of a packed row up to which rows are compared without a loop
+CHUNK_WORDS = 32  # words of a bitmap joined at a time
+SHORT_ROW = 4  # words of a packed row up to which rows are compared without a loop
 
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
 _VECTOR = ir.VectorType(_LANE, LANES)
 _FLAGS = ir.VectorType(ir.IntType(1), LANES)
-_WORDS = ir.VectorType(_MASK, CHUNK)
+_WORDS = ir.VectorType(_MASK, CHUNK_WORDS)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _COUNTS = ir.VectorType(ir.IntType(32), LANES)
 
@@ -218,9 +218,10 @@ def transpose_square(_typing, square):
 
 @intrinsic
 def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
-    """out[:CHUNK] = base[:CHUNK] & all maps[m + width * q:] over q in levels[r : r + count].
+    """out[:size] = base[:size] & all maps[m + width * q:] over q in levels[r : r + count].
 
-    out, base and maps are uint64, levels is int32. Returns zero if no bit is left, uint64.
+    size is CHUNK_WORDS; out, base and maps are uint64, levels is int32. Returns zero if no bit is
+    left, uint64.
     """
     index = types.intp
     signature = types.uint64(out, base, maps, index, index, levels, index, index)
@@ -236,7 +237,7 @@ def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
             left.set(builder.and_(left.get(), arrays.vector(kinds[2], maps, start, _WORDS)))
         some = left.get()
         arrays.put(some, kinds[0], out, zero)
-        size = CHUNK
+        size = CHUNK_WORDS
         while size > 1:  # halves are joined: llvmlite has no reduction
             size //= 2
             nothing = ir.Constant(some.type, ir.Undefined)
@@ -351,7 +352,7 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
         # LLVM unrolls a loop over words for long rows; short rows would take several times as long.
         after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
         choice = builder.switch(words, long)
-        for number in (*range(1, SHORT + 1), None):
+        for number in (*range(1, SHORT_ROW + 1), None):
             block = long if number is None else builder.append_basic_block("short")
             if number is not None:
                 choice.add_case(ir.Constant(words.type, number), block)

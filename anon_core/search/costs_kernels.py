@@ -20,7 +20,7 @@ class Costs(NamedTuple):
     shift: int
 
 
-class Coded(NamedTuple):
+class CodedLevels(NamedTuple):
     """Levels of records by place, and where the levels and bits of each attribute begin."""
 
     codes: NDArray[np.int32]  # (attributes, n)
@@ -30,7 +30,7 @@ class Coded(NamedTuple):
     ordinal: NDArray[np.bool_]  # (attributes,)
 
 
-class Prices(NamedTuple):
+class NeighbourCosts(NamedTuple):
     """Weights by the number of neighbours that differ already, the last for all further ones."""
 
     lut: NDArray[np.int32]  # (classes, steps): of a bit of a class

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.lanes import LANES, zero_lanes
-from anon_core.search.costs_kernels import Coded, Costs, Prices, fill_costs
+from anon_core.search.costs_kernels import CodedLevels, Costs, NeighbourCosts, fill_costs
 from anon_core.tables.records import BinaryTable, Codebook
 
 _UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
@@ -195,8 +195,10 @@ class Dissimilarity:
         shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
         coarse = zero_lanes(*shape)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
-        coded = Coded(self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal)
-        prices = Prices(self.lut, self.bit_class, self.cell_lut)
+        coded = CodedLevels(
+            self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal
+        )
+        prices = NeighbourCosts(self.lut, self.bit_class, self.cell_lut)
         costs = Costs(coarse, fine, self.shift)
         fill_costs(places, coded, prices, counts, costs)
         return costs

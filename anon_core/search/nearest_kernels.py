@@ -5,10 +5,10 @@ import numpy as np
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
 from anon_core.search.select_kernels import sort_keys
-from anon_core.search.tiles_kernels import Lists, Scratch, compare_blocks, shrink_list
+from anon_core.search.tiles_kernels import NearestLists, Scratch, compare_blocks, shrink_list
 
 _DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
-SPARE = 64  # keys that a list has room for beside twice b
+SPARE_KEYS = 64  # keys that a list has room for beside twice b
 # Bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache.
 _STRETCH = 2**18
 # First search only: seed with so many times the neighbouring blocks; tighter bounds prune more.
@@ -190,7 +190,7 @@ def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
         start, stop = other * LANES, min(n, other * LANES + LANES)
         compare_blocks(classes, costs, block, start, stop, alive, dense, lists, scratch)
         for lane in range(LANES):
-            if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
+            if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE_KEYS if len(listed) else 0):
                 shrink_list(lists, lane, costs.shift)
     return low, high
 
@@ -277,12 +277,12 @@ def search_nearest(
                 wanted[g, lane] = asked + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
                 alive[g] |= np.uint64(1) << np.uint64(lane)
                 most = max(most, wanted[g, lane])
-        room = 2 * most + SPARE
+        room = 2 * most + SPARE_KEYS
         if LANES * room > keys.shape[1]:
             keys = np.empty((group, LANES * room), dtype=np.int64)
         for g in range(last - first):
             if alive[g]:
-                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                 if len(listed):
                     limit_by_listed(classes, costs, first + g, b, indptr, listed, lists)
                 asked = np.int64(0)
@@ -299,11 +299,11 @@ def search_nearest(
                 if side & 1:
                     low, high = max(start, bounds[1, g] * LANES), stop
                 if alive[g] and low < high:
-                    lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                    lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                     walk_tree(
                         tree, classes, costs, least, first + g, low, high, alive[g], lists, scratch
                     )
         for g in range(last - first):
             if alive[g]:
-                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                 end_block(classes, costs, first + g, indptr, lists, neighbours, costs_found)

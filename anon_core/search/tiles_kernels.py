@@ -29,7 +29,7 @@ class Tree(NamedTuple):
     skip: NDArray[np.int32]
 
 
-class Classes(NamedTuple):
+class LevelClasses(NamedTuple):
     """Records of equal levels and costs, in the order of the tree; the search compares them."""
 
     rows: NDArray[np.int32]  # (classes, attributes), levels
@@ -40,7 +40,7 @@ class Classes(NamedTuple):
     home: NDArray[np.int32]  # (n,), the class of each vertex
 
 
-class Lists(NamedTuple):
+class NearestLists(NamedTuple):
     """The nearest neighbours so far of the classes of one block."""
 
     room: int  # keys that a list holds: twice the greatest `wanted` of the blocks, and SPARE

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
-from anon_core.seating.fits import ROOM
+from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reassigning import reassign_shares
 from anon_core.seating.record_classes import FURTHER, RecordClasses
-from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
+from anon_core.seating.swapping import CLASSES_AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
 from anon_core.seating.widening import fill_row_shares
 from anon_core.tables.records import BinaryTable
 
@@ -91,8 +91,8 @@ def even_memory(table: BinaryTable, shares: int) -> int:
     if table.person is not None:
         searched, rows = FURTHER * near, NEAR_ROWS_OF_PEOPLE
     holders = 20 * n * shares
-    pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
-    listed = 4 * n * rows + min(n, AT_ONCE) * (56 * near + 24 * rows)
+    pairs = 80 * (n + ROWS_PER_NEED * int(table.k.sum(dtype=np.int64)))
+    listed = 4 * n * rows + min(n, CLASSES_AT_ONCE) * (56 * near + 24 * rows)
     per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features + 4 * near + 200
     # The nearest classes are found before any share is given out.
     return n * per_record + max(

@@ -15,7 +15,7 @@ from anon_core.jit.lanes import lowest_lane
 _ONE, _ANY = np.uint64(1), np.int64(2**62)
 
 
-class Rows(NamedTuple):
+class OpenRows(NamedTuple):
     """Rows, and the classes that may hold them.
 
     Attributes
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     hidden: NDArray[np.uint64]
 
 
-class Pairs(NamedTuple):
+class ListedPairs(NamedTuple):
     """Classes and rows that are listed for each other.
 
     Attributes
@@ -86,13 +86,13 @@ class Owners(NamedTuple):
     size: NDArray[np.int64]
 
 
-class Space(NamedTuple):
+class JoiningSpace(NamedTuple):
     """What is looked at for a source that may join a row.
 
     Attributes
     ----------
-    rows : Rows
-    pairs : Pairs
+    rows : OpenRows
+    pairs : ListedPairs
     sources : Sources
     owners : Owners
     weights : int32 (f,)
@@ -101,8 +101,8 @@ class Space(NamedTuple):
         Sources that are tried beside the nearest classes.
     """
 
-    rows: Rows
-    pairs: Pairs
+    rows: OpenRows
+    pairs: ListedPairs
     sources: Sources
     owners: Owners
     weights: NDArray[np.int32]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from anon_core.errors import InputError
 
-Kind = Literal["numeric", "date", "categorical", "binary"]
+ColumnKind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
 _MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
 Carry = Literal["bounds", "median"]
@@ -52,7 +52,7 @@ class ColumnSpec:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     encoding: Encoding = "one-hot"
     bins: int | tuple[float, ...] | None = field(default=None, repr=False)
     order: tuple[str, ...] = field(default=(), repr=False)

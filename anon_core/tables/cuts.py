@@ -9,14 +9,14 @@ from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 
-from anon_core.specs.columns import Kind
+from anon_core.specs.columns import ColumnKind
 
 _STEPS = (5, 2, 1)  # times a power of ten
 _MONTHS = (12, 3, 1)  # a year, a quarter, a month
 
 
 def readable_cut(
-    kind: Kind, low: float, high: float, near: float, allowed: Callable[[float], bool]
+    kind: ColumnKind, low: float, high: float, near: float, allowed: Callable[[float], bool]
 ) -> float | None:
     """Choose the roundest allowed number c with low <= c < high.
 

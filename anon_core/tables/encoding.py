@@ -18,7 +18,7 @@ from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
-MISSING = "(missing)"
+MISSING_CATEGORY = "(missing)"
 
 _Columns = Mapping[str, NDArray[Any]]
 
@@ -103,7 +103,7 @@ def _fit_attribute(
         kind=spec.kind,
         # Two levels need one bit, and a thermometer of two levels is that bit.
         encoding="ordinal" if spec.kind == "binary" else spec.encoding,
-        labels=tuple([MISSING] * has_missing + labels),
+        labels=tuple([MISSING_CATEGORY] * has_missing + labels),
         has_missing=has_missing,
         hide_missing=has_missing and spec.missing == "all-hidden" and len(labels) > 0,
         has_other=has_other,

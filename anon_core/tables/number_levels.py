@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.specs.columns import ColumnSpec, Kind
+from anon_core.specs.columns import ColumnKind, ColumnSpec
 from anon_core.tables.cuts import readable_cut
 
 _MOVED = 10  # a readable cut may move one in so many people of a group to the next one
@@ -133,7 +133,7 @@ def _groups_of(
 
 
 def _find_readable_cuts(
-    kind: Kind,
+    kind: ColumnKind,
     bins: int,
     numbers: NDArray[np.float64],
     quantiles: NDArray[np.float64],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.specs.columns import Carry, Encoding, Kind
+from anon_core.specs.columns import Carry, ColumnKind, Encoding
 from anon_core.specs.demands import Demanded, refuse_impossible
 from anon_core.steps import Step
 from anon_core.tables.pasts import Pasts
@@ -42,7 +42,7 @@ class Attribute:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     encoding: Encoding
     labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False

@@ -15,7 +15,7 @@ from anon_core.errors import InfeasibleError
 from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-LARGE = 2**18  # records of a table that is split
+SPLIT_RECORDS = 2**18  # records of a table that is split
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Unsettled:
     group: NDArray[np.int64]
 
     @classmethod
-    def of(cls, whole: BinaryTable, order: NDArray[np.int64], *, large: int = LARGE) -> "Unsettled":
+    def of(
+        cls, whole: BinaryTable, order: NDArray[np.int64], *, large: int = SPLIT_RECORDS
+    ) -> "Unsettled":
         """Split a table of `large` records or more; of a smaller one nothing is settled.
 
         Parameters

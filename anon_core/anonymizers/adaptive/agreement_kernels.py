@@ -6,7 +6,7 @@ Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word 
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import CHUNK, lowest_lane, meet_maps
+from anon_core.jit.lanes import CHUNK_WORDS, lowest_lane, meet_maps
 from anon_core.tables.levels_kernels import is_hidden
 
 _ONE = np.uint64(1)
@@ -68,12 +68,12 @@ def list_agreeing(
     """
     attributes, width = distinct.shape[1], allowed.shape[1]
     half = attributes // 2  # levels of the first half are frequent and exclude few
-    anyone = np.full(CHUNK, ~np.uint64(0))
+    anyone = np.full(CHUNK_WORDS, ~np.uint64(0))
     for row in range(begin, end):
         levels, joined, fitting = (
             row * attributes,
-            np.empty(CHUNK, dtype=np.uint64),
-            np.empty(CHUNK, dtype=np.uint64),
+            np.empty(CHUNK_WORDS, dtype=np.uint64),
+            np.empty(CHUNK_WORDS, dtype=np.uint64),
         )
         exact = np.empty(attributes, dtype=np.int32)
         wanting = 0
@@ -88,7 +88,7 @@ def list_agreeing(
             if some and meet_maps(joined, joined, allowed, chunk, width, distinct, levels, half):
                 for place in range(first[row], first[row] if twins else first[row + 1]):
                     w = (layout[place] >> 6) - chunk
-                    if 0 <= w < CHUNK:
+                    if 0 <= w < CHUNK_WORDS:
                         joined[w] &= ~(_ONE << np.uint64(layout[place] & 63))
                 for place in range(first[row], first[row + 1]):
                     v = layout[place]
@@ -98,7 +98,7 @@ def list_agreeing(
                     keep_exact(
                         v, hidden, distinct, row, own_bits, having, chunk, joined, exact, fitting
                     )
-                    for w in range(CHUNK):
+                    for w in range(CHUNK_WORDS):
                         word = fitting[w]
                         if chunk + w == v >> 6:
                             word &= ~(_ONE << np.uint64(v & 63))
@@ -110,7 +110,7 @@ def list_agreeing(
                             slot += np.int64(find_shown_differences(bits, hidden, u, v) == 0)
                     wanting -= slot - indptr[v] - size[v]
                     size[v] = slot - indptr[v]
-            chunk += CHUNK
+            chunk += CHUNK_WORDS
 
 
 @kernel

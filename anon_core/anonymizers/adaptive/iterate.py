@@ -9,7 +9,7 @@ from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.halves import Half
 from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, rename_vertices
 from anon_core.anonymizers.adaptive.schedule import (
-    HALVINGS,
+    WARM_START_HALVINGS,
     best_of,
     goes_ahead,
     next_epsilon,
@@ -114,7 +114,7 @@ def _go_ahead(
     half = Half.of(grouping.table, grouping.graph, grouping.tree, more=share > 2)
     work = make(half.table, settings)
     epsilon = settings.epsilon
-    if share < 2**HALVINGS:
+    if share < 2**WARM_START_HALVINGS:
         _go_ahead(settings, work, make, observer, 2 * share)
         epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.

@@ -16,7 +16,7 @@ from anon_core.anonymizers.adaptive.agreement import (
 )
 from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.iterate import run_iterations
-from anon_core.anonymizers.adaptive.memory import COUNTED, rank_memory
+from anon_core.anonymizers.adaptive.memory import COUNT_BATCH, rank_memory
 from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
@@ -106,7 +106,7 @@ class SpreadGrouping(Grouping):
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
         """Count by feature the partners of each vertex that agree and differ; share the counts."""
         bits, lists = self.table.bits, (partners.start, partners.other, partners.size)
-        shape = (len(self.counts), min(COUNTED, self.ranks.per))
+        shape = (len(self.counts), min(COUNT_BATCH, self.ranks.per))
         most = int(np.iinfo(self._counted).max)
 
         def make(first: int, last: int) -> NDArray[Any]:
@@ -117,7 +117,7 @@ class SpreadGrouping(Grouping):
         def take(first: int, last: int, batch: NDArray[Any]) -> None:
             scatter_counts(batch, self.graph.place[first:last], self.counts)
 
-        self.ranks.batches(make, take, COUNTED)
+        self.ranks.batches(make, take, COUNT_BATCH)
 
     def edges(self, cover: Edges) -> int:
         """Return how many edges all ranks have: the rank of its first end counts an edge."""

@@ -8,13 +8,15 @@ from anon_core.steps import Step
 _SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
 _FALL = 4.0
 _LOWEST_EPSILON = 1.25
-LARGE = 2**14  # records from which on a part goes ahead; smaller tables take seconds anyhow
-HALVINGS = 2
+WARM_START_RECORDS = (
+    2**14
+)  # records from which on a part goes ahead; smaller tables take seconds anyhow
+WARM_START_HALVINGS = 2
 
 
 def goes_ahead(settings: Settings, records: int) -> bool:
     """Return whether a part of so many records goes ahead."""
-    return settings.schedule == "multilevel" and records >= LARGE
+    return settings.schedule == "multilevel" and records >= WARM_START_RECORDS
 
 
 def warm_start_epsilon(settings: Settings) -> float:

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.freeform.freeform_kernels import Space, enter_holders
+from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, enter_holders
 from anon_core.anonymizers.freeform.segments import (
     Assign,
-    Method,
+    SegmentMethod,
     Starts,
     find_segment_starts,
     on_threads,
 )
 from anon_core.anonymizers.groups import cell_mask, compute_hidden_figures
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -73,7 +73,7 @@ class Freeform:
     sections 5-7 and 8.1.
     """
 
-    method: Method = "hungarian"
+    method: SegmentMethod = "hungarian"
     loss: Loss = "rank"
     exact: float = 0.1
     segment: int = 1000
@@ -90,7 +90,7 @@ class Freeform:
     }
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
+        if self.method not in get_args(SegmentMethod):
             raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
         check_loss(self.loss)
         if not 0 <= self.exact <= _MOST_EXACT:
@@ -185,13 +185,13 @@ class Freeform:
         length = max(self.segment, 2 * int(data.k.max(initial=1))) if self.segment else 0
         return find_segment_starts(data.records, length)
 
-    def _space(self, table: BinaryTable, rounds: int) -> Space:
+    def _space(self, table: BinaryTable, rounds: int) -> RowHolders:
         times = rounds // table.k.astype(np.int64)
         holder = np.full((rounds, table.records), -1, dtype=np.int32)
         holder[0] = np.arange(table.records)  # in the first round each takes its own row
         shortest = int(np.diff(self.segments(table)).min())
-        return Space(
-            cells=Cells.of(table, loss_table(table.codebook, self.loss, self.exact)),
+        return RowHolders(
+            cells=LevelCells.of(table, loss_table(table.codebook, self.loss, self.exact)),
             holder=holder,
             most=times if 2 * rounds <= shortest else np.ones_like(times),
         )
@@ -213,7 +213,7 @@ def _hide_differences(
             hidden[blank[holder]] |= cell_mask(table.codebook, attribute)
 
 
-def _restore_rounds(state: State, rounds: int, space: Space) -> None:
+def _restore_rounds(state: State, rounds: int, space: RowHolders) -> None:
     """Enter the rounds of a checkpoint; refuse one that is none of this table."""
     holder = state.arrays.get(HOLDER)
     n = len(space.most)

@@ -11,8 +11,8 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
-from anon_core.anonymizers.optimal.columns import Groups
-from anon_core.anonymizers.optimal.partition import PART, PROOF, least_loss
+from anon_core.anonymizers.optimal.columns import GroupLists
+from anon_core.anonymizers.optimal.partition import PART_BUDGET, PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -131,7 +131,7 @@ class Optimal:
         levels = int(book.level_offsets[-1])
         per_record = 56 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 440
         holders = 24 * data.records * shares_of(data.k)
-        columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
+        columns = {"exact": PROOF.columns, "split-and-carry": PART_BUDGET.columns}
         longest = min(data.records, 2 * int(data.k.max(initial=1)) - 1)
         program = (100 * longest + 600) * columns.get(self._choose_method(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
@@ -170,7 +170,7 @@ class Optimal:
         few = data.records <= _FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
-    def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
+    def _groups(self, table: BinaryTable, loss: LossTable) -> GroupLists:
         method = self._choose_method(table)
         if method == "initial":
             return ordered.build_initial_groups(table)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.smooth.neighbours import BYTES_OF_SEARCH, NEAREST
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
-from anon_core.spread import Chunk, Farm, Ground, Result, in_flight
+from anon_core.spread import Chunk, Farm, Ground, TaskResult, in_flight
 from anon_core.steps import Observer, State
 
 
@@ -42,20 +42,24 @@ def anonymize(
     resume: State | None = None,
 ) -> GroupedMatrix:
     """Do as `Smooth.anonymize`, the search and the blocks of each pass spread over a farm."""
-    each = partial(on_farm, farm=farm)
+    each = partial(run_on_farm, farm=farm)
     return maker.spread(data, each, order=order, observer=observer, resume=resume)
 
 
-def on_farm(
-    task: Callable[[Ground, Chunk], Result], ground: Ground, chunks: Iterable[Chunk], *, farm: Farm
-) -> Iterator[tuple[Chunk, Result]]:
+def run_on_farm(
+    task: Callable[[Ground, Chunk], TaskResult],
+    ground: Ground,
+    chunks: Iterable[Chunk],
+    *,
+    farm: Farm,
+) -> Iterator[tuple[Chunk, TaskResult]]:
     """Do the task on a farm; see `Each`."""
     return farm.each(partial(run_worker_task, task), ground, list(chunks))
 
 
 def run_worker_task(
-    task: Callable[[Ground, Chunk], Result], ground: Ground, chunk: Chunk, _threads: int
-) -> Result:
+    task: Callable[[Ground, Chunk], TaskResult], ground: Ground, chunk: Chunk, _threads: int
+) -> TaskResult:
     """Do the task on a worker.
 
     A worker runs as many tasks as it has threads, so each takes one thread of numba.

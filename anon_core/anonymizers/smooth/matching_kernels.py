@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.neighbours_kernels import FAR, insert_by_key
+from anon_core.anonymizers.smooth.neighbours_kernels import BEYOND_DISTANCE, insert_by_key
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 _FRACTION = 16  # bits of a loss below one
@@ -45,7 +45,7 @@ def propose_partners(begin, end, loss, partner, level, items, groups, members, c
     held = np.zeros(items, dtype=np.int64)
     asked = np.full(len(partner), -1, dtype=np.int32)
     for g in range(begin, end):
-        loss[g], partner[g] = FAR, -1
+        loss[g], partner[g] = BEYOND_DISTANCE, -1
         asked[g] = g
         for at in range(counts.start[g], counts.start[g + 1]):
             held[counts.item[at]] = counts.held[at]

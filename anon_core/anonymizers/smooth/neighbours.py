@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows, Members, list_members
 from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.neighbours_kernels import (
-    FAR,
-    LEVEL,
+    BEYOND_ANGLE,
+    BEYOND_DISTANCE,
     Nearest,
     compare_all,
     compare_further,
@@ -31,7 +31,7 @@ class _Search:
 
     Attributes
     ----------
-    rows : Rows
+    rows : ItemRows
     items : int
     most : int
         Neighbours listed by distance, and as many by cosine.
@@ -43,7 +43,7 @@ class _Search:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: ItemRows,
         items: int,
         most: int,
         sequences: NDArray[np.int32] = _NOTHING,
@@ -78,7 +78,7 @@ def search_stretch(search: _Search, stretch: Stretch) -> Nearest:
 
 
 def list_neighbours(
-    rows: Rows, items: int, each: Each = one_by_one, length: int = 0
+    rows: ItemRows, items: int, each: Each = one_by_one, length: int = 0
 ) -> NDArray[np.int32]:
     """List the nearest records of each record, half by Hamming distance and half by cosine.
 
@@ -88,7 +88,7 @@ def list_neighbours(
 
     Parameters
     ----------
-    rows : Rows
+    rows : ItemRows
     items : int
     each : callable
         Who searches stretches of `length` records, 0: of all; the result depends on neither.
@@ -105,7 +105,7 @@ def list_neighbours(
     return _interleave_nearest(_compare_records(search, each, length or n), most)
 
 
-def nearest_by_distance(rows: Rows, items: int, most: int) -> NDArray[np.int32]:
+def nearest_by_distance(rows: ItemRows, items: int, most: int) -> NDArray[np.int32]:
     """List the nearest records of each record by Hamming distance, int32 (n, most)."""
     n = len(rows.k)
     search = _Search(rows, items, max(1, min(most, n - 1)))
@@ -124,7 +124,7 @@ def _compare_records(search: _Search, each: Each, length: int) -> Nearest:
     return _search_stretches(_Search(rows, items, search.most, near=near), each, length, lists)
 
 
-def _sort_by_hashes(rows: Rows, items: int) -> NDArray[np.int32]:
+def _sort_by_hashes(rows: ItemRows, items: int) -> NDArray[np.int32]:
     """Sort the records by hashes in different ways, int32 (turns, n)."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
@@ -162,10 +162,12 @@ def _interleave_nearest(lists: Nearest, most: int) -> NDArray[np.int32]:
 
 def _build_empty_lists(n: int, most: int) -> Nearest:
     nobody = np.full((n, most), -1, dtype=np.int32)
-    return Nearest(np.full((n, most), FAR), nobody, np.full((n, most), LEVEL), nobody.copy())
+    return Nearest(
+        np.full((n, most), BEYOND_DISTANCE), nobody, np.full((n, most), BEYOND_ANGLE), nobody.copy()
+    )
 
 
-def _separate_frequent_items(rows: Rows, items: int) -> tuple[NDArray[np.uint64], Members]:
+def _separate_frequent_items(rows: ItemRows, items: int) -> tuple[NDArray[np.uint64], Members]:
     """Return frequent items as bits, uint64 (words, n), and who holds each other item."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
@@ -179,5 +181,5 @@ def _separate_frequent_items(rows: Rows, items: int) -> tuple[NDArray[np.uint64]
     np.bitwise_or.at(
         bits, (bit[of] >> 6, owner[of]), np.uint64(1) << (bit[of] & 63).astype(np.uint64)
     )
-    listed = members_of(np.where(of, -1, rows.indices).astype(np.int32), items)
+    listed = list_members(np.where(of, -1, rows.indices).astype(np.int32), items)
     return bits, Members(listed.start, owner[listed.record])

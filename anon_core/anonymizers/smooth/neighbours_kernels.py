@@ -9,7 +9,10 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lanes_in
 from anon_core.jit.mixing import mix_bits
 
-FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
+BEYOND_DISTANCE, BEYOND_ANGLE = (
+    np.int64(2**62),
+    np.int64(1),
+)  # keys of no record: beyond any distance, any angle
 SORT_BITS = 21  # of a sort key for each of its three hashes
 
 
@@ -136,7 +139,7 @@ def first_arrivals(begin, end, keys, rows, arrivals):  # keys uint64 (n,), arriv
     for v in range(begin, end):
         key = np.uint64(0)
         for race_of in range(3):
-            best, first = FAR, np.int64(-1)
+            best, first = BEYOND_DISTANCE, np.int64(-1)
             for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
                 if arrivals[race_of, item] < best:
                     best, first = arrivals[race_of, item], np.int64(item)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.smooth.blocks import (
     PASSES,
-    Group,
-    Result,
-    Work,
+    GroupingResult,
+    GroupingTask,
+    GroupOf,
     run_passes,
 )
 from anon_core.anonymizers.smooth.counts import compute_matrix_figures, list_released_items
-from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprint_records, take_records
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows, fingerprint_records, take_records
 from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, group_by_facility
 from anon_core.anonymizers.smooth.matching import match_groups
@@ -167,12 +167,12 @@ class Smooth:
         self.admit(data)
         observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
-        given = Rows(data.indptr, data.indices, data.k)
+        given = ItemRows(data.indptr, data.indices, data.k)
         order = np.arange(data.records) if order is None else order
         place = order
         if self.method == "matching":  # equal records side by side
             place = order[np.argsort(fingerprint_records(given)[order], kind="stable")]
-        work = Work(take_records(given, place), data.items, self._annealing, self._sweeps)
+        work = GroupingTask(take_records(given, place), data.items, self._annealing, self._sweeps)
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)
         found[:] = -1 if resume is None else _restore_groups(resume, data, most)
@@ -191,7 +191,9 @@ class Smooth:
         indptr, indices = list_released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
 
-    def _at_once(self, work: Work, group: Group, steps: Sequence[Step]) -> Iterator[Result]:
+    def _at_once(
+        self, work: GroupingTask, group: GroupOf, steps: Sequence[Step]
+    ) -> Iterator[GroupingResult]:
         """Yield the groups after each step, and the moves made; `steps` grows meanwhile."""
         rows, items, most = work.rows, work.items, 1 + work.annealing + work.sweeps
         near = np.empty((0, 0), dtype=np.int32) if most == 1 else list_neighbours(rows, items)
@@ -222,7 +224,7 @@ class Smooth:
     def _annealing(self) -> int:
         return self.annealing if self.method == "matching" else 0
 
-    def _first(self, rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _first(self, rows: ItemRows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
         """The groups before any sweep."""
         if self.method == "alg1":
             return group_by_median(rows, items, self.a, self.merge)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbers, sum_passing
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import Links, links_of
+from anon_core.anonymizers.uncertain_graph.worlds_kernels import IncidentEdges, links_of
 from anon_core.graphs.records import UncertainGraph
 
 _SHARES = 16  # fixed: sums of fractions depend on their order, so never on the number of threads
@@ -34,7 +34,7 @@ def compute_betweenness(graph: UncertainGraph) -> NDArray[np.float64]:
     Centrality estimation in large networks, 2007.
     """
     (some,) = np.nonzero(graph.p > 0)
-    links = Links(*links_of(graph.u[some], graph.v[some], graph.records))
+    links = IncidentEdges(*links_of(graph.u[some], graph.v[some], graph.records))
     (sources,) = np.nonzero(np.diff(links.start))
     drawn = sources
     if len(sources) > MOST_SOURCES:

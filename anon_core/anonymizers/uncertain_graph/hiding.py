@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropies, degrees_of
-from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, fill_match_entropies
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges, column_entropies, degrees_of
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
+    DegreeChances,
+    fill_match_entropies,
+)
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
@@ -26,7 +29,7 @@ class Hiding:
         The source.
     needed : float64 (n,)
         log2 k of each vertex, in bits.
-    known : int64 (n,), or Degrees
+    known : int64 (n,), or DegreeChances
         The degree that the adversary knows, or how likely each degree is.
     expected : int64 (n,)
         Expected degrees of the source, in billionths.
@@ -34,23 +37,23 @@ class Hiding:
 
     graph: UncertainGraph
     needed: NDArray[np.float64] = field(repr=False)
-    known: NDArray[np.int64] | Degrees = field(repr=False)
+    known: NDArray[np.int64] | DegreeChances = field(repr=False)
     expected: NDArray[np.int64] = field(repr=False)
 
     @classmethod
     def of(cls, graph: UncertainGraph) -> "Hiding":
         """Take what the adversary knows from the source."""
         needed = np.log2(graph.k.astype(np.float64))
-        edges = Edges(graph.records, graph.u, graph.v, graph.p)
+        edges = GraphEdges(graph.records, graph.u, graph.v, graph.p)
         return cls(graph, needed, find_known_degrees(graph), edges.degree_billionths())
 
-    def entropies(self, edges: Edges) -> NDArray[np.float64]:
+    def entropies(self, edges: GraphEdges) -> NDArray[np.float64]:
         """Return H(Y) in bits of each vertex of the source, float64 (n,), in a release."""
         return self.compute_levels_of(degrees_of(edges))
 
-    def compute_levels_of(self, released: Degrees) -> NDArray[np.float64]:
+    def compute_levels_of(self, released: DegreeChances) -> NDArray[np.float64]:
         """Return the same of the degrees of a release."""
-        if isinstance(self.known, Degrees):
+        if isinstance(self.known, DegreeChances):
             bits = np.empty(self.graph.records)
             fill_match_entropies(self.known, released, bits)
             return bits
@@ -61,7 +64,7 @@ class Hiding:
         """Return which vertices have less than log2 k bits."""
         return bits < self.needed - _TOLERANCE
 
-    def accepts(self, edges: Edges) -> bool:
+    def accepts(self, edges: GraphEdges) -> bool:
         """Return whether at most as many vertices are below as the graph exempts."""
         return int(np.count_nonzero(self.below(self.entropies(edges)))) <= self.graph.exempt
 
@@ -71,9 +74,9 @@ class Hiding:
         return int(np.exp2(counted[0] + _TOLERANCE)) if len(counted) else self.graph.records
 
 
-def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
+def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | DegreeChances:
     """Return what the adversary knows of each degree; see `anon_core.specs.graphs.Knowledge`."""
-    edges = Edges(graph.records, graph.u, graph.v, graph.p)
+    edges = GraphEdges(graph.records, graph.u, graph.v, graph.p)
     if graph.knowledge == "ceiling":
         return -(-edges.degree_billionths() // ONE)
     degrees = degrees_of(edges)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
 from anon_core.anonymizers.uncertain_graph.planned import Planned
@@ -19,7 +19,7 @@ from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_tu
 from anon_core.anonymizers.uncertain_graph.selection import (
     Selection,
     compute_vertex_weights,
-    edges_of,
+    list_edges,
 )
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
@@ -175,11 +175,11 @@ class Obfuscate:
             start = UncertainGraph(data.u[kept], data.v[kept], certain, data.k, exempt=data.exempt)
         if self.selection == "planned":
             return Planned(
-                hiding=hiding, start=edges_of(start), trials=self.trials, rounds=self.rounds
+                hiding=hiding, start=list_edges(start), trials=self.trials, rounds=self.rounds
             )
         return Sampled(
             hiding=hiding,
-            start=edges_of(start),
+            start=list_edges(start),
             weights=compute_vertex_weights(start, self.selection, self.worlds, seed[0]),
             perturbation=self.perturbation,
             trials=self.trials,
@@ -195,7 +195,7 @@ def _compute_seed(order: NDArray[np.int64]) -> list[int]:
     return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
 
 
-def _restore_graph(state: State, data: UncertainGraph) -> Edges:
+def _restore_graph(state: State, data: UncertainGraph) -> GraphEdges:
     """Return the graph of a checkpoint; refuse one that is none of these vertices."""
     arrays = [state.arrays.get(name) for name in _ARRAYS]
     try:
@@ -205,7 +205,7 @@ def _restore_graph(state: State, data: UncertainGraph) -> Edges:
         raise InputError(
             "the checkpoint holds no graph of these vertices; start anew without it"
         ) from error
-    return Edges(data.records, u, v, p)
+    return GraphEdges(data.records, u, v, p)
 
 
 def _out_of_reach(steps: list[Step], data: UncertainGraph) -> InfeasibleError:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from anon_core.anonymizers.uncertain_graph.attempt import Attempt, list_present_edges
-from anon_core.anonymizers.uncertain_graph.degrees import Edges, degrees_of
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges, degrees_of
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
-from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, of_source
+from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, round_source_chances
 from anon_core.anonymizers.uncertain_graph.planning import (
     Means,
     build_hiding_targets,
@@ -30,14 +30,14 @@ class Planned:
     Attributes
     ----------
     hiding : Hiding
-    start : Edges
+    start : GraphEdges
         The graph that is changed: the source, or a representative instance.
     trials : int
     rounds : int
     """
 
     hiding: Hiding
-    start: Edges = field(repr=False)
+    start: GraphEdges = field(repr=False)
     trials: int
     rounds: int
 
@@ -47,19 +47,21 @@ class Planned:
         return 1 + self.rounds
 
     def next(
-        self, steps: Sequence[Step], edges: Edges | None, seed: Sequence[int]
+        self, steps: Sequence[Step], edges: GraphEdges | None, seed: Sequence[int]
     ) -> tuple[dict[str, float], Attempt] | None:
         """Return the margin of the next step and its best attempt; None: the search ended.
 
         Parameters
         ----------
         steps : sequence of Step
-        edges : Edges
+        edges : GraphEdges
             Where the last of them arrived.
         seed : sequence of int
         """
         if edges is None:
-            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(
+                self.start._replace(p=round_source_chances(self.start.p))
+            )
             return {"margin": 0.0}, Attempt(self.hiding, unchanged)
         graph = self.hiding.graph
         if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:

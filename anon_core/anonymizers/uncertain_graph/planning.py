@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import DegreeChances
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.planning_kernels import (
     MOVES,
-    Asked,
+    HidingDemands,
     fill_gains,
     fill_moved,
     fill_shortfalls,
@@ -68,7 +68,7 @@ def choose_exempt_vertices(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray
     """
     missing = hiding.needed - bits
     alike = np.arange(len(bits))
-    if not isinstance(hiding.known, Degrees):
+    if not isinstance(hiding.known, DegreeChances):
         both = np.stack([hiding.known, hiding.graph.k.astype(np.int64)])
         alike = np.unique(both, axis=1, return_inverse=True)[1].ravel()
     size = np.bincount(alike)
@@ -83,54 +83,58 @@ def choose_exempt_vertices(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray
 
 
 def build_hiding_targets(
-    hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float
-) -> Asked:
+    hiding: Hiding, bits: NDArray[np.float64], degrees: DegreeChances, margin: float
+) -> HidingDemands:
     """Return what has to be hidden: known degrees, or the distributions that are not yet hidden.
 
     Parameters
     ----------
     bits : float64 (n,)
         H(Y) of each vertex now.
-    degrees : Degrees
+    degrees : DegreeChances
         Of the graph now.
     margin : float
         Bits beyond log2 k.
     """
     wanted = ~choose_exempt_vertices(hiding, bits)
     goal = np.minimum(hiding.needed + margin, np.log2(len(bits)))
-    if isinstance(hiding.known, Degrees):
+    if isinstance(hiding.known, DegreeChances):
         chosen = np.flatnonzero(wanted & (bits < goal))
         known, goal = _select_distributions(hiding.known, chosen), goal[chosen]
     else:
         column, place = np.unique(hiding.known[wanted], return_inverse=True)
         most = np.zeros(len(column))
         np.maximum.at(most, place, goal[wanted])
-        known = Degrees(column, np.arange(len(column) + 1), np.ones(len(column)))
+        known = DegreeChances(column, np.arange(len(column) + 1), np.ones(len(column)))
         goal = most
     # k = 1 asks for nothing: its logarithm is below any shortfall.
     need = np.log2(np.maximum(np.exp2(goal) - 1, 1e-300))
     sums = [np.empty(len(need)) for _ in range(3)]
-    asked = Asked(known, need, sums[0], sums[1], np.empty(len(need), dtype=np.int64), sums[2])
+    asked = HidingDemands(
+        known, need, sums[0], sums[1], np.empty(len(need), dtype=np.int64), sums[2]
+    )
     sum_up(asked, degrees)
     return asked
 
 
-def _select_distributions(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
+def _select_distributions(known: DegreeChances, chosen: NDArray[np.int64]) -> DegreeChances:
     """Return the distributions of some vertices."""
     size = known.start[chosen + 1] - known.start[chosen]
     start = np.concatenate([[0], np.cumsum(size)])
     place = np.arange(start[-1]) + np.repeat(known.start[chosen] - start[:-1], size)
-    return Degrees(known.low[chosen], start, known.chance[place])
+    return DegreeChances(known.low[chosen], start, known.chance[place])
 
 
-def compute_shortfalls(asked: Asked) -> NDArray[np.float64]:
+def compute_shortfalls(asked: HidingDemands) -> NDArray[np.float64]:
     """Return by how much log2 (2^H - 1) misses what is needed, float64 (asked,), at least 0."""
     short = np.empty(len(asked.need))
     fill_shortfalls(asked, short)
     return short
 
 
-def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
+def plan_degree_moves(
+    asked: HidingDemands, degrees: DegreeChances, means: Means, k: int
+) -> NDArray[np.float64]:
     """Return by how much each expected degree should move, float64 (n,).
 
     In each turn the moves with the greatest gains for their costs are made, each of another
@@ -138,7 +142,7 @@ def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> N
 
     Parameters
     ----------
-    asked : Asked
+    asked : HidingDemands
         Its sums are those of `degrees`; they change.
     k : int
         The greatest demand.
@@ -168,7 +172,7 @@ def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> N
 
 
 def _list_candidates(
-    asked: Asked, short: NDArray[np.float64], mean: NDArray[np.float64], k: int
+    asked: HidingDemands, short: NDArray[np.float64], mean: NDArray[np.float64], k: int
 ) -> NDArray[np.int64]:
     """Return the vertices nearest to what is not yet hidden, int64."""
     size, known = np.diff(asked.known.start), asked.known
@@ -198,9 +202,9 @@ def _choose_moves(
     return _Found(candidate[order], _DELTA.reshape(-1)[best[some[:number]]])
 
 
-def _move_degrees(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
+def _move_degrees(degrees: DegreeChances, folds: NDArray[np.int64]) -> DegreeChances:
     """Return the chances after moves; folds int64 (n,): twice the move."""
     start = np.concatenate([[0], np.cumsum(np.diff(degrees.start) + np.abs(folds))])
-    moved = Degrees(degrees.low + np.minimum(folds, 0), start, np.zeros(start[-1]))
+    moved = DegreeChances(degrees.low + np.minimum(folds, 0), start, np.zeros(start[-1]))
     fill_moved(degrees, folds, moved)
     return moved

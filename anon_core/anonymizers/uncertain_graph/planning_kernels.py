@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import DegreeChances
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 _LEAST = 2.0**-60  # of a crowd beyond the vertex itself: below it, no gain is seen
@@ -19,12 +19,12 @@ _SLIGHT = 1e-7  # of the sum: a change of z that cannot matter to a crowd that i
 _NEARLY = 4.0  # bits
 
 
-class Asked(NamedTuple):
+class HidingDemands(NamedTuple):
     """What has to be hidden, each as chances of degrees, and the crowd that it has.
 
     Attributes
     ----------
-    known : Degrees
+    known : DegreeChances
         The degree that the adversary knows (one chance, 1), or how likely each is.
     need : float64 (asked,)
         log2 (k - 1), with a margin.
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
         Its z.
     """
 
-    known: Degrees
+    known: DegreeChances
     need: NDArray[np.float64]
     total: NDArray[np.float64]
     weighted: NDArray[np.float64]
@@ -55,7 +55,7 @@ def compute_overlap_chance(known, a, low, chance, size):
     return z
 
 
-def _count_targets(asked: Asked) -> int:
+def _count_targets(asked: HidingDemands) -> int:
     return len(asked.need)
 
 

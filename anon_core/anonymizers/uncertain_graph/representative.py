@@ -4,12 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.representative_kernels import start_of, swap_edge_pairs
-from anon_core.anonymizers.uncertain_graph.worlds import edges_of
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import Edges
+from anon_core.anonymizers.uncertain_graph.worlds import list_edge_chances
+from anon_core.anonymizers.uncertain_graph.worlds_kernels import SampledEdges
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-STEPS = 300  # pairs offered for each edge
+STEPS_PER_EDGE = 300  # pairs offered for each edge
 
 
 def choose_representative(graph: UncertainGraph, seed: int) -> NDArray[np.bool_]:
@@ -38,12 +38,12 @@ def choose_representative(graph: UncertainGraph, seed: int) -> NDArray[np.bool_]
     (some,) = np.nonzero(graph.p > 0)
     order = some[np.argsort(-graph.p[some], kind="stable")]
     wanted = (int(graph.p.sum(dtype=np.int64)) + ONE // 2) // ONE
-    edges = Edges(*(each[order] for each in edges_of(graph)))
+    edges = SampledEdges(*(each[order] for each in list_edge_chances(graph)))
     kept = start_of(edges, wanted, seed)
     if 0 < wanted < len(order):
         places = np.argsort(~kept, kind="stable").astype(np.int32)
         excess = excess_of(graph, order[kept])
-        swap_edge_pairs(kept, places, excess, edges, ONE, STEPS * len(order), seed)
+        swap_edge_pairs(kept, places, excess, edges, ONE, STEPS_PER_EDGE * len(order), seed)
     out = np.zeros(graph.edges, dtype=np.bool_)
     out[order[kept]] = True
     return out

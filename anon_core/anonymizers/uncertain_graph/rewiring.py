@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.candidates_kernels import EMPTY, Pairs, enter_edges
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.candidates_kernels import NO_PAIR, PairSet, enter_edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
-    Work,
+    RewiringState,
     join_freed,
     lower_between,
     lower_rest,
@@ -21,8 +21,8 @@ _BESIDE = 1024
 
 
 def rewire_edges(
-    edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
-) -> Edges:
+    edges: GraphEdges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
+) -> GraphEdges:
     """Change edges by drawn parts of their probability until the moves are made.
 
     Edges between two vertices that are to fall are lowered, and new edges join two that are to
@@ -31,7 +31,7 @@ def rewire_edges(
 
     Parameters
     ----------
-    edges : Edges
+    edges : GraphEdges
         Whole grains.
     shift : float64 (n,)
         By how much each expected degree is to rise.
@@ -42,7 +42,7 @@ def rewire_edges(
 
     Returns
     -------
-    Edges
+    GraphEdges
         In any order; some p may be 0.
     """
     work = _build_work(edges, shift, grain, stream)
@@ -62,12 +62,12 @@ def rewire_edges(
         np.concatenate([old, more]).astype(np.int32)
         for old, more in zip((edges.u, edges.v, work.p), new, strict=True)
     ]
-    return Edges(n, *columns)
+    return GraphEdges(n, *columns)
 
 
 def _build_work(
-    edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
-) -> Work:
+    edges: GraphEdges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
+) -> RewiringState:
     n, m = edges.vertices, len(edges.u)
     ends = np.concatenate([edges.u, edges.v])
     order = np.lexsort((stream.random(2 * m), ends))
@@ -75,9 +75,9 @@ def _build_work(
     left = (np.rint(np.abs(shift) * (ONE / grain)) * grain).astype(np.int64)
     room = int(_AT_LEAST * np.abs(shift).sum()) + _BESIDE
     size = 1 << (2 * (m + room)).bit_length()
-    pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
+    pairs = PairSet(np.full(size, NO_PAIR), np.full(size, NO_PAIR))
     enter_edges(pairs, edges.u.astype(np.int64) * n + edges.v)
-    return Work(
+    return RewiringState(
         edges.u,
         edges.v,
         edges.p.copy(),

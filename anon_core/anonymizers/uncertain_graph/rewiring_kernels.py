@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.candidates_kernels import Pairs, place_of
+from anon_core.anonymizers.uncertain_graph.candidates_kernels import PairSet, find_slot
 from anon_core.jit.kernel import kernel
 from anon_core.jit.mixing import mix_bits
 from anon_core.specs.graphs import ONE
@@ -14,7 +14,7 @@ _TRIES = 32  # of finding another end nearby, or at all
 _TURNS = 200  # in a row that fail: what is left is moved in another way
 
 
-class Work(NamedTuple):
+class RewiringState(NamedTuple):
     """A graph on its way.
 
     Attributes
@@ -29,7 +29,7 @@ class Work(NamedTuple):
         What is left of each move, in billionths.
     up : bool (n,)
         Whether the move is upwards.
-    pairs : Pairs
+    pairs : PairSet
         All edges, and the new ones; one that fails is none.
     key : int64 (room,)
     chance : int32 (room,)
@@ -50,7 +50,7 @@ class Work(NamedTuple):
     edge: NDArray[np.int64]
     left: NDArray[np.int64]
     up: NDArray[np.bool_]
-    pairs: Pairs
+    pairs: PairSet
     key: NDArray[np.int64]
     chance: NDArray[np.int32]
     made: NDArray[np.int64]
@@ -77,7 +77,7 @@ def add_edge(work, a, b, mass):
     """Add a new edge; returns False if the pair is an edge, or there is no room."""
     n = len(work.left)
     key = min(a, b) * n + max(a, b)
-    place = place_of(work.pairs, key)
+    place = find_slot(work.pairs, key)
     if a == b or work.pairs.key[place] == key or work.made[0] == len(work.key):
         return False
     work.pairs.key[place] = key
@@ -99,7 +99,7 @@ def draw_neighbour(work, x):
 def has_edge(work, a, b):
     """Return whether two vertices are the same, or have an edge."""
     key = min(a, b) * len(work.left) + max(a, b)
-    return a == b or work.pairs.key[place_of(work.pairs, key)] == key
+    return a == b or work.pairs.key[find_slot(work.pairs, key)] == key
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.worlds_kernels import (
-    Edges,
+    SampledEdges,
     count_connected,
     sum_by_group,
     sum_toggled,
@@ -67,7 +67,7 @@ def estimate_relevance(
         return _by_groups(graph, worlds, seed)
     _refuse_too_many(graph, worlds)
     sums = np.zeros((_count_shares(worlds), graph.edges), dtype=np.int64)
-    sum_toggled(sums, edges_of(graph), graph.records, worlds, seed)
+    sum_toggled(sums, list_edge_chances(graph), graph.records, worlds, seed)
     return np.asarray(sums.sum(axis=0) / worlds, dtype=np.float64)
 
 
@@ -75,7 +75,7 @@ def count_connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDAr
     """Return the number of connected pairs of vertices in each sampled world, int64 (worlds,)."""
     _refuse_too_many(graph, worlds)
     pairs = np.empty(worlds, dtype=np.int64)
-    count_connected(pairs, edges_of(graph), graph.records, seed)
+    count_connected(pairs, list_edge_chances(graph), graph.records, seed)
     return pairs
 
 
@@ -103,7 +103,7 @@ def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.floa
     """Return the difference of the group means, at least 0; 0 where a group is empty."""
     connected = count_connected_pairs(graph, worlds, seed)
     present, pairs = np.zeros((2, _count_shares(worlds), graph.edges), dtype=np.int64)
-    sum_by_group(present, pairs, edges_of(graph), connected, seed)
+    sum_by_group(present, pairs, list_edge_chances(graph), connected, seed)
     having, with_edge = present.sum(axis=0), pairs.sum(axis=0)
     without = int(connected.sum()) - with_edge
     known = (having > 0) & (having < worlds)
@@ -111,14 +111,14 @@ def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.floa
     return np.where(known, np.maximum(difference, 0), 0.0)
 
 
-def edges_of(graph: UncertainGraph) -> Edges:
+def list_edge_chances(graph: UncertainGraph) -> SampledEdges:
     """Return the edges with their chances in 2^-63, rounded down.
 
     p 2^63 does not fit 64 bits: the upper 32 bits of the quotient first, then 31 from the rest.
     """
     upper, rest = np.divmod(graph.p.astype(np.uint64) << np.uint64(32), np.uint64(ONE))
     chance = (upper << np.uint64(31)) + (rest << np.uint64(31)) // np.uint64(ONE)
-    return Edges(graph.u, graph.v, chance)
+    return SampledEdges(graph.u, graph.v, chance)
 
 
 def _count_shares(worlds: int) -> int:

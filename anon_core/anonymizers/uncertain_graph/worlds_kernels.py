@@ -8,7 +8,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.mixing import mix_bits
 
 
-class Edges(NamedTuple):
+class SampledEdges(NamedTuple):
     """The edges, and when each exists."""
 
     u: np.ndarray  # int32 (m,)
@@ -16,7 +16,7 @@ class Edges(NamedTuple):
     chance: np.ndarray  # uint64 (m,): in 2^-63
 
 
-class Links(NamedTuple):
+class IncidentEdges(NamedTuple):
     """The edges of each vertex: other[start[v] : start[v + 1]], by the same places of `edge`."""
 
     start: np.ndarray  # int64 (n + 1,)
@@ -45,7 +45,7 @@ class Forest(NamedTuple):
 def links_of(u, v, n):  # u, v int32 (m,)
     """List the edges of each of n vertices, ascending."""
     other, edge = np.empty((2, 2 * len(u)), dtype=np.int32)
-    links = Links(np.empty(n + 1, dtype=np.int64), other, edge)
+    links = IncidentEdges(np.empty(n + 1, dtype=np.int64), other, edge)
     fill_links(links, u, v, np.arange(len(u)))
     return links
 
@@ -235,7 +235,7 @@ def sum_toggled(begin, end, sums, edges, n, worlds, seed):  # sums int64 (shares
     order, top, up, came, size, number, after, low, high, parent = np.empty((10, n), dtype=np.int32)
     forest = Forest(order, top, up, came, size, number, after, low, high)
     other, edge = np.empty((2, 2 * n), dtype=np.int32)
-    links = Links(np.empty(n + 1, dtype=np.int64), other, edge)
+    links = IncidentEdges(np.empty(n + 1, dtype=np.int64), other, edge)
     for share in range(begin, end):
         for world in range(share, worlds, len(sums)):
             draw_world(exists, edges, seed, world)

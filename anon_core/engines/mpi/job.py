@@ -25,30 +25,30 @@ from anon_core.anonymizers.base import Data, Made
 from anon_core.build import hash_packages
 from anon_core.engines.local import check_memory
 from anon_core.engines.mpi.files import (
-    DAMAGED,
-    UNREADABLE,
+    DAMAGED_FILE_ERRORS,
+    FILE_ERRORS,
     digest_of,
     has_arrays,
-    read_arrays,
-    read_document,
+    load_arrays,
+    read_job_file,
     write_arrays,
-    write_json,
+    write_job_file,
 )
 from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
 
-_JOB, _DATA, _PROGRESS, CHECKPOINT, RESULT, _MADE, _FAILURE = (
+_JOB, _DATA, _PROGRESS, CHECKPOINT_FILE, RESULT_FILE, _MADE, _FAILURE = (
     *("job.json", "data.npz", "progress.json", "checkpoint.json"),
     *("result.json", "made.npz", "failure.json"),
 )
 _ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
 _PREFIX = "data."
-REFUSED = 2  # exit code of ranks that have written failure.json
+EXIT_REFUSED = 2  # exit code of ranks that have written failure.json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class RankJob:
     """An order to the ranks.
 
     Attributes
@@ -138,7 +138,7 @@ def write_job(
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
     (folder / _FAILURE).unlink(missing_ok=True)
-    before = read_document(folder / _JOB)
+    before = read_job_file(folder / _JOB)
     if before.get("digest") != digest:
         for leftover in folder.iterdir():
             if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
@@ -146,7 +146,7 @@ def write_job(
     if not has_arrays(folder / _DATA, arrays):
         write_arrays(folder / _DATA, arrays)
     record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
-    write_json(folder / _JOB, record)
+    write_job_file(folder / _JOB, record)
     return bool(before) and before != record
 
 
@@ -163,7 +163,7 @@ def _describe_anonymizer(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
     return {"anonymizer": {"name": names[0], **dataclasses.asdict(anonymizer)}}
 
 
-def read_job(folder: Path) -> Job:
+def read_job(folder: Path) -> RankJob:
     """Return the order in a folder.
 
     Raises
@@ -185,18 +185,18 @@ def read_job(folder: Path) -> Job:
             )
         settings = dict(record["anonymizer"])
         maker = ANONYMIZERS[settings.pop("name")]
-        arrays = read_arrays(folder / _DATA)
+        arrays = load_arrays(folder / _DATA)
         order = arrays.pop(_ORDER)
         packed = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
         data = maker.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
-    except (*DAMAGED, FileNotFoundError) as error:
+    except (*DAMAGED_FILE_ERRORS, FileNotFoundError) as error:
         raise InputError(
             f"job.json or data.npz cannot be read ({type(error).__name__}); "
             "run `crowdcover release` again to write them anew"
         ) from None
-    return Job(
+    return RankJob(
         anonymizer=maker(**settings),
         data=data,
         order=order,
@@ -209,20 +209,20 @@ def read_job(folder: Path) -> Job:
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace the progress before."""
-    write_json(folder / _PROGRESS, dataclasses.asdict(progress))
+    write_job_file(folder / _PROGRESS, dataclasses.asdict(progress))
 
 
 def read_progress(folder: Path) -> Progress | None:
     """Return the last progress if it can be read: a shared file system may lose it meanwhile."""
     try:
         return Progress(**json.loads((folder / _PROGRESS).read_text()))
-    except UNREADABLE:
+    except FILE_ERRORS:
         return None
 
 
 def write_failure(folder: Path, reason: str) -> None:
     """Write why resubmitting cannot help."""
-    write_json(folder / _FAILURE, {"reason": reason})
+    write_job_file(folder / _FAILURE, {"reason": reason})
 
 
 def read_failure(folder: Path) -> str | None:
@@ -233,10 +233,10 @@ def read_failure(folder: Path) -> str | None:
 
 def has_result(folder: Path) -> bool:
     """Return whether the result is that of this order; ranks of another may have been at work."""
-    same = read_document(folder / RESULT).get("digest") == read_document(folder / _JOB).get(
+    same = read_job_file(folder / RESULT_FILE).get("digest") == read_job_file(folder / _JOB).get(
         "digest"
     )
-    return same and (folder / RESULT).exists()
+    return same and (folder / RESULT_FILE).exists()
 
 
 def steps_to_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
@@ -254,7 +254,7 @@ def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
     arrays = made.arrays()
     write_arrays(folder / _MADE, arrays)
     result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": digest_of({}, arrays)}
-    write_json(folder / RESULT, {**record, **result})
+    write_job_file(folder / RESULT_FILE, {**record, **result})
 
 
 def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
@@ -266,14 +266,14 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
         It cannot be read. It is removed, so that ranks make it again from their last checkpoint.
     """
     try:
-        result = json.loads((folder / RESULT).read_text())
-        arrays = read_arrays(folder / _MADE)
+        result = json.loads((folder / RESULT_FILE).read_text())
+        arrays = load_arrays(folder / _MADE)
         if digest_of({}, arrays) != result["made"]:
             raise InputError("made.npz is not as it was written")
         made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])
         seconds = [float(each) for each in result["seconds"]]
-    except UNREADABLE as error:  # an InputError is a ValueError, too
-        (folder / RESULT).unlink(missing_ok=True)
+    except FILE_ERRORS as error:  # an InputError is a ValueError, too
+        (folder / RESULT_FILE).unlink(missing_ok=True)
         raise ClusterError(
             f"the result of the batch job cannot be read ({type(error).__name__}); "
             "run again to have it made again"

@@ -11,17 +11,17 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays, Made, Ranked
-from anon_core.engines.mpi.files import UNREADABLE, read_part, write_json, write_part
+from anon_core.engines.mpi.files import FILE_ERRORS, read_part, write_job_file, write_part
 from anon_core.engines.mpi.job import (
-    CHECKPOINT,
-    Job,
+    CHECKPOINT_FILE,
     Progress,
+    RankJob,
     steps_from_json,
     steps_to_json,
     write_progress,
     write_result,
 )
-from anon_core.engines.mpi.ranks import Ranks
+from anon_core.engines.mpi.ranks import MpiRanks
 from anon_core.steps import Observer, State, Step
 
 _EVERY = 1.0  # seconds between two messages about one step
@@ -32,7 +32,7 @@ _Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
 class Keeper(Observer):
     """Sees every step end on every rank. Rank 0 names the parts once all ranks have written."""
 
-    def __init__(self, folder: Path, job: Job, ranks: Ranks, spread: Ranked) -> None:
+    def __init__(self, folder: Path, job: RankJob, ranks: MpiRanks, spread: Ranked) -> None:
         self._folder, self._job, self._ranks, self._spread = folder, job, ranks, spread
         self._seconds: list[float] = []
         self._step: Step | None = None
@@ -60,13 +60,13 @@ class Keeper(Observer):
     def _read_checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint of this order if all of it can be read."""
         try:
-            record = dict(json.loads((self._folder / CHECKPOINT).read_text()))
+            record = dict(json.loads((self._folder / CHECKPOINT_FILE).read_text()))
             if record["digest"] != self._job.digest:
                 return None
             for parts in record["arrays"].values():
                 for part in parts:
                     read_part(self._folder, part)
-        except UNREADABLE:
+        except FILE_ERRORS:
             return None
         return record
 
@@ -97,7 +97,7 @@ class Keeper(Observer):
         arrays = self._write_parts(self._step.number, state.arrays)
         if self._ranks.rank == 0:
             record = {**self._record(), "steps": steps_to_json(state.steps), "arrays": arrays}
-            write_json(self._folder / CHECKPOINT, record)
+            write_job_file(self._folder / CHECKPOINT_FILE, record)
             named = {part["file"] for parts in arrays.values() for part in parts}
             for leftover in self._folder.glob("state-*.npy"):
                 if leftover.name not in named:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.coupling_kernels import count_joined
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.hops import count_hops, some_vertices
-from anon_core.measures.graph.reliability import NORMAL, Counted
+from anon_core.measures.graph.reliability import NORMAL, SampledCounts
 
 _SEED = 19  # of worlds, pairs and vertices; anybody may know it
 _SHARES = 32  # of the worlds: threads take whole shares
@@ -62,10 +62,10 @@ class Discrepancy:
         return int(self.connected.shape[1])
 
     @property
-    def reliability(self) -> tuple[Counted, Counted]:
+    def reliability(self) -> tuple[SampledCounts, SampledCounts]:
         """How often each pair is connected in the source, and in the release."""
         before, after = self.times[:, 1] + self.times[:, 3], self.times[:, 2] + self.times[:, 3]
-        return Counted(before, self.worlds), Counted(after, self.worlds)
+        return SampledCounts(before, self.worlds), SampledCounts(after, self.worlds)
 
     @property
     def of_pair(self) -> NDArray[np.float64]:
@@ -124,8 +124,8 @@ class Discrepancy:
 
 
 def estimate_discrepancy(
-    source: Edges,
-    released: Edges,
+    source: UncertainEdges,
+    released: UncertainEdges,
     worlds: int = 1000,
     sample: tuple[int, int] = (200, 10),
     seed: int = _SEED,
@@ -134,7 +134,7 @@ def estimate_discrepancy(
 
     Parameters
     ----------
-    source, released : Edges
+    source, released : UncertainEdges
         Vertex i of the source is vertex i of the release.
     worlds : int
         Sampled worlds, the same for both graphs and all pairs.
@@ -154,16 +154,18 @@ def estimate_discrepancy(
     )
 
 
-def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = _SEED) -> Counted:
+def count_connected_worlds(
+    edges: UncertainEdges, a: int, b: int, worlds: int, seed: int = _SEED
+) -> SampledCounts:
     """Count the sampled worlds in which two vertices are connected."""
     connected = np.empty((1, worlds), dtype=np.int64)
     times = np.zeros((min(_SHARES, worlds), 1, 2), dtype=np.int32)
     count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
-    return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
+    return SampledCounts(times[:, 0, 1].sum(dtype=np.int64), worlds)
 
 
 def _draw_pairs(
-    source: Edges, vertices: int, others: int, seed: int
+    source: UncertainEdges, vertices: int, others: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
     starts = some_vertices(source.vertices, vertices, seed)
     draws = np.random.Generator(np.random.PCG64([seed, 1]))

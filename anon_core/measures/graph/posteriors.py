@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.posteriors_kernels import Columns, Found, match_distributions
+from anon_core.measures.graph.posteriors_kernels import (
+    DegreeColumns,
+    PosteriorSums,
+    match_distributions,
+)
 from anon_core.specs.graphs import ONE, Knowledge
 
 TIE = 1e-12  # chances that differ by less, as a part of the greater, are equal
@@ -115,7 +119,7 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     order = np.argsort(source.of_vertex, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(source.vertices)])
     n = len(source.of_vertex)
-    found = Found(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
+    found = PosteriorSums(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
     match_distributions(
         bounds,
         source.start,
@@ -133,10 +137,10 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     )
 
 
-def _build_columns(degrees: Degrees) -> Columns:
+def _build_columns(degrees: Degrees) -> DegreeColumns:
     """Sort the chances by degree. Those of a degree belong to the first distributions."""
     degree = degrees.degree()
     order = np.argsort(degree, kind="stable")
     start = np.searchsorted(degree[order], np.arange(degrees.highest + 2))
     group = np.repeat(np.arange(len(degrees.vertices)), np.diff(degrees.start))
-    return Columns(start, group[order], degrees.mass[order])
+    return DegreeColumns(start, group[order], degrees.mass[order])

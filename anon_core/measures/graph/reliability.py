@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError, LimitError
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.reliability_kernels import enumerate_worlds
 from anon_core.specs.graphs import ONE
 
@@ -21,7 +21,7 @@ NORMAL = 1.96  # of 95 % of a normal distribution
 _Neighbours = dict[int, dict[int, float]]
 
 
-def enumerate_reliability(edges: Edges, a: int, b: int) -> float:
+def enumerate_reliability(edges: UncertainEdges, a: int, b: int) -> float:
     """Return the reliability of two vertices, a sum over all worlds.
 
     Raises
@@ -45,7 +45,7 @@ def enumerate_reliability(edges: Edges, a: int, b: int) -> float:
     return float(enumerate_worlds(u, v, edges.p[possible] / ONE, len(ends), a, b))
 
 
-def factor_reliability(edges: Edges, a: int, b: int, branches: int = _BRANCHES) -> float:
+def factor_reliability(edges: UncertainEdges, a: int, b: int, branches: int = _BRANCHES) -> float:
     """Return the reliability of two vertices by factorization.
 
     Lemma 1: R = p R(the edge contracted) + (1 - p) R(the edge removed). Before each branch,
@@ -85,7 +85,7 @@ def factor_reliability(edges: Edges, a: int, b: int, branches: int = _BRANCHES) 
     return total
 
 
-def _refuse_one(edges: Edges, a: int, b: int) -> None:
+def _refuse_one(edges: UncertainEdges, a: int, b: int) -> None:
     if a == b or not (0 <= a < edges.vertices and 0 <= b < edges.vertices):
         raise InputError("reliability needs two distinct vertices of the graph")
 
@@ -138,7 +138,7 @@ def _contract_edge(near: _Neighbours, a: int, other: int) -> None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class SampledCounts:
     """How often something was so in sampled worlds.
 
     Attributes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.specs.graphs import ONE, Knowledge
 
@@ -43,20 +43,22 @@ class Sifted:
         return float(np.sort(self.found.own[some]).sum())
 
 
-def sift_edges(source: Degrees, released: Edges, knowledge: Knowledge) -> list[Sifted]:
+def sift_edges(source: Degrees, released: UncertainEdges, knowledge: Knowledge) -> list[Sifted]:
     """Try each rule that drops some edges and not all, and first the release as it is.
 
     Parameters
     ----------
     source : Degrees
         What the adversary knows of each vertex.
-    released : Edges
+    released : UncertainEdges
         Vertex i of the source is vertex i of the release.
     knowledge : {"ceiling", "mode", "distribution"}
     """
     tried = []
     for rule, kept in _list_rules(released.p):
-        edges = Edges(released.u[kept], released.v[kept], released.p[kept], released.vertices)
+        edges = UncertainEdges(
+            released.u[kept], released.v[kept], released.p[kept], released.vertices
+        )
         found = compute_posteriors(source, Degrees.of(edges), knowledge)
         tried.append(Sifted(rule, int(np.count_nonzero(kept)), found))
     return tried

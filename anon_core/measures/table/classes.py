@@ -85,8 +85,8 @@ class Classes:
     @classmethod
     def of(cls, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
         """Merge records, int32 (attributes, n), and released rows."""
-        record_class, first_record = distinct_columns(codes)
-        row_class, first_row = distinct_columns(released.cell)
+        record_class, first_record = index_distinct_columns(codes)
+        row_class, first_row = index_distinct_columns(released.cell)
         level, cell = codes[:, first_record], released.cell[:, first_row]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
         index = level.astype(np.int64) + released.level_offsets[:, None]
@@ -103,7 +103,7 @@ class Classes:
         return np.bincount(self.row_class, minlength=self.cell.shape[1])
 
 
-def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of an integer matrix (rows, n).
 
     Returns

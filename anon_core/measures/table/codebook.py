@@ -6,8 +6,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from anon_core.measures.table.levels import Levels
-from anon_core.measures.table.native import COUNTED, level_bounds
+from anon_core.measures.table.levels import ColumnLevels
+from anon_core.measures.table.native import COUNTED_KINDS, read_level_bounds
 from anon_core.measures.table.number_levels import Span
 
 _FORMAT = 2
@@ -41,7 +41,7 @@ _OTHERS = "in a column with has_other, (other) is any category that labels do no
 
 
 def is_exact_codebook(
-    document: Any, columns: Sequence[Levels], shown: Sequence[Mapping[str, str]] | None = None
+    document: Any, columns: Sequence[ColumnLevels], shown: Sequence[Mapping[str, str]] | None = None
 ) -> bool:
     """Whether a published codebook states these levels and nothing else.
 
@@ -49,7 +49,7 @@ def is_exact_codebook(
     ----------
     document : Any
         The content of codebook.json.
-    columns : sequence of Levels
+    columns : sequence of ColumnLevels
     shown : sequence of mapping, optional
         Name, role, type and form of every released column. None: a release from before codebooks
         stated them.
@@ -74,7 +74,7 @@ def _is_span(number: object) -> TypeGuard[Span]:
     return isinstance(number, tuple)
 
 
-def _describe_attribute(levels: Levels) -> dict[str, Any]:
+def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": levels.name,
         "kind": levels.kind,
@@ -100,9 +100,9 @@ def _describe_attribute(levels: Levels) -> dict[str, Any]:
     return entry
 
 
-def _describe_typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
+def _describe_typed_levels(levels: ColumnLevels, kind: str) -> dict[str, Any]:
     """What is stated of the levels as data.parquet shows them."""
-    counted = levels.kind in COUNTED
+    counted = levels.kind in COUNTED_KINDS
     said = "hidden" if levels.hide_missing else "level"
     entry: dict[str, Any] = {
         "ordered": counted or (levels.ordinal and levels.kind == "categorical"),
@@ -113,7 +113,7 @@ def _describe_typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
         entry["lower"] = "excluded" if levels.grouped and not whole else "included"
         entry["bounds"] = [
             [_format_side(side, kind) for side in pair]
-            for pair in level_bounds(levels, whole=whole)
+            for pair in read_level_bounds(levels, whole=whole)
         ]
     return entry
 

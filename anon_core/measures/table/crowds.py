@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
 from anon_core.measures.table.crowds_kernels import (
+    count_crowd_rows,
     count_records,
-    count_rows,
     find_components,
     finish_order,
 )
@@ -152,7 +152,7 @@ def crowds(
     merged = Classes.of(codes, released) if classes is None else classes
     parts = components_of(released, merged, seat) if components is None else components
     compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
-    count_rows(
+    count_crowd_rows(
         merged.level_index,
         merged.bitmap,
         merged.rows_in,

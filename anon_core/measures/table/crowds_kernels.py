@@ -34,7 +34,7 @@ def rows_of(record, level, bitmap, words):
 
 
 @parallel_kernel(lambda level: level.shape[1])
-def count_rows(
+def count_crowd_rows(
     begin, end, level, bitmap, rows_in, component, record_component, compatible, matchable
 ):
     # level (attributes, records) indexes bitmap (levels, words); rows_in, component by row class

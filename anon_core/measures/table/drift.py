@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.specs.columns import Kind
+from anon_core.specs.columns import ColumnKind
 
 _COUNTED = ("numeric", "date")
 _PERCENTILES = np.arange(1, 100) / 100
@@ -33,7 +33,7 @@ class Profile:
         step, the records below it and those up to it.
     """
 
-    kind: Kind
+    kind: ColumnKind
     records: int
     missing: int
     steps: Sequence[Any] = field(repr=False)
@@ -63,7 +63,7 @@ class Drift:
     shift: float
 
 
-def summarize_column(kind: Kind, values: NDArray[Any]) -> Profile:
+def summarize_column(kind: ColumnKind, values: NDArray[Any]) -> Profile:
     """Summarize a column.
 
     Parameters

@@ -7,15 +7,15 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, distinct_columns
-from anon_core.measures.table.crowds_kernels import count_rows
-from anon_core.measures.table.intersection_kernels import keep_agreeing, list_crowds
+from anon_core.measures.table.classes import Classes, index_distinct_columns
+from anon_core.measures.table.crowds_kernels import count_crowd_rows
+from anon_core.measures.table.intersection_kernels import exclude_differing_rows, list_crowds
 
-AT_ONCE = 2**22  # values listed at a time
+VALUES_AT_ONCE = 2**22  # values listed at a time
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleaseRows:
     """One of the releases.
 
     Attributes
@@ -30,14 +30,14 @@ class Shown:
     carried: Mapping[str, NDArray[np.int64]]
 
 
-def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray[np.int64]:
+def crowds_left(releases: Sequence[ReleaseRows], record: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the rows of a person that an attacker cannot exclude.
 
     The attacker knows in which of the releases the person is.
 
     Parameters
     ----------
-    releases : sequence of Shown
+    releases : sequence of ReleaseRows
     record : int64 (releases, persons)
         Record of each person in each release; -1: none.
 
@@ -58,7 +58,7 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
         np.where(of >= 0, shown.classes.record_class[of], -1)
         for shown, of in zip(releases, record, strict=True)
     ]
-    kind, first = distinct_columns(np.stack(merged))
+    kind, first = index_distinct_columns(np.stack(merged))
     persons = np.stack(merged)[:, first]
     values = [_number_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
     link = _number_links(releases, values)
@@ -95,7 +95,7 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
                 count,
             )
         crowd = np.empty(here.shape, dtype=np.int64)
-        keep_agreeing(
+        exclude_differing_rows(
             begin,
             persons[:, some] >= 0,
             listed,
@@ -114,11 +114,11 @@ def _number_values(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the carried values of each row, all columns together; return a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
-    return distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
+    return index_distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
 
 
 def _number_links(
-    releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    releases: Sequence[ReleaseRows], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> NDArray[np.int32]:
     """Number the values of each release within the columns that it shares with another one."""
     offsets = np.cumsum([0] + [len(which) for _, which in values])
@@ -135,7 +135,7 @@ def _number_links(
                 )
                 for at in (one, other)
             ]
-            number, _ = distinct_columns(np.concatenate(parts, axis=1))
+            number, _ = index_distinct_columns(np.concatenate(parts, axis=1))
             link[other, offsets[one] : offsets[one + 1]] = number[: parts[0].shape[1]]
             link[one, offsets[other] : offsets[other + 1]] = number[parts[0].shape[1] :]
     return link
@@ -157,7 +157,7 @@ def _count_crowd_values(
     records = classes.level.shape[1]
     found, unused = np.empty((2, records), dtype=np.int64)
     nowhere = np.zeros(classes.cell.shape[1], dtype=np.int64)
-    count_rows(
+    count_crowd_rows(
         classes.level_index,
         classes.bitmap,
         np.diff(start),
@@ -175,6 +175,6 @@ def _cut_portions(sizes: NDArray[np.int64]) -> Iterator[slice]:
     at = 0
     while at < len(ends):
         before = int(ends[at - 1]) if at else 0
-        end = max(at + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
+        end = max(at + 1, int(np.searchsorted(ends, before + VALUES_AT_ONCE, side="right")))
         yield slice(at, end)
         at = end

@@ -34,7 +34,7 @@ def list_crowds(first, last, level, bitmap, start, value, number, record, begin,
 
 
 @parallel_kernel(lambda parts: parts)
-def keep_agreeing(first, last, begin, present, listed, count, link, links, parts, crowd):
+def exclude_differing_rows(first, last, begin, present, listed, count, link, links, parts, crowd):
     # begin (releases, persons + 1) into listed, count; present, crowd (releases, persons)
     # link (releases, values): what a value shows in the columns that its own release and another
     # one carry, below `links`

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attacks import Tightest
-from anon_core.measures.table.classes import Classes, ReleasedCells, distinct_columns
+from anon_core.measures.table.classes import Classes, ReleasedCells, index_distinct_columns
 from anon_core.measures.table.crowds import fits_own_row
 
 _OTHERS = 2  # people whose rows an attacker knows at most
@@ -92,7 +92,7 @@ def judge_law(
     alike: list[NDArray[Any]] = [codes, k[None]]
     if person is not None:
         alike.append(person[None])
-    kind, first = distinct_columns(np.vstack(alike))
+    kind, first = index_distinct_columns(np.vstack(alike))
     size = np.bincount(kind)
     pair, held = np.unique(kind[holders] * rows + np.arange(rows)[:, None], return_counts=True)
     of, row = np.divmod(pair, rows)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.measures.table.number_levels import Distinct, Span, group_numbers, list_number_levels
-from anon_core.specs.columns import Carry, ColumnSpec, Kind
+from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
 
-MISSING, _OTHER = "(missing)", "(other)"
+MISSING_TEXT, _OTHER = "(missing)", "(other)"
 _EXACT = 2**53  # whole numbers below it are written without a decimal point
 
 
 @dataclass(frozen=True, kw_only=True)
-class Levels:
+class ColumnLevels:
     """The levels of one quasi-identifier.
 
     Attributes
@@ -53,7 +53,7 @@ class Levels:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     ordinal: bool
     labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False
@@ -86,7 +86,7 @@ def source_levels(
     columns: Mapping[str, NDArray[Any]],
     least: int = 1,
     persons: NDArray[np.integer[Any]] | None = None,
-) -> tuple[tuple[Levels, ...], NDArray[np.int32]]:
+) -> tuple[tuple[ColumnLevels, ...], NDArray[np.int32]]:
     """Find the levels of every column, and those of every record.
 
     Parameters
@@ -102,7 +102,7 @@ def source_levels(
 
     Returns
     -------
-    levels : tuple of Levels
+    levels : tuple of ColumnLevels
     level : int32 (attributes, n)
         Level of each record in each attribute.
 
@@ -133,7 +133,7 @@ def column_levels(
     values: NDArray[Any],
     least: int = 1,
     persons: NDArray[np.integer[Any]] | None = None,
-) -> tuple[Levels, NDArray[np.int32]]:
+) -> tuple[ColumnLevels, NDArray[np.int32]]:
     """Find the levels of one column, and the level of each record, int32 (n,)."""
     absent = _is_missing(values)
     if spec.missing == "refuse" and absent.any():
@@ -157,11 +157,11 @@ def column_levels(
         place = {label: shift + position for position, label in enumerate(labels)}
         level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
         labels += [_OTHER] * bool(pool)
-    return Levels(
+    return ColumnLevels(
         name=spec.name,
         kind=spec.kind,
         ordinal=spec.kind == "binary" or spec.encoding == "ordinal",
-        labels=(*[MISSING] * shift, *labels),
+        labels=(*[MISSING_TEXT] * shift, *labels),
         has_missing=bool(shift),
         hide_missing=bool(shift) and spec.missing == "all-hidden" and bool(labels),
         has_other=bool(pool),

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from anon_core.measures.table.cells import (
-    ALL,
-    DOTS,
-    OTHER,
+    ALL_TEXT,
+    INTERVAL_DOTS,
+    OTHER_TEXT,
     Labelled,
     format_cell_levels,
     read_cells,
 )
-from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.levels import ColumnLevels
 
 _Bound = float | None  # None: open
-Bounds = tuple[_Bound, _Bound]
-COUNTED = ("numeric", "date")
+CellBounds = tuple[_Bound, _Bound]
+COUNTED_KINDS = ("numeric", "date")
 
 
-def group_bounds(edges: Sequence[float], *, whole: bool) -> list[Bounds]:
+def group_bounds(edges: Sequence[float], *, whole: bool) -> list[CellBounds]:
     """Least and greatest value of the groups between these inner edges.
 
     Where values are `whole` numbers or days, both are included, else the least one is not.
@@ -42,7 +42,9 @@ def group_bounds(edges: Sequence[float], *, whole: bool) -> list[Bounds]:
     ]
 
 
-def value_bounds(numbers: Sequence[float | tuple[float, float]], *, whole: bool) -> list[Bounds]:
+def value_bounds(
+    numbers: Sequence[float | tuple[float, float]], *, whole: bool
+) -> list[CellBounds]:
     """Least and greatest value of levels that are numbers, or the bounds of several."""
     found = []
     for number in numbers:
@@ -56,7 +58,7 @@ def value_bounds(numbers: Sequence[float | tuple[float, float]], *, whole: bool)
     return found
 
 
-def level_bounds(levels: Levels, *, whole: bool) -> list[Bounds]:
+def read_level_bounds(levels: ColumnLevels, *, whole: bool) -> list[CellBounds]:
     """Least and greatest value of each level but the missing one."""
     if len(levels.labels) == levels.has_missing:
         return []
@@ -84,7 +86,9 @@ def texts_in_form(column: Labelled, cells: Sequence[str | None]) -> list[str | N
     texts = format_cell_levels(column)
     place, levels = read_cells(column, cells)
     own = [_format_levels(column, texts, np.flatnonzero(allowed).tolist()) for allowed in levels]
-    return [text if text in (ALL, own[at]) else None for text, at in zip(cells, place, strict=True)]
+    return [
+        text if text in (ALL_TEXT, own[at]) else None for text, at in zip(cells, place, strict=True)
+    ]
 
 
 def texts_of_lists(
@@ -96,7 +100,7 @@ def texts_of_lists(
 
 
 def texts_of_intervals(
-    column: Labelled, bounds: Sequence[Bounds], cells: Sequence[Sequence[Any] | None]
+    column: Labelled, bounds: Sequence[CellBounds], cells: Sequence[Sequence[Any] | None]
 ) -> list[str | None]:
     """The same of a column of numbers or dates with one interval a cell: lo, hi, missing."""
     shift = int(column.has_missing)
@@ -118,7 +122,7 @@ def texts_of_intervals(
 
 
 def texts_of_sets(
-    column: Labelled, bounds: Sequence[Bounds], cells: Sequence[Sequence[Any] | None]
+    column: Labelled, bounds: Sequence[CellBounds], cells: Sequence[Sequence[Any] | None]
 ) -> list[str | None]:
     """The same of a column of numbers or dates with a list of intervals a cell: lo, hi."""
     shift = int(column.has_missing)
@@ -146,7 +150,7 @@ def _format_member(column: Labelled, level: int) -> str | None:
         return None
     if not column.has_other or level == last:
         return label
-    return "\\" + label if label.lstrip("\\") == OTHER else label
+    return "\\" + label if label.lstrip("\\") == OTHER_TEXT else label
 
 
 def _format_exact(number: _Bound) -> str | None:
@@ -158,7 +162,9 @@ def _format_cells(
     column: Labelled, cells: Sequence[Any], levels: Callable[[Any], list[int]]
 ) -> list[str | None]:
     texts = format_cell_levels(column)
-    return [ALL if cell is None else _format_levels(column, texts, levels(cell)) for cell in cells]
+    return [
+        ALL_TEXT if cell is None else _format_levels(column, texts, levels(cell)) for cell in cells
+    ]
 
 
 def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]) -> str | None:
@@ -175,6 +181,6 @@ def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]
     if levels[-1] - levels[0] + 1 != len(levels):
         return None
     low, high = texts[levels[0]], texts[levels[-1]]
-    if column.kind in COUNTED:
-        low, high = low.split(DOTS)[0], high.split(DOTS)[-1]
+    if column.kind in COUNTED_KINDS:
+        low, high = low.split(INTERVAL_DOTS)[0], high.split(INTERVAL_DOTS)[-1]
     return f"{low}..{high}"

@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from anon_core.specs.columns import ColumnSpec, Kind
+from anon_core.specs.columns import ColumnKind, ColumnSpec
 
 _MOVED = 10  # a readable edge moves at most one in so many people of a group
 Span = tuple[float, float]
@@ -133,7 +133,7 @@ def list_number_levels(
     return levels, of_number
 
 
-def _find_gap_cut(kind: Kind, numbers: list[float], place: int) -> float:
+def _find_gap_cut(kind: ColumnKind, numbers: list[float], place: int) -> float:
     """A readable number between two neighbours, or an open side."""
     if place in (0, len(numbers)):
         return -inf if place == 0 else inf
@@ -154,7 +154,7 @@ def _find_quantiles(distinct: Distinct, groups: int) -> list[float]:
 
 
 def _find_readable_edges(
-    kind: Kind, distinct: Distinct, quantiles: Sequence[float], bins: int, least: int
+    kind: ColumnKind, distinct: Distinct, quantiles: Sequence[float], bins: int, least: int
 ) -> list[float]:
     """The roundest edge near each quantile that is no single person's value.
 
@@ -182,7 +182,7 @@ def _find_readable_edges(
 
 
 def _find_roundest(
-    kind: Kind, low: float, high: float, near: float, free: Callable[[float], bool]
+    kind: ColumnKind, low: float, high: float, near: float, free: Callable[[float], bool]
 ) -> float | None:
     """The roundest free number c with low <= c < high; of several the nearest, then greatest."""
     for tier in _list_round_days(low, high) if kind == "date" else _list_round_decimals(low, high):

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.levels import ColumnLevels
 from anon_core.specs.columns import ColumnSpec
 
 _DOTS = ".."
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedCounts:
     """Counts of what a codebook shows and too few people share.
 
     Attributes
@@ -40,8 +40,8 @@ class Shared:
     bounds: int = 0
     own: int = 0
 
-    def __add__(self, other: "Shared") -> "Shared":
-        return Shared(
+    def __add__(self, other: "SharedCounts") -> "SharedCounts":
+        return SharedCounts(
             self.levels + other.levels,
             self.few + other.few,
             self.bounds + other.bounds,
@@ -55,7 +55,7 @@ def count_shared_levels(
     values: NDArray[Any],
     least: int,
     persons: NDArray[np.integer[Any]] | None = None,
-) -> Shared:
+) -> SharedCounts:
     """Count what fewer than `least` people share.
 
     A group, and the least and the greatest level of a numeric column without groups, must be held
@@ -106,11 +106,11 @@ def count_shared_levels(
     bounds = set() if spec.bins is not None and spec.carry == "median" else written
     holders = [people(nextafter(bound, -inf), bound) for bound in bounds - stated]
     own = sum(0 < number < least for number in holders)
-    return _count_few_levels(inside, least) + Shared(bounds=len(bounds), own=own)
+    return _count_few_levels(inside, least) + SharedCounts(bounds=len(bounds), own=own)
 
 
-def _count_few_levels(people: Sequence[int], least: int) -> Shared:
-    return Shared(levels=len(people), few=sum(number < least for number in people))
+def _count_few_levels(people: Sequence[int], least: int) -> SharedCounts:
+    return SharedCounts(levels=len(people), few=sum(number < least for number in people))
 
 
 def _of_categories(
@@ -119,7 +119,7 @@ def _of_categories(
     values: NDArray[Any],
     least: int,
     persons: NDArray[np.integer[Any]] | None,
-) -> Shared:
+) -> SharedCounts:
     """The same for a column whose rare categories share the last level."""
     named = set(labels[: len(labels) - has_other])
     people: dict[str, set[int]] = {label: set() for label in labels}
@@ -154,7 +154,7 @@ def _read_number(kind: str, text: str) -> float:
 
 
 def rare_levels(
-    columns: Sequence[Levels],
+    columns: Sequence[ColumnLevels],
     codes: NDArray[np.int32],
     least: int,
     persons: NDArray[np.integer[Any]] | None = None,
@@ -163,7 +163,7 @@ def rare_levels(
 
     Parameters
     ----------
-    columns : sequence of Levels
+    columns : sequence of ColumnLevels
     codes : int32 (attributes, n)
         Level of each record.
     least : int

@@ -68,7 +68,7 @@ def reclaimed(drawn, room, cell):
         seen.append((settled, spare))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "ROOM", room)
+        patch.setattr(agreement, "LISTED_PER_NEED", room)
         patch.setattr(agreement, "show_offered", shown)
         left = agreement.reclaim_features(
             table, *drawn_graph, weights, cells, b, hidden, agreement.Together()

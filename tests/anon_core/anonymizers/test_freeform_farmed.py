@@ -46,7 +46,7 @@ def table():
 @pytest.mark.parametrize("segment", [0, 30])
 @pytest.mark.parametrize("tasks", [2, 128])
 def test_tasks_make_the_bytes_of_one_process(table, method, segment, tasks, monkeypatch):
-    monkeypatch.setattr(farmed, "MOST_CHUNKS", tasks)
+    monkeypatch.setattr(farmed, "ROUND_TASKS", tasks)
     maker = Freeform(method=method, segment=segment)
     order = np.random.default_rng(1).permutation(RECORDS)
     farm, seen = LastFirst(), Seen()
@@ -70,5 +70,9 @@ def test_neither_texts_nor_names_travel_and_what_travels_shows_nothing():
         assert b"Pvillage" not in sent
         assert b"Pcolumn" not in sent
         ground, chunk = pickle.loads(sent)
-        assert repr(chunk).startswith("<anon_core.anonymizers.freeform.farmed.Chunk object at")
-        assert repr(ground).startswith("<anon_core.anonymizers.freeform.farmed.Ground object at")
+        assert repr(chunk).startswith(
+            "<anon_core.anonymizers.freeform.farmed.SegmentChunk object at"
+        )
+        assert repr(ground).startswith(
+            "<anon_core.anonymizers.freeform.farmed.RoundGround object at"
+        )

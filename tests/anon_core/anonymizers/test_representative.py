@@ -42,7 +42,7 @@ def test_as_many_edges_are_kept_as_are_expected(graph, seed):
 @given(uncertain_graphs(most_edges=9), st.integers(0, 99))
 def test_degrees_are_never_further_away_than_at_the_start(graph, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "STEPS", 0)
+        patch.setattr(module, "STEPS_PER_EDGE", 0)
         start = choose_representative(graph, seed)
     assert apart(graph, choose_representative(graph, seed)) <= apart(graph, start)
 
@@ -64,7 +64,7 @@ def test_degrees_are_nearly_as_near_as_any_choice_of_as_many_edges():
 def test_rewiring_brings_degrees_much_nearer(monkeypatch):
     graph = drawn(60, 300, 5)
     after = apart(graph, choose_representative(graph, 1))
-    monkeypatch.setattr(module, "STEPS", 0)
+    monkeypatch.setattr(module, "STEPS_PER_EDGE", 0)
     assert after < apart(graph, choose_representative(graph, 1)) / 2
 
 

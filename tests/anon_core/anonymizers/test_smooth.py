@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.facility_kernels import close_small
 from anon_core.anonymizers.smooth.state import open_groups
 from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen_group
@@ -230,7 +230,7 @@ def test_a_group_that_holds_most_items_has_room_for_every_record():
     ]
     indptr = np.cumsum([0, *map(len, held)]).astype(np.int64)
     indices = np.concatenate([np.array(items, dtype=np.int32) for items in held])
-    rows = Rows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
+    rows = ItemRows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
     groups = open_groups(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
     first = np.int32(0)  # as kernels call them: numba compiles each type apart
     for v in range(2, len(held)):
@@ -293,7 +293,7 @@ def test_small_facilities_close_together():
     place = np.array([0, 0, 0, 10, 16, 16])
     indptr = np.concatenate([[0], np.cumsum(place)]).astype(np.int64)
     indices = np.concatenate([np.arange(each) for each in place]).astype(np.int32)
-    rows = Rows(indptr, indices, np.full(6, 4, dtype=np.int32))
+    rows = ItemRows(indptr, indices, np.full(6, 4, dtype=np.int32))
     group = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
     for share, left in ((0.75, 0), (1.0, 0)):
         closed = group.copy()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth import farmed, neighbours
 from anon_core.anonymizers.smooth.blocks import cut_into_blocks
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.errors import InputError, LimitError
@@ -96,8 +96,8 @@ def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
 def test_stretches_of_a_search_find_what_one_process_finds(matrix, most, monkeypatch):
     """Records that hash alike, or all."""
     monkeypatch.setattr(neighbours, "MOST_COMPARED", most)
-    rows, farm = Rows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
-    each = partial(farmed.on_farm, farm=farm)
+    rows, farm = ItemRows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
+    each = partial(farmed.run_on_farm, farm=farm)
     whole = neighbours.list_neighbours(rows, matrix.items)
     assert (whole >= 0).sum(axis=1).min() > 5
     for length in (1, 90, 699, 900):

@@ -31,7 +31,7 @@ def pairs_of(graph):
 
 def worlds_of(graph, number, seed):
     """The edges that exist in each world drawn."""
-    edges, exists = worlds.edges_of(graph), np.empty(graph.edges, dtype=bool)
+    edges, exists = worlds.list_edge_chances(graph), np.empty(graph.edges, dtype=bool)
     for world in range(number):
         draw_world(exists, edges, seed, world)
         yield list(itertools.compress(pairs_of(graph), exists))
@@ -121,7 +121,7 @@ def test_threads_change_no_byte(estimate):
 @given(st.integers(0, ONE))
 def test_chances_are_exact(p):
     graph = graph_of([(0, 1)], [p / ONE], 2)
-    assert int(worlds.edges_of(graph).chance[0]) == int(graph.p[0]) * 2**63 // ONE
+    assert int(worlds.list_edge_chances(graph).chance[0]) == int(graph.p[0]) * 2**63 // ONE
 
 
 def test_an_edge_exists_as_often_as_its_probability_says():

@@ -82,7 +82,7 @@ PIECES = st.lists(st.lists(BLOCKS, max_size=4), max_size=4)
 def test_every_pair_arrives_once_and_in_order(tmp_path_factory, pieces, reducers, memory):
     folder = tmp_path_factory.mktemp("shuffle")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "LEAST", 1)
+        patch.setattr(engine, "LEAST_MEMORY", 1)
         answer, traffic = ran(FarmShuffle(LocalFarm(), folder, reducers, memory), Echo(), pieces)
     sent = [(k, c, tuple(v)) for piece in pieces for c, values in piece for k, v in values]
     arrived = told(answer)

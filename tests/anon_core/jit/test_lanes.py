@@ -10,7 +10,7 @@ import pytest
 from numba import njit
 
 from anon_core.jit import lanes
-from anon_core.jit.lanes import CHUNK, LANES, SHORT
+from anon_core.jit.lanes import CHUNK_WORDS, LANES, SHORT_ROW
 
 ROWS, LEVELS, ATTRIBUTES = 40, 12, 5
 
@@ -69,13 +69,13 @@ def test_transposes(draw):
 def test_maps_meet(draw):
     @njit
     def call(out, base, maps, levels, count):
-        return lanes.meet_maps(out, base, maps, CHUNK, 2 * CHUNK, levels, 1, count)
+        return lanes.meet_maps(out, base, maps, CHUNK_WORDS, 2 * CHUNK_WORDS, levels, 1, count)
 
-    maps = draw.integers(0, 2**64, (LEVELS, 2 * CHUNK), dtype=np.uint64)
-    base, out = np.full(CHUNK, ~np.uint64(0)), np.empty(CHUNK, dtype=np.uint64)
+    maps = draw.integers(0, 2**64, (LEVELS, 2 * CHUNK_WORDS), dtype=np.uint64)
+    base, out = np.full(CHUNK_WORDS, ~np.uint64(0)), np.empty(CHUNK_WORDS, dtype=np.uint64)
     levels = draw.integers(0, LEVELS, 40).astype(np.int32)
     for count in (0, 1, 4, 39):
-        expected = np.bitwise_and.reduce([base, *maps[levels[1 : 1 + count], CHUNK:]])
+        expected = np.bitwise_and.reduce([base, *maps[levels[1 : 1 + count], CHUNK_WORDS:]])
         assert bool(call(out, base, maps, levels, count)) == bool(expected.any())
         assert (out == expected).all()
 
@@ -93,7 +93,7 @@ def test_tallies_bits(draw, size):
     assert (counts[:LANES] == 1).all()
 
 
-@pytest.mark.parametrize("words", range(1, SHORT + 3))
+@pytest.mark.parametrize("words", range(1, SHORT_ROW + 3))
 def test_partners_that_agree_stay(draw, words):
     @njit
     def call(bits, hidden, partner, differing):

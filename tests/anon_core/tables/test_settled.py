@@ -17,7 +17,7 @@ from anon_core.seating.matching import random_matching
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
-from anon_core.tables.settled import LARGE, Unsettled
+from anon_core.tables.settled import SPLIT_RECORDS, Unsettled
 from tests.anon_core.measures.table.test_law import stated
 from tests.strategies import tables
 
@@ -125,10 +125,10 @@ def test_one_record_of_a_person_in_each_group_of_settled_ones(drawn, people):
 
 
 def test_of_a_table_that_is_not_large_nothing_is_settled():
-    table = alike(LARGE - 1)
+    table = alike(SPLIT_RECORDS - 1)
     part = Unsettled.of(table, np.arange(table.records))
     assert part.data is table
-    assert len(Unsettled.of(alike(LARGE), np.arange(LARGE)).places) == 2
+    assert len(Unsettled.of(alike(SPLIT_RECORDS), np.arange(SPLIT_RECORDS)).places) == 2
 
 
 def test_nothing_is_settled_where_the_rest_could_not_hide():

@@ -14,7 +14,7 @@ from anon_core.jit.prefetch import prefetch_entry
 _AHEAD = 16  # entries: lists lie scattered, and a later one is fetched while this one is read
 
 
-class Lists(NamedTuple):
+class HigherNeighbours(NamedTuple):
     """The arrays of `Oriented` that kernels read."""
 
     start: np.ndarray  # int64 (n + 1,)

@@ -25,9 +25,9 @@ from anon_core.measures.graph.triangles.mapping_kernels import (
     write_pivots,
 )
 from anon_core.measures.graph.triangles.reducing_kernels import (
-    PAIR,
-    ROWS,
-    Block,
+    CURSOR_PAIR,
+    CURSOR_ROWS,
+    PairBlock,
     close_cores,
     close_each,
 )
@@ -117,12 +117,12 @@ class Baseline:
         core, rows = np.empty(self.longest, np.int32), new_rows(inbox.memory, self.longest)
         cursor = np.array([0, 0, 0, -1, 0, 0])
         for channel, pairs in inbox.pairs(CORE, PIVOT):
-            block = Block(channel, *pairs)
-            cursor[PAIR] = 0
-            while cursor[PAIR] < len(block.key):
-                cursor[ROWS] = 0
+            block = PairBlock(channel, *pairs)
+            cursor[CURSOR_PAIR] = 0
+            while cursor[CURSOR_PAIR] < len(block.key):
+                cursor[CURSOR_ROWS] = 0
                 close_each(block, core, cursor, rows)
-                yield rows[: cursor[ROWS]]
+                yield rows[: cursor[CURSOR_ROWS]]
 
 
 class _Cores(NamedTuple):
@@ -171,7 +171,7 @@ class EdgeCentric:
                     "of reducers or the memory, or let Bermuda-EC work from disk"
                 )
             for channel, pairs in inbox.pairs(PIVOT):
-                yield from _close_triangles(Block(channel, *pairs), cores, inbox, rows)
+                yield from _close_triangles(PairBlock(channel, *pairs), cores, inbox, rows)
 
     def _parts(self, inbox: Inbox, memory: int) -> Iterator[_Cores]:
         """Yield core messages until they fill the memory, then the next ones."""
@@ -211,12 +211,12 @@ def _load_cores(pairs: Pairs, begin: int, cores: _Cores) -> int:
 
 
 def _close_triangles(
-    block: Block, cores: _Cores, inbox: Inbox, rows: NDArray[np.int32]
+    block: PairBlock, cores: _Cores, inbox: Inbox, rows: NDArray[np.int32]
 ) -> Iterator[NDArray[np.int32]]:
     """Yield the triangles of pivot messages with the core messages in memory."""
     cursor = np.zeros(6, dtype=np.int64)
     held, own = int(cores.held[0]), (cores.key, cores.start, cores.word)
-    while cursor[PAIR] < len(block.key):
-        cursor[ROWS] = 0
+    while cursor[CURSOR_PAIR] < len(block.key):
+        cursor[CURSOR_ROWS] = 0
         close_cores(block, *own, held, inbox.reducer, inbox.reducers, cursor, rows)
-        yield rows[: cursor[ROWS]]
+        yield rows[: cursor[CURSOR_ROWS]]

@@ -22,7 +22,7 @@ from anon_core.measures.graph.triangles.oriented_kernels import (
 )
 
 _MOST_EDGES = 2**31 - 1
-PARTS = 512  # ranges of vertices with about as many edges each, shared out to threads
+VERTEX_RANGES = 512  # ranges of vertices with about as many edges each, shared out to threads
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Oriented:
         Ranks; each list in the order of edges.
     edge : int32 (m,)
         Number of the edge of each entry of `higher`; empty if numbers were not asked for.
-    parts : int64 (PARTS + 1,)
+    parts : int64 (VERTEX_RANGES + 1,)
         Bounds of ranges of ranks with about equally many edges.
     """
 
@@ -104,7 +104,7 @@ def orient_edges(
     higher = np.empty(edges, dtype=np.int32)
     edge = np.empty(edges if numbered else 0, dtype=np.int32)
     spread_work(fill_oriented_edges, shares, bounds, u, v, rank, at, higher, edge)
-    parts = np.searchsorted(start, np.linspace(0, edges, PARTS + 1)).astype(np.int64)
+    parts = np.searchsorted(start, np.linspace(0, edges, VERTEX_RANGES + 1)).astype(np.int64)
     parts[0], parts[-1] = 0, vertices
     return Oriented(u, v, degree, rank, start, higher, edge, parts)
 

@@ -32,14 +32,14 @@ from anon_core.measures.graph.triangles.mapping_kernels import (
 )
 from anon_core.measures.graph.triangles.reducing_kernels import (
     BUFFER_FULL,
-    HEAD,
-    PAIR,
-    PLACE,
-    ROWS,
-    TOP,
-    Block,
+    CURSOR_PAIR,
+    CURSOR_PLACE,
+    CURSOR_ROWS,
+    CURSOR_TOP,
+    HEADER_WORDS,
+    BucketSchedule,
     Buffer,
-    Schedule,
+    PairBlock,
     close_buffered,
     close_stream,
     compact_buffer,
@@ -94,7 +94,7 @@ class VertexCentric:
         """Yield triangles (v, u, w), by rank."""
         work = _Work(self, inbox)
         for channel, pairs in inbox.pairs(CORE, PIVOT):
-            block = Block(channel, *pairs)
+            block = PairBlock(channel, *pairs)
             ends = np.searchsorted(pairs.key, self.bounds[1:]).tolist()
             begin = 0
             for bucket, end in enumerate(ends):
@@ -107,8 +107,8 @@ class VertexCentric:
                 begin = end
 
 
-def _cut_block(block: Block, begin: int, end: int) -> Block:
-    return Block(
+def _cut_block(block: PairBlock, begin: int, end: int) -> PairBlock:
+    return PairBlock(
         block.channel[begin:end], block.key[begin:end], block.start[begin : end + 1], block.word
     )
 
@@ -118,7 +118,7 @@ class _Work:
 
     def __init__(self, job: VertexCentric, inbox: Inbox) -> None:
         self._job, self._inbox, self._bucket = job, inbox, 0
-        self._schedule = Schedule(inbox.reducer, inbox.reducers, job.bounds)
+        self._schedule = BucketSchedule(inbox.reducer, inbox.reducers, job.bounds)
         self._core = np.empty(job.longest, dtype=np.int32)
         self._rows = new_rows(inbox.memory // 2, job.longest)
         size = buffer_words(inbox.memory)
@@ -133,15 +133,15 @@ class _Work:
         """
         if bucket == self._bucket:
             return False
-        self._bucket, self._cursor[TOP] = bucket, 0
+        self._bucket, self._cursor[CURSOR_TOP] = bucket, 0
         fits = self._inbox.count_words(bucket) <= len(self._buffer.word)
         if fits:
-            self._cursor[TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
+            self._cursor[CURSOR_TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
             self._inbox.drop(bucket)
         compact_buffer(self._buffer, self._cursor)
         return not fits
 
-    def back_up(self, block: Block) -> None:
+    def back_up(self, block: PairBlock) -> None:
         """Write pivot messages to the files of later buckets that use them."""
         sizes = np.zeros(len(self._job.bounds) - 1, dtype=np.int64)
         if self._bucket + 1 < len(sizes):
@@ -151,28 +151,28 @@ class _Work:
             write_backups(block, bucket, self._schedule, out)
             self._inbox.keep(bucket, out)
 
-    def closed(self, block: Block) -> Iterator[NDArray[np.int32]]:
+    def closed(self, block: PairBlock) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of a block of one bucket."""
         cursor, evict = self._cursor, self._job.tracking != "bucket"
         held = self._core, self._buffer, cursor, self._rows
-        cursor[PAIR] = cursor[PLACE] = 0
-        while cursor[PAIR] < len(block.key):
-            cursor[ROWS] = 0
+        cursor[CURSOR_PAIR] = cursor[CURSOR_PLACE] = 0
+        while cursor[CURSOR_PAIR] < len(block.key):
+            cursor[CURSOR_ROWS] = 0
             state = close_buffered(block, self._bucket, evict, self._schedule, *held)
             if state == BUFFER_FULL:
                 raise LimitError(_FULL)
-            yield self._rows[: cursor[ROWS]]
+            yield self._rows[: cursor[CURSOR_ROWS]]
 
     def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of the messages of the present bucket's file with the present key."""
         begin, words = 0, self._buffer.word
         while (size := self._inbox.kept(self._bucket, begin, words)) > 0:
-            self._cursor[ROWS] = 0
+            self._cursor[CURSOR_ROWS] = 0
             done = close_stream(words[:size], self._core, self._cursor, self._rows)
             begin += done
             if not done:  # it is longer than the buffer
                 raise LimitError(_FULL)
-            yield self._rows[: self._cursor[ROWS]]
+            yield self._rows[: self._cursor[CURSOR_ROWS]]
         self._inbox.drop(self._bucket)
 
 
@@ -222,7 +222,7 @@ def bucket_bounds(
         if tracking == "usage":
             return bounds
         sizes = np.zeros((reducers, len(bounds) - 1), dtype=np.int64)
-        size_buckets(start, higher, reducers, bounds, HEAD, sizes)
+        size_buckets(start, higher, reducers, bounds, HEADER_WORDS, sizes)
         wide = np.diff(bounds) > reducers
         if sizes[:, wide].max(initial=0) <= most:
             return bounds

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.hops import count_hops, path_lengths
 from anon_core.measures.graph.structure import (
     compute_expected_clustering,
@@ -87,7 +87,7 @@ def random_graph(n, edges):
     draws = np.random.default_rng(19)
     ends = np.sort(draws.integers(0, n, (2, edges)), axis=0)
     u, v = np.unique(ends[:, ends[0] < ends[1]], axis=1).astype(np.int32)
-    return Edges(u, v, np.full(len(u), 10**9, dtype=np.int32), n)
+    return UncertainEdges(u, v, np.full(len(u), 10**9, dtype=np.int32), n)
 
 
 def test_a_certain_graph_has_the_triangles_of_its_matrix():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anon_core.measures.table import intersection
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.intersection import Shown, crowds_left
+from anon_core.measures.table.intersection import ReleaseRows, crowds_left
 from tests import naive
 
 
@@ -24,7 +24,7 @@ def shown(codes, levels, cells, carried):
             (index, np.array([[level in cell for level in range(number)] for cell in distinct]))
         )
     classes = Classes.of(np.array(codes, dtype=np.int32), ReleasedCells.of(read))
-    return Shown(
+    return ReleaseRows(
         classes, {name: np.array(values, dtype=np.int64) for name, values in carried.items()}
     )
 
@@ -106,12 +106,12 @@ def test_two_releases_against_all_choices(case):
 def test_portions_change_nothing(case):
     _, made, who = case
     whole = crowds_left(made, who)
-    before = intersection.AT_ONCE
+    before = intersection.VALUES_AT_ONCE
     try:
-        intersection.AT_ONCE = 2
+        intersection.VALUES_AT_ONCE = 2
         np.testing.assert_array_equal(crowds_left(made, who), whole)
     finally:
-        intersection.AT_ONCE = before
+        intersection.VALUES_AT_ONCE = before
 
 
 EVERYBODY = [[0, 0, 0]]  # three people alike, whose rows differ in what they carry alone

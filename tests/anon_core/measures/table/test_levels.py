@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.measures.table.cells import format_cell_levels, read_cells
-from anon_core.measures.table.classes import distinct_columns
+from anon_core.measures.table.classes import index_distinct_columns
 from anon_core.measures.table.codebook import is_exact_codebook
 from anon_core.measures.table.demands import compute_demands
-from anon_core.measures.table.levels import MISSING, column_levels, source_levels, without_missing
+from anon_core.measures.table.levels import (
+    MISSING_TEXT,
+    column_levels,
+    source_levels,
+    without_missing,
+)
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
@@ -169,12 +174,12 @@ def test_texts_of_numbers_and_dates():
 @pytest.mark.parametrize("rule", ["category", "all-hidden"])
 def test_a_missing_value_is_level_0(rule):
     spec = ColumnSpec(name="a", kind="categorical", order=("z", "b", "a"), missing=rule)
-    levels, codes = column_levels(spec, texts("a", None, "b", MISSING)[:3])
-    assert levels.labels == (MISSING, "b", "a")
+    levels, codes = column_levels(spec, texts("a", None, "b", MISSING_TEXT)[:3])
+    assert levels.labels == (MISSING_TEXT, "b", "a")
     assert codes.tolist() == [2, 0, 1]
     assert (levels.has_missing, levels.hide_missing) == (True, rule == "all-hidden")
     nothing, _ = column_levels(spec, texts(None, None))
-    assert (nothing.labels, nothing.hide_missing) == ((MISSING,), False)
+    assert (nothing.labels, nothing.hide_missing) == ((MISSING_TEXT,), False)
 
 
 def test_what_breaks_the_plan_is_refused_with_counts():
@@ -231,7 +236,7 @@ def test_what_a_codebook_may_say():
 )
 def test_distinct_columns(rows):
     matrix = np.array(rows, dtype=np.int64)
-    kind, first = distinct_columns(matrix)
+    kind, first = index_distinct_columns(matrix)
     columns = list(zip(*rows, strict=True))
     ordered = sorted(set(columns), key=lambda column: column[::-1])
     assert kind.tolist() == [ordered.index(column) for column in columns]
