@@ -15,10 +15,10 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
-from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.attackers.attacks import tightest_rows
+from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import crowds
-from anon_core.measures.table.law import judge_law
 from anon_core.measures.table.utility import utility
 from anon_core.seating.chances import list_seats, seat_chances
 from anon_core.seating.matching import random_matching

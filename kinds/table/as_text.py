@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.cells import Labelled
-from anon_core.measures.table.native import (
+from anon_core.measures.table.codebook.native import (
     CellBounds,
     texts_in_form,
     texts_of_intervals,

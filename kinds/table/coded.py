@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from anon_core.measures.table.native import CellBounds, group_bounds, value_bounds
+from anon_core.measures.table.codebook.native import CellBounds, group_bounds, value_bounds
 from kinds.table.forms import COUNTED
 
 OPEN = (-inf, inf)

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attackers.intersection import ReleaseRows, crowds_left
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.intersection import ReleaseRows, crowds_left
 from kinds.table.encode import load_encoded
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import KEY

@@ -32,7 +32,7 @@ from tests.anon_core.anonymizers.test_smooth import crowded
 from tests.anon_core.anonymizers.test_uncertain_graph import drawn, graph
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table, traced
-from tests.anon_core.measures.table.test_law import stated
+from tests.anon_core.measures.table.attackers.test_law import stated
 from tests.contract.toy import Runs
 from tests.observers import Seen
 from tests.strategies import sparse_matrices, tables, uncertain_graphs

@@ -12,8 +12,7 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
-from anon_core.anonymizers.uncertain_graph.planned import Planned
-from anon_core.anonymizers.uncertain_graph.representative import choose_representative
+from anon_core.anonymizers.uncertain_graph.planning.planned import Planned
 from anon_core.anonymizers.uncertain_graph.sampled import Sampled
 from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_turns
 from anon_core.anonymizers.uncertain_graph.selection import (
@@ -21,6 +20,7 @@ from anon_core.anonymizers.uncertain_graph.selection import (
     compute_vertex_weights,
     list_edges,
 )
+from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
 from anon_core.promise import Promise

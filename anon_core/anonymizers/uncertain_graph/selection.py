@@ -5,10 +5,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.betweenness import compute_betweenness
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.selection_kernels import fill_commonness
-from anon_core.anonymizers.uncertain_graph.worlds import compute_centrality, estimate_relevance
+from anon_core.anonymizers.uncertain_graph.worlds.betweenness import compute_betweenness
+from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
+    compute_centrality,
+    estimate_relevance,
+)
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 

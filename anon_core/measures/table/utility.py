@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import ColumnLevels
+from anon_core.measures.table.codebook.levels import ColumnLevels
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest
+from anon_core.measures.table.attackers.attacks import Tightest
+from anon_core.measures.table.attackers.law import Law, judge_law
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import Law, judge_law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding

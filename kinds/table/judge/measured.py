@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
-from anon_core.measures.table.law import Law
-from anon_core.measures.table.levels import ColumnLevels
 from anon_core.measures.table.utility import Utility
 from kinds.columns import Column
 from kinds.table.layout import CARRIED

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.codebook.levels import ColumnLevels, source_levels, without_missing
 from anon_core.measures.table.demands import compute_demands
-from anon_core.measures.table.levels import ColumnLevels, source_levels, without_missing
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import ColumnLevels
-from anon_core.measures.table.native import read_level_bounds
+from anon_core.measures.table.codebook.levels import ColumnLevels
+from anon_core.measures.table.codebook.native import read_level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.anonymizers.uncertain_graph import representative as module
-from anon_core.anonymizers.uncertain_graph.representative import choose_representative
+from anon_core.anonymizers.uncertain_graph.worlds import representative as module
+from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of

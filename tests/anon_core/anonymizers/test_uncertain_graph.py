@@ -21,14 +21,14 @@ from anon_core.anonymizers.uncertain_graph.perturbation import (
     perturb_probabilities,
     round_source_chances,
 )
-from anon_core.anonymizers.uncertain_graph.planning import (
+from anon_core.anonymizers.uncertain_graph.planning.planning import (
     Means,
     build_hiding_targets,
     choose_exempt_vertices,
     compute_shortfalls,
     plan_degree_moves,
 )
-from anon_core.anonymizers.uncertain_graph.rewiring import rewire_edges
+from anon_core.anonymizers.uncertain_graph.planning.rewiring import rewire_edges
 from anon_core.anonymizers.uncertain_graph.search import Turn, find_best_step, most_turns, next_turn
 from anon_core.anonymizers.uncertain_graph.selection import compute_uniqueness
 from anon_core.errors import InfeasibleError, InputError

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_core.measures.table.shared import SharedCounts, count_shared_levels
+from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json

@@ -6,7 +6,7 @@ import pytest
 from anon_core.anonymizers import Optimal
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import column_levels, source_levels
+from anon_core.measures.table.codebook.levels import column_levels, source_levels
 from anon_core.measures.table.utility import widths_lost
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding

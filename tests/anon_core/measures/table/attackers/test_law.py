@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
-from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.attackers.attacks import tightest_rows
+from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import judge_law
 from anon_core.seating.matching import draw_by_holders
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding

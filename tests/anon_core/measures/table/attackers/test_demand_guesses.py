@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.measures.table.demand_guesses import guess_demands
+from anon_core.measures.table.attackers.demand_guesses import guess_demands
 
 
 def best_rule(crowds, demands):

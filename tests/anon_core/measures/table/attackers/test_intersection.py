@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.measures.table import intersection
+from anon_core.measures.table.attackers import intersection
+from anon_core.measures.table.attackers.intersection import ReleaseRows, crowds_left
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.intersection import ReleaseRows, crowds_left
 from tests import naive
 
 

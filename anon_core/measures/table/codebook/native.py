@@ -20,7 +20,7 @@ from anon_core.measures.table.cells import (
     format_cell_levels,
     read_cells,
 )
-from anon_core.measures.table.levels import ColumnLevels
+from anon_core.measures.table.codebook.levels import ColumnLevels
 
 _Bound = float | None  # None: open
 CellBounds = tuple[_Bound, _Bound]

@@ -7,9 +7,12 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attackers.intersection_kernels import (
+    exclude_differing_rows,
+    list_crowds,
+)
 from anon_core.measures.table.classes import Classes, index_distinct_columns
 from anon_core.measures.table.crowds_kernels import count_crowd_rows
-from anon_core.measures.table.intersection_kernels import exclude_differing_rows, list_crowds
 
 VALUES_AT_ONCE = 2**22  # values listed at a time
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
-from anon_core.measures.table.attacks import (
+from anon_core.measures.table.attackers.attacks import (
     SWEEPS,
     attack_as_insider,
     list_known_subsets,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import DegreeChances
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
-from anon_core.anonymizers.uncertain_graph.planning_kernels import (
+from anon_core.anonymizers.uncertain_graph.planning.planning_kernels import (
     MOVES,
     HidingDemands,
     fill_gains,

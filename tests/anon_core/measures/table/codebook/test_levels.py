@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.measures.table.cells import format_cell_levels, read_cells
 from anon_core.measures.table.classes import index_distinct_columns
-from anon_core.measures.table.codebook import is_exact_codebook
-from anon_core.measures.table.demands import compute_demands
-from anon_core.measures.table.levels import (
+from anon_core.measures.table.codebook.codebook import is_exact_codebook
+from anon_core.measures.table.codebook.levels import (
     MISSING_TEXT,
     column_levels,
     source_levels,
     without_missing,
 )
+from anon_core.measures.table.demands import compute_demands
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding

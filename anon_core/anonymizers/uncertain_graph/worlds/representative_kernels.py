@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import draw_world
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import draw_world
 from anon_core.jit.kernel import kernel
 from anon_core.jit.mixing import mix_bits
 

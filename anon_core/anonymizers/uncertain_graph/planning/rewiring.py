@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import NO_PAIR, PairSet, enter_edges
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
-from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
+from anon_core.anonymizers.uncertain_graph.planning.rewiring_kernels import (
     RewiringState,
     join_freed,
     lower_between,

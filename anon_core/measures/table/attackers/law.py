@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest
+from anon_core.measures.table.attackers.attacks import Tightest
 from anon_core.measures.table.classes import Classes, ReleasedCells, index_distinct_columns
 from anon_core.measures.table.crowds import fits_own_row
 

@@ -3,9 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.representative_kernels import start_of, swap_edge_pairs
-from anon_core.anonymizers.uncertain_graph.worlds import list_edge_chances
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import SampledEdges
+from anon_core.anonymizers.uncertain_graph.worlds.relevance import list_edge_chances
+from anon_core.anonymizers.uncertain_graph.worlds.representative_kernels import (
+    start_of,
+    swap_edge_pairs,
+)
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import SampledEdges
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 

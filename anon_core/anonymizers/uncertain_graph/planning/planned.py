@@ -9,12 +9,12 @@ from anon_core.anonymizers.uncertain_graph.attempt import Attempt, list_present_
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges, degrees_of
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, round_source_chances
-from anon_core.anonymizers.uncertain_graph.planning import (
+from anon_core.anonymizers.uncertain_graph.planning.planning import (
     Means,
     build_hiding_targets,
     plan_degree_moves,
 )
-from anon_core.anonymizers.uncertain_graph.rewiring import rewire_edges
+from anon_core.anonymizers.uncertain_graph.planning.rewiring import rewire_edges
 from anon_core.anonymizers.uncertain_graph.sampled import choose_best_attempt
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Step

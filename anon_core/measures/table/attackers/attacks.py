@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks_kernels import (
+from anon_core.measures.table.attackers.attacks_kernels import (
     balance_records,
     count_matchable,
     count_partly,

@@ -3,8 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbers, sum_passing
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import IncidentEdges, links_of
+from anon_core.anonymizers.uncertain_graph.worlds.betweenness_kernels import (
+    hash_numbers,
+    sum_passing,
+)
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import IncidentEdges, links_of
 from anon_core.graphs.records import UncertainGraph
 
 _SHARES = 16  # fixed: sums of fractions depend on their order, so never on the number of threads

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import (
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import (
     SampledEdges,
     count_connected,
     sum_by_group,

@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.number_levels import Distinct, Span, group_numbers, list_number_levels
+from anon_core.measures.table.codebook.number_levels import (
+    Distinct,
+    Span,
+    group_numbers,
+    list_number_levels,
+)
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
 
 MISSING_TEXT, _OTHER = "(missing)", "(other)"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.levels import ColumnLevels
+from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.specs.columns import ColumnSpec
 
 _DOTS = ".."

@@ -6,9 +6,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from anon_core.measures.table.levels import ColumnLevels
-from anon_core.measures.table.native import COUNTED_KINDS, read_level_bounds
-from anon_core.measures.table.number_levels import Span
+from anon_core.measures.table.codebook.levels import ColumnLevels
+from anon_core.measures.table.codebook.native import COUNTED_KINDS, read_level_bounds
+from anon_core.measures.table.codebook.number_levels import Span
 
 _FORMAT = 2
 _ESCAPES = (
