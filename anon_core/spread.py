@@ -96,7 +96,7 @@ class Inbox(Protocol):
         """Append words to a file of this reducer."""
         ...
 
-    def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
+    def read_words(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
         """Read words of a file from a place on until it ends or the array is full.
 
         Returns

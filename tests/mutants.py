@@ -102,8 +102,8 @@ MUTANTS = (
     Mutant(
         "demands: k = 1 needs no permission",
         "kinds/table/plan.py",
-        "if 1 in self.demand.stated and not self.allow_unprotected:",
-        "if 0 in self.demand.stated and not self.allow_unprotected:",
+        "if 1 in self.demand.constant_levels and not self.allow_unprotected:",
+        "if 0 in self.demand.constant_levels and not self.allow_unprotected:",
         "tests/flows/plan/test_plan.py",
     ),
     Mutant(
@@ -509,21 +509,21 @@ MUTANTS = (
     Mutant(
         "matrix: false entries are not counted",
         "anon_core/measures/matrix/smoothness.py",
-        "return int(self.members.sum()) - self.kept",
+        "return int(self.members.sum()) - self.true_entries",
         "return int(self.members.sum()) - int(self.members.sum())",
         SMOOTHNESS,
     ),
     Mutant(
         "matrix: false entries make up for missing ones",
         "anon_core/measures/matrix/smoothness.py",
-        "return self.entries - self.kept",
+        "return self.entries - self.true_entries",
         "return self.entries - int(self.members.sum())",
         SMOOTHNESS,
     ),
     Mutant(
         "matrix: the similarity does not count false entries",
         "anon_core/measures/matrix/smoothness.py",
-        "either = self.entries + self.created",
+        "either = self.entries + self.false_entries",
         "either = self.entries",
         SMOOTHNESS,
     ),

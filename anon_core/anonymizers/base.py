@@ -24,12 +24,12 @@ class Made(Protocol):
         ...
 
     @property
-    def kept(self) -> int:
+    def result_step(self) -> int:
         """Number of the step whose result this is."""
         ...
 
     def arrays(self) -> Arrays:
-        """All that the data's `made` needs to make this again."""
+        """All that the data's `restore_result` needs to make this again."""
         ...
 
 
@@ -41,16 +41,16 @@ class Data(Protocol):
         """Number of records n."""
         ...
 
-    def packed(self) -> tuple[Mapping[str, Any], Arrays]:
+    def pack_arrays(self) -> tuple[Mapping[str, Any], Arrays]:
         """A JSON document of shapes, without names or labels, and the arrays."""
         ...
 
     @classmethod
     def unpack_arrays(cls, document: Mapping[str, Any], arrays: Arrays) -> Self:
-        """The inverse of `packed`, without names and labels."""
+        """The inverse of `pack_arrays`, without names and labels."""
         ...
 
-    def made(self, arrays: Arrays, steps: tuple[Step, ...], kept: int) -> Made:
+    def restore_result(self, arrays: Arrays, steps: tuple[Step, ...], result_step: int) -> Made:
         """What an anonymizer made of this data, from the arrays of `Made.arrays`."""
         ...
 

@@ -50,7 +50,7 @@ def mask_groups(
     figures = compute_hidden_figures(data, hidden, weights)
     step = Step(1, {**figures, "classes": int(group.max()) + 1})
     if resume is None:
-        observer.advanced(data.records)
+        observer.report_records(data.records)
         observer.on_step(State({_GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 

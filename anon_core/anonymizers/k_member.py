@@ -63,7 +63,7 @@ class KMember:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records."""

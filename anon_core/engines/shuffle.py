@@ -140,7 +140,7 @@ class _Ground:
         with (self.folder / f"piece-{piece.number}").open("rb") as file:
             return pickle.load(file)  # noqa: S301 - see above
 
-    def sent(self, mapper: int) -> Path:
+    def locate_outbox(self, mapper: int) -> Path:
         return self.folder / f"map-{mapper}"
 
     def answer(self, reducer: int) -> Path:
@@ -199,7 +199,7 @@ def _open_replacement(path: Path) -> Iterator[IO[bytes]]:
 def _map_piece(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int64], ...]:
     """Write the pairs of a piece; returns the columns of its table."""
     rows: list[tuple[int, ...]] = []
-    with _open_replacement(ground.sent(piece.number)) as file:
+    with _open_replacement(ground.locate_outbox(piece.number)) as file:
         for channel, pairs in ground.job.map(ground.load(piece), ground.reducers):
             to = ground.job.to(channel, pairs.key, ground.reducers)
             order = np.lexsort((pairs.key, to))
@@ -267,7 +267,7 @@ class _Inbox:
     def pairs(self, *channels: int) -> Iterator[tuple[NDArray[np.uint8], Pairs]]:
         """Merge what was sent; see `Inbox.pairs`."""
         segments = [
-            Segment(self.ground.sent(table.number), *row)
+            Segment(self.ground.locate_outbox(table.number), *row)
             for table in self.share.tables
             for row in np.delete(np.stack(table[1:]), 1, axis=0).T.tolist()
             if row[0] in channels
@@ -283,8 +283,8 @@ class _Inbox:
         self.sizes[file] = self.count_words(file) + len(words)
         self.wrote += _WORD * len(words)
 
-    def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
-        """Read a part of a file; see `Inbox.kept`."""
+    def read_words(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
+        """Read a part of a file; see `Inbox.read_words`."""
         words = min(len(into), self.count_words(file) - begin)
         if words <= 0:
             return 0

@@ -146,7 +146,7 @@ def _find_readable_cuts(
     up_to = np.cumsum(np.bincount(place))
     moved = len(numbers) // (_MOVED * bins)
 
-    def allowed(number: float) -> bool:
+    def is_allowed(number: float) -> bool:
         at = np.searchsorted(distinct, number)
         return bool(distinct[at] != number or holding[at] >= least)
 
@@ -155,7 +155,9 @@ def _find_readable_cuts(
         reached = up_to[np.searchsorted(distinct, quantile)]
         first = np.searchsorted(up_to, reached - moved, side="left")
         last = np.searchsorted(up_to[:-1], reached + moved, side="right")
-        cut = readable_cut(kind, float(distinct[first]), float(distinct[last]), quantile, allowed)
+        cut = readable_cut(
+            kind, float(distinct[first]), float(distinct[last]), quantile, is_allowed
+        )
         if cut is not None:
             cuts.append(cut)
     return np.unique(np.array(cuts, dtype=np.float64))

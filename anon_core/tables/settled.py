@@ -79,7 +79,7 @@ class Unsettled:
         place = np.cumsum(rest) - 1
         return cls(whole, part, places, place[order[rest[order]]], settled, group)
 
-    def joined(self, made: MaskedTable) -> MaskedTable:
+    def restore_whole(self, made: MaskedTable) -> MaskedTable:
         """The whole table with the masks of the part; settled rows show everything.
 
         Where seats have chances, each settled row is held by its record and those next to it.
@@ -97,7 +97,7 @@ class Unsettled:
             own = np.arange(len(first)) - first
             for share in range(holders.shape[1]):
                 holders[self.settled, share] = self.settled[first + (own + share) % size]
-        return MaskedTable(self.whole, hidden, made.steps, made.kept, holders)
+        return MaskedTable(self.whole, hidden, made.steps, made.result_step, holders)
 
 
 def _find_settled_records(

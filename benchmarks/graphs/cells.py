@@ -55,7 +55,7 @@ def measure(name, k, eps, maker):
         except InfeasibleError as error:
             print(f"{name}.{k}.{eps:g}: refused: {error}", flush=True)
             return
-        kept = made.steps[made.kept - 1].figures
+        kept = made.steps[made.result_step - 1].figures
         row = (kept["degree error"], kept["added degree"], moved(made), len(made.steps))
         figures.append(row)
         seconds.append(processor)

@@ -88,7 +88,7 @@ def describe_timed_steps(made: Made, seconds: Sequence[float]) -> list[dict[str,
             "number": step.number,
             **step.figures,
             "seconds": taken,
-            **({"published": True} if step.number == made.kept else {}),
+            **({"published": True} if step.number == made.result_step else {}),
         }
         for step, taken in zip(made.steps, seconds, strict=True)
     ]

@@ -37,7 +37,7 @@ class Runs:
     def anonymize(self, data, *, order=None, observer=None, resume=None):
         self.admit(data)
         if resume is not None:
-            return data.made(resume.arrays, resume.steps, 1)
+            return data.restore_result(resume.arrays, resume.steps, 1)
         order = np.arange(data.records) if order is None else order
         held = [
             data.indices[a:b].tolist() for a, b in zip(data.indptr, data.indptr[1:], strict=False)

@@ -31,7 +31,7 @@ class Runs:
     def admit(self, data):
         """Refuse demands that no table meets."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded):
         """Refuse people who own several records."""
@@ -55,7 +55,7 @@ class Runs:
             hidden = self._everything(data) if not steps else self._by_run(data, order)
             shown = 1 - np.bitwise_count(hidden).sum() / (data.records * data.codebook.features)
             steps = (*steps, Step(len(steps) + 1, {"utility": float(shown)}))
-            observer.advanced(data.records)
+            observer.report_records(data.records)
             observer.on_step(State({"hidden": hidden}, steps))
         return MaskedTable(data, hidden, steps, 2)
 

@@ -57,7 +57,7 @@ class Adaptive(Settings):
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse settings that count rows where people own several, and too many even shares."""

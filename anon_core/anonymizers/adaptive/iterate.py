@@ -63,19 +63,19 @@ def run_iterations(
             _go_ahead(settings, grouping, make, observer),
         )
     while epsilon is not None:
-        cover = grouping.cover(epsilon, observer.advanced)
+        cover = grouping.cover(epsilon, observer.report_records)
         grouping.hide(cover.u, cover.v)
-        steps.append(grouping.reached(len(steps) + 1, grouping.edges(cover), foreseen))
-        latest = grouping.kept(cover, order)
+        steps.append(grouping.summarize_step(len(steps) + 1, grouping.edges(cover), foreseen))
+        latest = grouping.collect_edges(cover, order)
         if best is None or best_of(steps) is steps[-1]:
-            best, hidden = latest, grouping.hidden()
+            best, hidden = latest, grouping.collect_hidden()
         observer.on_step(State({LATEST: latest, BEST: best}, tuple(steps)))
         del cover, latest  # the next search needs their counts only
         epsilon = next_epsilon(settings, steps)
     assert best is not None
     if hidden is None:
         grouping.hide(*rename_vertices(best[0], best[1], rank))
-        hidden = grouping.hidden()
+        hidden = grouping.collect_hidden()
     done = tuple(steps), best_of(steps).number
     if settings.seats == "matchable":
         return MaskedTable(table, hidden[rank], *done)
@@ -118,7 +118,7 @@ def _go_ahead(
         _go_ahead(settings, work, make, observer, 2 * share)
         epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.
-    cover = work.cover(epsilon / share or epsilon, lambda _: observer.advanced(0))
+    cover = work.cover(epsilon / share or epsilon, lambda _: observer.report_records(0))
     work.hide(cover.u, cover.v)
     half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
-    return work.reached(0, work.edges(cover)).figures["weighted_utility"]
+    return work.summarize_step(0, work.edges(cover)).figures["weighted_utility"]

@@ -85,7 +85,7 @@ class SpreadGrouping(Grouping):
     def check(self, resume: State, table: BinaryTable) -> None:
         """Check nothing: the parts were checked as they were read."""
 
-    def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
+    def choose_edges(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """Return the edges of the cover with an end among the own vertices."""
         return spread_cover(self.ranks, build_adjacency(self.ranks, near), self.b)
 
@@ -124,7 +124,7 @@ class SpreadGrouping(Grouping):
         own = np.count_nonzero(self.ranks.owns(cover.u))
         return int(self.ranks.total(np.array([own]))[0])
 
-    def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+    def collect_edges(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the edges whose first end is an own vertex, as records of the table."""
         own = self.ranks.owns(cover.u)
         return rename_vertices(cover.u[own], cover.v[own], order)

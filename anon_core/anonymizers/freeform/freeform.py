@@ -101,7 +101,7 @@ class Freeform:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records, and a k of too many rounds."""
@@ -163,9 +163,9 @@ class Freeform:
             _hide_differences(table, space.holder[done], hidden)
         for done in range(len(steps), rounds):
             if done:
-                assign(self.method, starts, done, space, observer.advanced)
+                assign(self.method, starts, done, space, observer.report_records)
             else:
-                observer.advanced(n)
+                observer.report_records(n)
             enter_holders(done, space)
             _hide_differences(table, space.holder[done], hidden)
             steps.append(Step(done + 1, compute_hidden_figures(table, hidden, weights)))
@@ -175,7 +175,7 @@ class Freeform:
             made = exchange_even_shares(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
             steps.append(Step(rounds + 1, compute_hidden_figures(table, hidden, weights)))
-            observer.advanced(n)
+            observer.report_records(n)
             observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
         return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])

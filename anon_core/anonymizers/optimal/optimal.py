@@ -101,7 +101,7 @@ class Optimal:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
         if self.method == "exact" and data.records > _MOST_RECORDS:
             raise LimitError(
                 f"method = 'exact' proves the least loss of at most {_MOST_RECORDS} records, not "

@@ -172,21 +172,23 @@ class Smooth:
         place = order
         if self.method == "matching":  # equal records side by side
             place = order[np.argsort(fingerprint_records(given)[order], kind="stable")]
-        work = GroupingTask(take_records(given, place), data.items, self._annealing, self._sweeps)
+        work = GroupingTask(
+            take_records(given, place), data.items, self._annealing_sweeps, self._sweeps
+        )
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)
         found[:] = -1 if resume is None else _restore_groups(resume, data, most)
         group = found[place] if steps else found[:0]
         if self.block:
             turns = range(len(steps), most)
-            states = run_passes(work, group, turns, self.block, each, observer.advanced)
+            states = run_passes(work, group, turns, self.block, each, observer.report_records)
         else:
             states = self._at_once(work, group, steps)
         for group, moves in states:
             reached = compute_matrix_figures(work.rows, data.items, group)
             steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
-            observer.advanced(data.records)
+            observer.report_records(data.records)
             observer.on_step(State({_GROUP: found.copy()}, tuple(steps)))
         indptr, indices = list_released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
@@ -213,7 +215,7 @@ class Smooth:
     def _most(self, data: SparseMatrix) -> int:
         """Steps at most."""
         if not self.block:
-            return 1 + self._annealing + self._sweeps
+            return 1 + self._annealing_sweeps + self._sweeps
         return PASSES if self.block < data.records and (self.sweeps or self.annealing) else 1
 
     @property
@@ -221,7 +223,7 @@ class Smooth:
         return self.sweeps if self.method == "matching" else 0
 
     @property
-    def _annealing(self) -> int:
+    def _annealing_sweeps(self) -> int:
         return self.annealing if self.method == "matching" else 0
 
     def _first(self, rows: ItemRows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -36,13 +36,13 @@ class Attempt:
         return int(np.count_nonzero(self.hiding.below(self.bits)))
 
     @cached_property
-    def missing(self) -> float:
+    def shortfall(self) -> float:
         """Bits that the vertices below lack, without those that lack most and are exempt."""
         lacking = np.sort(np.maximum(self.hiding.needed - self.bits, 0))
         return float(lacking[: len(lacking) - self.hiding.graph.exempt].sum())
 
     @property
-    def accepted(self) -> bool:
+    def is_acceptable(self) -> bool:
         """Whether no more vertices are below than the graph exempts."""
         return self.below <= self.hiding.graph.exempt
 
@@ -57,7 +57,7 @@ class Attempt:
         whole = int(self.hiding.expected.sum())
         return {
             "below": self.below,
-            "reached k": self.hiding.reached(self.bits),
+            "reached k": self.hiding.find_reached_k(self.bits),
             "degree error": self.error,
             "added degree": int(self._changes.sum()) / whole if whole else 0.0,
             "edges": len(self.edges.u),

@@ -68,7 +68,7 @@ class Hiding:
         """Return whether at most as many vertices are below as the graph exempts."""
         return int(np.count_nonzero(self.below(self.entropies(edges)))) <= self.graph.exempt
 
-    def reached(self, bits: NDArray[np.float64]) -> int:
+    def find_reached_k(self, bits: NDArray[np.float64]) -> int:
         """Return the greatest k that all vertices but the exempt ones have."""
         counted = np.sort(bits)[self.graph.exempt :]
         return int(np.exp2(counted[0] + _TOLERANCE)) if len(counted) else self.graph.records

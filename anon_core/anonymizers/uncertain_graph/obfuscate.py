@@ -156,7 +156,7 @@ class Obfuscate:
             steps.append(Step(len(steps) + 1, {**stated, **attempt.figures}))
             if edges is None or find_best_step(steps, data.exempt) in (0, len(steps)):
                 edges = attempt.edges
-            observer.advanced(data.records)
+            observer.report_records(data.records)
             observer.on_step(State(dict(zip(_ARRAYS, edges[1:], strict=True)), tuple(steps)))
         kept = find_best_step(steps, data.exempt)
         if edges is None or not (kept and search.hiding.accepts(edges)):

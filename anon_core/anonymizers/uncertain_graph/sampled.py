@@ -90,5 +90,8 @@ def choose_best_attempt(attempts: Sequence[Attempt]) -> Attempt:
     """Return the accepted attempt with the least error, or else that with the least missing."""
     return min(
         attempts,
-        key=lambda each: (not each.accepted, each.error if each.accepted else each.missing),
+        key=lambda each: (
+            not each.is_acceptable,
+            each.error if each.is_acceptable else each.shortfall,
+        ),
     )

@@ -133,7 +133,7 @@ def write_job(
     stopped.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
-    document, packed = data.packed()
+    document, packed = data.pack_arrays()
     arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: order}
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
@@ -253,7 +253,11 @@ def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
     """Write what was made, then the record of what belongs to it: digest, seconds and others."""
     arrays = made.arrays()
     write_arrays(folder / _MADE, arrays)
-    result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": digest_of({}, arrays)}
+    result = {
+        "steps": steps_to_json(made.steps),
+        "kept": made.result_step,
+        "made": digest_of({}, arrays),
+    }
     write_job_file(folder / RESULT_FILE, {**record, **result})
 
 
@@ -270,7 +274,7 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
         arrays = load_arrays(folder / _MADE)
         if digest_of({}, arrays) != result["made"]:
             raise InputError("made.npz is not as it was written")
-        made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])
+        made = data.restore_result(arrays, steps_from_json(result["steps"]), result["kept"])
         seconds = [float(each) for each in result["seconds"]]
     except FILE_ERRORS as error:  # an InputError is a ValueError, too
         (folder / RESULT_FILE).unlink(missing_ok=True)

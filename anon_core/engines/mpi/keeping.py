@@ -83,7 +83,7 @@ class Keeper(Observer):
         self._most = steps
         self._tell(0)
 
-    def advanced(self, records: int) -> None:
+    def report_records(self, records: int) -> None:
         """Let rank 0 tell for all: the shares are alike."""
         if MPI.Wtime() - self._told >= _EVERY:
             self._tell(records)

@@ -87,7 +87,7 @@ class PathLengths:
         return float(before), float(after)
 
     @property
-    def connected(self) -> tuple[float, float]:
+    def connection_rates(self) -> tuple[float, float]:
         """Part of the sampled pairs that are connected, before and after."""
         pairs = max(1, self.sources * (self.vertices - 1) * self.reached.shape[1])
         before, after = self.reached.sum(axis=1) / pairs

@@ -41,7 +41,7 @@ class DegreeLinkage:
         return cls(found.greatest, found.own, chance)
 
     @property
-    def found(self) -> float:
+    def hits(self) -> float:
         """Expected number of vertices whose own vertex the adversary picks."""
         return float(np.sort(self.chance).sum())
 

@@ -33,7 +33,7 @@ class Obfuscation:
     k: NDArray[np.integer] = field(repr=False)
 
     @property
-    def reached(self) -> NDArray[np.float64]:
+    def levels(self) -> NDArray[np.float64]:
         """The level 2^H of each vertex, float64 (n,)."""
         return np.exp2(self.bits)
 
@@ -45,13 +45,13 @@ class Obfuscation:
     @property
     def least(self) -> float:
         """Lowest level that a vertex reaches; 0 without vertices."""
-        return float(self.reached.min(initial=np.inf)) if len(self.bits) else 0.0
+        return float(self.levels.min(initial=np.inf)) if len(self.bits) else 0.0
 
     def quantile(self, part: float) -> float:
         """Return the level that this part of the vertices stay at or below; 0 without vertices."""
         if not len(self.bits):
             return 0.0
-        return float(np.quantile(self.reached, part, method="inverted_cdf"))
+        return float(np.quantile(self.levels, part, method="inverted_cdf"))
 
     def greatest_k(self, exempt: int) -> int:
         """Return the greatest k that all but `exempt` vertices reach."""

@@ -35,7 +35,7 @@ class Sifted:
     kept: int
     found: Posteriors = field(repr=False)
 
-    def drawn(self, some: NDArray[np.bool_]) -> float:
+    def estimate_hits(self, some: NDArray[np.bool_]) -> float:
         """Return how many of these vertices are found by who draws each of them from Y.
 
         A wrong rule makes an adversary sure of wrong vertices: entropies fall, this does not rise.

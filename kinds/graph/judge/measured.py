@@ -196,7 +196,7 @@ class Measured:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
             KNOWN[knows]: {
-                "success": _round_up(DegreeLinkage.of(each).found / n),
+                "success": _round_up(DegreeLinkage.of(each).hits / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
@@ -204,7 +204,7 @@ class Measured:
         }
         if self.dropping:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
-            best = max(DegreeLinkage.of(each.found).found for each in self.dropping)
+            best = max(DegreeLinkage.of(each.found).hits for each in self.dropping)
             name = SIFTING.format(KNOWN[self.plan.knows])
             found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
         return found
@@ -236,7 +236,7 @@ class Measured:
     def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
         return {
-            "levels": np.sort(self.hiding.reached / self.k),
+            "levels": np.sort(self.hiding.levels / self.k),
             "before": degree_counts(self.degrees[0]),
             "after": degree_counts(self.degrees[1]),
         }

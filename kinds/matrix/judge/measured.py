@@ -87,8 +87,8 @@ class Measured:
         return {
             "jaccard": _round_down(smooth.jaccard),
             "suppressed": _round_share_up(smooth.suppression_count, entries),
-            "created": _round_share_up(smooth.created, entries),
-            "false": _round_share_up(smooth.created, self.classes.entries),
+            "created": _round_share_up(smooth.false_entries, entries),
+            "false": _round_share_up(smooth.false_entries, self.classes.entries),
             "entries": entries,
             "entries_released": self.classes.entries,
             "items": self.items,

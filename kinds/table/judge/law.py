@@ -72,4 +72,4 @@ def build_law_finding(stated: Law | None, records: int) -> Finding:
             f"; {stated.unfit} chances where the record does not fit, {stated.uneven} records "
             f"whose chances do not sum to 1, {stated.unseated} in a row without a chance"
         )
-    return Finding(EVEN, stated.kept, detail)
+    return Finding(EVEN, stated.holds, detail)

@@ -48,7 +48,7 @@ def blanks(table):
 
 def kept(masked):
     """All that an anonymizer chose, to the last bit."""
-    return masked.hidden.tobytes(), masked.steps, masked.kept
+    return masked.hidden.tobytes(), masked.steps, masked.result_step
 
 
 def made(maker, table, **options):
@@ -80,7 +80,7 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     )
     masked, ends = made(maker, table, order=order)
     assert utilities_of(masked) == pytest.approx(utilities[: len(masked.steps)])
-    assert masked.kept == best + 1
+    assert masked.result_step == best + 1
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
     assert pairs_of(ends) == pairs
     stars = np.empty_like(covers[best][1])
@@ -178,7 +178,7 @@ rng = np.random.default_rng(3)
 table = encoding.from_bits(rng.integers(0, 2, (3000, 70)), rng.integers(1, 30, 3000))
 for threads in (1, 2, 4):
     masked = local.run(Adaptive(weights="bits", max_iterations=3), table, threads=threads)
-    print(hashlib.sha256(masked.hidden.tobytes()).hexdigest(), masked.steps, masked.kept)
+    print(hashlib.sha256(masked.hidden.tobytes()).hexdigest(), masked.steps, masked.result_step)
 """
 
 

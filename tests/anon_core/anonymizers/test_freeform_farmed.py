@@ -31,7 +31,7 @@ class LastFirst:
 
 def content(made):
     arrays = {name: array.tobytes() for name, array in made.arrays().items()}
-    return arrays, made.steps, made.kept
+    return arrays, made.steps, made.result_step
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_it_goes_on_from_its_step():
     state = State({"group": group}, whole.steps)
     again = KMember().anonymize(table, order=order, resume=state)
     assert again.hidden.tobytes() == whole.hidden.tobytes()
-    assert (again.steps, again.kept) == (whole.steps, whole.kept)
+    assert (again.steps, again.result_step) == (whole.steps, whole.result_step)
 
 
 SPOILT = {

@@ -351,7 +351,7 @@ def test_exempt_vertices_lack_most_and_share_a_fate():
 def test_a_plan_changes_less_than_samples():
     source = drawn(400, 2400, 5, power=1.35)
     error = [
-        made.steps[made.kept - 1].figures["degree error"]
+        made.steps[made.result_step - 1].figures["degree error"]
         for made in (Obfuscate(selection=each).anonymize(source) for each in ("planned", "degree"))
     ]
     assert 0 < error[0] < error[1] / 4
@@ -377,7 +377,7 @@ def test_a_graph_that_hides_its_vertices_stays_as_it_is():
     ring = graph(20, {(min(v, w), max(v, w)): 0.5 for v in range(20) for w in [(v + 1) % 20]}, 20)
     for selection in ("planned", "uniqueness"):
         made = Obfuscate(selection=selection).anonymize(ring)
-        assert (len(made.steps), made.kept) == (1, 1)
+        assert (len(made.steps), made.result_step) == (1, 1)
         assert made.p.tolist() == ring.p.tolist()
 
 

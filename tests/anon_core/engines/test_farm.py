@@ -124,7 +124,7 @@ class Then(Observer):
     def __init__(self, nth, act):
         self.left, self.act = nth, act
 
-    def advanced(self, records):
+    def report_records(self, records):
         self.left -= 1
         if self.left == 0:
             self.act()

@@ -44,11 +44,11 @@ class Echo:
                 inbox.keep(3, pairs.word)
             held = np.zeros(inbox.count_words(3) + 1, dtype=np.int32)
             half = len(held) // 2
-            assert inbox.kept(3, 0, held[:half]) == half
-            assert inbox.kept(3, half, held[half:]) == len(held) - 1 - half
+            assert inbox.read_words(3, 0, held[:half]) == half
+            assert inbox.read_words(3, half, held[half:]) == len(held) - 1 - half
             inbox.drop(3)
             inbox.drop(3)
-            assert inbox.count_words(3) == inbox.kept(3, 0, held) == 0
+            assert inbox.count_words(3) == inbox.read_words(3, 0, held) == 0
             yield np.array([-1, len(held) - 1, *held[:-1]], dtype=np.int32)
         for channels, (key, start, word) in inbox.pairs(0, 1):
             for i, channel in enumerate(channels):

@@ -81,7 +81,7 @@ def test_both_parts_together_keep_the_promise(method, drawn):
     part = Unsettled.of(table, order_of(table, random), large=0)
     try:
         method.admit(table)
-        masked = part.joined(method.anonymize(part.data, order=part.order))
+        masked = part.restore_whole(method.anonymize(part.data, order=part.order))
     except (InfeasibleError, LimitError):  # the table, or these demands of it, are refused anyhow
         reject()
     judged(masked, method.promise, random)
@@ -102,7 +102,7 @@ def judged(masked, promise, random):
     assert found.below_k == found.matchable_below_k == 0
     if masked.holders is not None:
         holders = masked.holders.astype(np.int64)
-        assert stated(table.codes, table.k, released, holders, seat, person).kept
+        assert stated(table.codes, table.k, released, holders, seat, person).holds
     if "equivalence classes" in promise.findings:
         assert (identical_rows(Classes.of(table.codes, released), seat) >= table.k).all()
 
@@ -121,7 +121,9 @@ def test_one_record_of_a_person_in_each_group_of_settled_ones(drawn, people):
         method.admit(owned)
     except InfeasibleError:
         return
-    judged(part.joined(method.anonymize(part.data, order=part.order)), method.promise, random)
+    judged(
+        part.restore_whole(method.anonymize(part.data, order=part.order)), method.promise, random
+    )
 
 
 def test_of_a_table_that_is_not_large_nothing_is_settled():

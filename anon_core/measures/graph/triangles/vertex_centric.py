@@ -101,7 +101,7 @@ class VertexCentric:
                 if begin < end:
                     part, passing = _cut_block(block, begin, end), work.enter(bucket)
                     work.back_up(part)
-                    yield from work.closed(part)
+                    yield from work.list_closed_triangles(part)
                     if passing:
                         yield from work.stream_triangles()
                 begin = end
@@ -136,7 +136,7 @@ class _Work:
         self._bucket, self._cursor[CURSOR_TOP] = bucket, 0
         fits = self._inbox.count_words(bucket) <= len(self._buffer.word)
         if fits:
-            self._cursor[CURSOR_TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
+            self._cursor[CURSOR_TOP] = self._inbox.read_words(bucket, 0, self._buffer.word)
             self._inbox.drop(bucket)
         compact_buffer(self._buffer, self._cursor)
         return not fits
@@ -151,7 +151,7 @@ class _Work:
             write_backups(block, bucket, self._schedule, out)
             self._inbox.keep(bucket, out)
 
-    def closed(self, block: PairBlock) -> Iterator[NDArray[np.int32]]:
+    def list_closed_triangles(self, block: PairBlock) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of a block of one bucket."""
         cursor, evict = self._cursor, self._job.tracking != "bucket"
         held = self._core, self._buffer, cursor, self._rows
@@ -166,7 +166,7 @@ class _Work:
     def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of the messages of the present bucket's file with the present key."""
         begin, words = 0, self._buffer.word
-        while (size := self._inbox.kept(self._bucket, begin, words)) > 0:
+        while (size := self._inbox.read_words(self._bucket, begin, words)) > 0:
             self._cursor[CURSOR_ROWS] = 0
             done = close_stream(words[:size], self._core, self._cursor, self._rows)
             begin += done

@@ -49,7 +49,7 @@ class Law:
     unseated: int
 
     @property
-    def kept(self) -> bool:
+    def holds(self) -> bool:
         """Whether it is a law under which nobody sits in any row with more than 1/k(v)."""
         return self.above + self.unfit + self.uneven + self.unseated == 0
 

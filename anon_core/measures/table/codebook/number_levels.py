@@ -98,14 +98,16 @@ def list_number_levels(
     if least == 1:
         return [*numbers], [*range(count)]
 
-    def parted(place: int) -> bool:
+    def is_parted(place: int) -> bool:
         """Whether another number lies before numbers[place]; the outer sides are open."""
         return place in (0, count) or nextafter(numbers[place - 1], inf) < numbers[place]
 
     def up(start: int) -> int:
         """Where a level that begins at `start` may end at the earliest; count + 1: nowhere."""
         held = enumerate(distinct.grow_prefixes(range(start, count)), start + 1)
-        return next((stop for stop, people in held if people >= least and parted(stop)), count + 1)
+        return next(
+            (stop for stop, people in held if people >= least and is_parted(stop)), count + 1
+        )
 
     if spec.rare == "pool":
         starts = [0]
@@ -118,7 +120,7 @@ def list_number_levels(
         down = zip(
             range(count - 1, -1, -1), distinct.grow_prefixes(reversed(range(count))), strict=True
         )
-        high = next((at for at, people in down if people >= least and parted(at)), 0)
+        high = next((at for at, people in down if people >= least and is_parted(at)), 0)
         starts = [0, *range(low, high + 1)] if low <= high else [0]
     levels: list[float | Span] = []
     of_number: list[int] = []

@@ -30,7 +30,7 @@ def test_the_attack_is_that_of_the_definition(drawn, knowledge):
         hits.append(1 / len(likeliest) if v in likeliest else 0)
         surer.append(max(y) * int(k[v]) > 1 + Fraction(1, 10**12))
     assert found.chance == pytest.approx(hits)
-    assert found.found == pytest.approx(sum(hits))
+    assert found.hits == pytest.approx(sum(hits))
     assert found.surer(k).tolist() == surer
     none = [
         v
@@ -44,14 +44,14 @@ def test_everybody_of_the_papers_graph_is_found_but_one():
     degrees = Degrees.of(edges_of(PAPER, 4))
     found = DegreeLinkage.of(compute_posteriors(degrees, degrees, "ceiling"))
     assert found.chance.tolist() == [1, 0, 1, 1]  # C is likelier than B to have degree 2
-    assert found.found == 3
+    assert found.hits == 3
 
 
 def test_vertices_alike_are_found_by_chance():
     ring = Degrees.of(edges_of({(i, (i + 1) % 5): 0.3 for i in range(5)}, 5))
     for knowledge in Knowledge.__args__:
         found = DegreeLinkage.of(compute_posteriors(ring, ring, knowledge))
-        assert found.found == pytest.approx(1)
+        assert found.hits == pytest.approx(1)
         assert not found.surer(np.full(5, 5)).any()
 
 
@@ -63,4 +63,4 @@ def test_an_entropy_does_not_bound_the_greatest_chance():
     assert not Obfuscation(bits, np.array([16])).below.any()
     found = DegreeLinkage.of(Posteriors(bits, one * 0.5, one * 0.5, np.array([1])))
     assert found.surer(np.array([16])).tolist() == [True]
-    assert found.found == 1
+    assert found.hits == 1

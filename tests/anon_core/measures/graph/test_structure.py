@@ -110,7 +110,7 @@ def test_paths_of_a_certain_graph_are_those_of_another_program():
     lengths = path_lengths(edges, edges, worlds=2, sources=300)
     joined = np.isfinite(expected) & (expected > 0)
     assert lengths.mean == pytest.approx([expected[joined].mean()] * 2)
-    assert lengths.connected == pytest.approx([joined.mean() * 300 / 299] * 2)
+    assert lengths.connection_rates == pytest.approx([joined.mean() * 300 / 299] * 2)
     assert lengths.error == (0, 0)
 
 
@@ -164,7 +164,7 @@ def test_errors_of_path_lengths_are_those_of_many_samples():
 def test_a_graph_without_vertices_has_no_structure():
     nothing = edges_of({}, 0)
     found = path_lengths(nothing, nothing, 2)
-    assert found.mean == found.error == found.connected == (0, 0)
+    assert found.mean == found.error == found.connection_rates == (0, 0)
     assert compute_expected_clustering(nothing).coefficient == 0
     change = degree_change(Degrees.of(nothing), Degrees.of(nothing))
     assert (change.error, change.before, change.after, change.relative_change) == (0, 0, 0, 0)

@@ -51,8 +51,8 @@ def test_measures_are_those_of_the_definitions(drawn):
     jaccard, suppressed, created = naive.jaccard(source, rows)
     assert smooth.jaccard == pytest.approx(jaccard)
     assert smooth.suppression_count == round(suppressed * smooth.entries)
-    assert smooth.created == round(created * smooth.entries)
-    assert smooth.kept + smooth.created == classes.entries == sum(map(len, rows))
+    assert smooth.false_entries == round(created * smooth.entries)
+    assert smooth.true_entries + smooth.false_entries == classes.entries == sum(map(len, rows))
     assert smooth.members[smooth.unanimous].sum() == naive.unanimous(source, rows)
     assert classes.number == len(set(rows))
 

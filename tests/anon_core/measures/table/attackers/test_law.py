@@ -41,7 +41,7 @@ def even():
 
 def test_a_right_law(even):
     found = stated(*even)
-    assert found.kept
+    assert found.holds
     assert (found.likeliest <= 1 / even[1] + 1e-12).all()
     assert (found.likeliest > 0).all()
     assert (found.tightest <= found.likeliest + 1e-12).all()
@@ -82,14 +82,14 @@ def test_a_share_too_many(even):
     holders = holders.copy()
     holders[row] = holders[row, 0]
     found = stated(codes, k, released, holders, seat)
-    assert not found.kept
+    assert not found.holds
     assert found.uneven > 0
 
 
 def test_a_chance_above_1_over_k(even):
     codes, k, released, holders, seat = even
     found = stated(codes, k * 2, released, holders, seat)
-    assert not found.kept
+    assert not found.holds
     assert found.above > 0
     assert (found.unfit, found.uneven, found.unseated) == (0, 0, 0)
 
@@ -99,14 +99,14 @@ def test_a_row_that_does_not_fit(even):
     exact = tuple(np.eye(*levels.shape, dtype=bool) for levels in released.levels)
     shown = replace(released, levels=exact)
     found = stated(codes, k, shown, holders, seat)
-    assert not found.kept
+    assert not found.holds
     assert found.unfit > 0
 
 
 def test_a_seat_without_a_chance(even):
     codes, k, released, holders, seat = even
     found = stated(codes, k, released, holders, np.roll(seat, 1))
-    assert not found.kept
+    assert not found.holds
     assert found.unseated > 0
 
 
