@@ -13,7 +13,7 @@ class DataPart(Protocol):
     Attributes
     ----------
     data : Data
-    order : int64 (m,)
+    tie_order : int64 (m,)
         The order of its records that decides ties.
     """
 
@@ -23,7 +23,7 @@ class DataPart(Protocol):
         ...
 
     @property
-    def order(self) -> NDArray[np.int64]:
+    def tie_order(self) -> NDArray[np.int64]:
         """See above."""
         ...
 
@@ -37,7 +37,7 @@ class Whole:
     """All data: every record needs work."""
 
     data: Any
-    order: NDArray[np.int64]
+    tie_order: NDArray[np.int64]
 
     def restore_whole(self, made: Any) -> Any:
         """What was made."""

@@ -162,7 +162,7 @@ def measure(name, table, draws):
 
 def made_by(prefix, maker, table, order):
     """Print what the rows of a method keep, and its seconds; return the rows and their cells."""
-    made, wall, _ = timed(lambda: local.run(maker, table, order=order))
+    made, wall, _ = timed(lambda: local.run(maker, table, tie_order=order))
     released = released_cells(made)
     kept = utility(table.codebook.ordinal, released)
     print(f"{prefix}.ncp: {kept.gcp:.5f}")

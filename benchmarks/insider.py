@@ -79,7 +79,7 @@ def measure(name, table, draws):
         Adaptive(schedule="falling"),
         (np.random.default_rng(seed).permutation(n) for seed in (1, 2)),
     )
-    masked, again = (local.run(maker, table, order=order) for order in orders)
+    masked, again = (local.run(maker, table, tie_order=order) for order in orders)
     generator = np.random.default_rng(3)
 
     def draw(count):

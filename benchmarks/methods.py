@@ -85,7 +85,7 @@ LARGEST = {"flow": 1000, **{name: 5000 for name in OURS if "whole" in name}}
 def run(name, table, k, order):
     """Return the rows of a method."""
     if name in OURS:
-        return local.run(OURS[name], table, order=order)
+        return local.run(OURS[name], table, tie_order=order)
     return OTHERS[name](table, k)
 
 

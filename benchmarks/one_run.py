@@ -62,7 +62,7 @@ def main(arguments):
     clock = Clock()
     order = np.random.default_rng(1).permutation(table.records)
     masked, wall, processor = timed(
-        lambda: local.run(maker, table, order=order, threads=arguments.threads, observer=clock)
+        lambda: local.run(maker, table, tie_order=order, threads=arguments.threads, observer=clock)
     )
     print(f"seconds: {wall:.4g}")
     print(f"processor_seconds: {processor:.4g}")

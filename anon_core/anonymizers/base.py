@@ -112,7 +112,7 @@ class Anonymizer(Protocol[_Taken_contra]):
         self,
         data: _Taken_contra,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -121,7 +121,7 @@ class Anonymizer(Protocol[_Taken_contra]):
         Parameters
         ----------
         data : Data
-        order : int64 (n,), optional
+        tie_order : int64 (n,), optional
             Order of the records that decides ties (first wins); as given if None. A secret order
             keeps a reader of the source from repeating the run.
         observer : Observer, optional
@@ -153,17 +153,17 @@ class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
 class Farmed(Protocol):
     """A module that spreads an anonymizer's work over a farm: what `engines["dask"]` names."""
 
-    def memory(self, maker: Any, data: Any) -> int:
+    def memory(self, anonymizer: Any, data: Any) -> int:
         """Bytes that the process that asks, or a worker, holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        maker: Any,
+        anonymizer: Any,
         data: Any,
         farm: Farm,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -174,17 +174,17 @@ class Farmed(Protocol):
 class Ranked(Protocol):
     """A module that spreads an anonymizer's work over ranks: what `engines["mpi"]` names."""
 
-    def memory(self, maker: Any, data: Any, *, ranks: int, threads: int) -> int:
+    def memory(self, anonymizer: Any, data: Any, *, ranks: int, threads: int) -> int:
         """Bytes that any rank holds at most beyond the data."""
         ...
 
     def anonymize(
         self,
-        maker: Any,
+        anonymizer: Any,
         data: Any,
         ranks: Ranks,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -197,6 +197,6 @@ class Ranked(Protocol):
         """
         ...
 
-    def share(self, arrays: Arrays, order: NDArray[np.int64], ranks: Ranks) -> Arrays:
+    def share(self, arrays: Arrays, tie_order: NDArray[np.int64], ranks: Ranks) -> Arrays:
         """What this rank resumes with from one part of a state, whichever rank wrote the part."""
         ...

@@ -73,18 +73,18 @@ def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return what the rows of each group hide, uint64 (n, words), the same for all its members."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    permutation = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[permutation], prepend=-1))
     number = np.cumsum(np.bincount(starts, minlength=len(group))) - 1
-    bits = table.bits[order]
+    bits = table.bits[permutation]
     bits ^= bits[starts][number]
     union = np.bitwise_or.reduceat(bits, starts)
     for attribute, blank in enumerate(table.blank):
         if blank.any():
             mask = cell_mask(table.codebook, attribute)
-            union[np.logical_or.reduceat(blank[order], starts)] |= mask
+            union[np.logical_or.reduceat(blank[permutation], starts)] |= mask
     hidden = bits  # its room is free
-    hidden[order] = union[number]
+    hidden[permutation] = union[number]
     return hidden
 
 

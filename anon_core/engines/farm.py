@@ -53,7 +53,7 @@ def run(
     *,
     scheduler: str | None = None,
     workers: int = 2,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -70,7 +70,7 @@ def run(
         and ended.
     workers : int
         Processes of the cluster that is started, at least 1.
-    order, observer, resume
+    tie_order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
         Of this process, and in all of the workers that it starts; 0 takes all that numba offers.
@@ -98,7 +98,7 @@ def run(
         with connect_client(scheduler, own, max(1, all_threads // max(1, own))) as client:
             farm = DaskFarm(client)
             return spread.anonymize(
-                anonymizer, data, farm, order=order, observer=observer, resume=resume
+                anonymizer, data, farm, tie_order=tie_order, observer=observer, resume=resume
             )
 
 

@@ -18,7 +18,7 @@ def run(
     anonymizer: Anonymizer[Any],
     data: Data,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -31,7 +31,7 @@ def run(
     anonymizer : Anonymizer
     data : Data
         Of the anonymizer's kind.
-    order, observer, resume
+    tie_order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
         0 takes all that numba offers.
@@ -54,7 +54,7 @@ def run(
     with threads_set(threads):
         anonymizer.admit(data)
         check_memory(anonymizer.memory(data), data, memory)
-        return anonymizer.anonymize(data, order=order, observer=observer, resume=resume)
+        return anonymizer.anonymize(data, tie_order=tie_order, observer=observer, resume=resume)
 
 
 @contextmanager

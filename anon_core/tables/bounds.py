@@ -1,6 +1,6 @@
 """Levels as typed values: the bounds of numbers and dates, the members of sets of categories.
 
-The makers' side; auditors have their own.
+The anonymizers' side; auditors have their own.
 """
 
 import re

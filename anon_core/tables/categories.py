@@ -1,4 +1,4 @@
-"""Categories to levels. The makers' side; auditors have their own."""
+"""Categories to levels. The anonymizers' side; auditors have their own."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Masked records as cells of text. The makers' side; auditors have their own parser.
+"""Masked records as cells of text. The anonymizers' side; auditors have their own parser.
 
 A masked one-hot attribute is written as a value set, a masked thermometer as an interval. The text
 of a group of numbers is an interval itself.

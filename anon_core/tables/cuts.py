@@ -1,4 +1,4 @@
-"""Cuts between groups of numbers: readable ones. The makers' side; auditors have their own.
+"""Cuts between groups of numbers: readable ones. The anonymizers' side; auditors have their own.
 
 A cut c lies between two groups: one holds numbers up to and including c, the next those above. The
 fewer digits a cut has, the less it says about the people beside it.

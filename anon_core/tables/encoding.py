@@ -1,4 +1,4 @@
-"""Columns to bits. The makers' side; auditors have their own.
+"""Columns to bits. The anonymizers' side; auditors have their own.
 
 A numeric column becomes groups or one level per number, a categorical column one level per
 category. Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits

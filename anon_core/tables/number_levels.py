@@ -1,4 +1,4 @@
-"""Numbers to levels that enough people share. The makers' side; auditors have their own."""
+"""Numbers to levels that enough people share. The anonymizers' side; auditors have their own."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

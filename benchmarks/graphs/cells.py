@@ -51,7 +51,7 @@ def measure(name, k, eps, maker):
     for seed in range(ORDERS):
         order = np.random.default_rng(seed).permutation(graph.records)
         try:
-            made, _, processor = timed(lambda order=order: maker.anonymize(graph, order=order))
+            made, _, processor = timed(lambda order=order: maker.anonymize(graph, tie_order=order))
         except InfeasibleError as error:
             print(f"{name}.{k}.{eps:g}: refused: {error}", flush=True)
             return

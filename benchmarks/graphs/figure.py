@@ -60,7 +60,7 @@ def measured(graph, maker, seeds):
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(graph.records)
         try:
-            rows.append(judged(graph, maker.anonymize(graph, order=order)))
+            rows.append(judged(graph, maker.anonymize(graph, tie_order=order)))
         except InfeasibleError:
             continue
     return np.array(rows).reshape(-1, 4)

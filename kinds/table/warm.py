@@ -94,7 +94,7 @@ def compile_makers(table: "BinaryTable") -> None:
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
     random_matching(
-        local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records)), words
+        local.run(Adaptive(), table, threads=1, tie_order=draw.permutation(table.records)), words
     )
     # Rows that hide nothing must be widened.
     even = build_even_rows(

@@ -112,7 +112,7 @@ def _run_in_process(
     resume, before = checkpoint.load()
     with step_progress(data.records, before, checkpoint.save) as progress:
         result = _choose_runner(compute)(
-            anonymizer, data, order=order, observer=progress, resume=resume
+            anonymizer, data, tie_order=order, observer=progress, resume=resume
         )
     return result, progress.seconds
 

@@ -35,7 +35,7 @@ class Alike:
     def memory(self, data):
         return 64 * data.records**2
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         self.admit(data)
         if resume is not None:
             return data.restore_result(resume.arrays, resume.steps, 1)

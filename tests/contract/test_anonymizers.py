@@ -267,7 +267,7 @@ from anon_core.engines import local
 from tests.contract.test_anonymizers import DEFAULTS, ORDER, SIZED, SMALL, content
 for case in DEFAULTS:
     table = SIZED[case.values[0].kind](SMALL, 6, 5)
-    made = [local.run(case.values[0], table, order=ORDER, threads=each) for each in (1, 2, 4)]
+    made = [local.run(case.values[0], table, tie_order=ORDER, threads=each) for each in (1, 2, 4)]
     print(case.id, len({repr(content(one)) for one in made}))
 """
 
@@ -284,7 +284,7 @@ def test_one_two_and_four_threads_make_the_same_bytes():
 @pytest.mark.parametrize("maker", LARGE)
 def test_it_goes_on_from_every_checkpoint(maker, table, tmp_path):
     seen, file = Seen(), CheckpointFile(tmp_path / "checkpoint", [])
-    whole = maker.anonymize(table, order=ORDER, observer=seen)
+    whole = maker.anonymize(table, tie_order=ORDER, observer=seen)
     (most,) = seen.expected
     assert [state.steps for state in seen.states] == [
         whole.steps[: number + 1] for number in range(len(whole.steps))
@@ -296,7 +296,7 @@ def test_it_goes_on_from_every_checkpoint(maker, table, tmp_path):
     for state in seen.states:
         file.save(state, [1.0] * len(state.steps))
         resume, _ = file.load()
-        again = maker.anonymize(table, order=ORDER, resume=resume)
+        again = maker.anonymize(table, tie_order=ORDER, resume=resume)
         assert content(again) == content(whole)
 
 
@@ -312,8 +312,8 @@ def test_a_checkpoint_without_its_arrays_is_refused(maker, table):
 def test_data_and_result_survive_as_arrays(maker, table):
     document, arrays = table.pack_arrays()
     again = maker.data.unpack_arrays(json.loads(json.dumps(document)), arrays)
-    assert content(maker.anonymize(again, order=ORDER)) == content(
-        maker.anonymize(table, order=ORDER)
+    assert content(maker.anonymize(again, tie_order=ORDER)) == content(
+        maker.anonymize(table, tie_order=ORDER)
     )
     made = maker.anonymize(table)
     assert content(table.restore_result(made.arrays(), made.steps, made.result_step)) == content(
@@ -409,8 +409,8 @@ def spread_over(engine):
 @pytest.mark.slow
 @pytest.mark.parametrize("maker", spread_over("dask"))
 def test_dask_makes_the_bytes_of_one_process(maker, table):
-    made = farm.run(maker, table, order=ORDER, workers=2, threads=2)
-    assert content(made) == content(local.run(maker, table, order=ORDER))
+    made = farm.run(maker, table, tie_order=ORDER, workers=2, threads=2)
+    assert content(made) == content(local.run(maker, table, tie_order=ORDER))
 
 
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
@@ -420,7 +420,7 @@ def test_ranks_make_the_bytes_of_one_process(maker, table, tmp_path):
     assert read_job(job).anonymizer == maker
     done = mpirun(2, "-m", "anon_core.engines.mpi", job)
     assert done.returncode == 0, done.stderr
-    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))
 
 
 @pytest.mark.slow
@@ -430,4 +430,4 @@ def test_ranks_make_the_bytes_of_one_process_with_other_settings(maker, table, t
     job = ordered(tmp_path / "job", maker, table, ORDER, ranks=3)
     done = mpirun(3, "-m", "anon_core.engines.mpi", job)
     assert done.returncode == 0, done.stderr
-    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))

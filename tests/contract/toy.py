@@ -41,12 +41,12 @@ class Runs:
         """Return the bytes of three arrays of bits and one of codes."""
         return data.records * (24 * data.codebook.words + 8 * len(data.codes) + 64) + 2**16
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         """Hide columns by run; a run of equal records is cut by the order."""
         self.admit(data)
         observer = observer or Observer()
         observer.expects(2)
-        order = np.arange(data.records) if order is None else order
+        order = np.arange(data.records) if tie_order is None else tie_order
         steps = () if resume is None else resume.steps
         if resume is not None and set(resume.arrays) != {"hidden"}:
             raise InputError("the checkpoint holds no hidden features; start anew without it")

@@ -80,10 +80,12 @@ class Adaptive(Settings):
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`."""
         self.admit(data)
-        return run_iterations(self, data, Grouping, order=order, observer=observer, resume=resume)
+        return run_iterations(
+            self, data, Grouping, tie_order=tie_order, observer=observer, resume=resume
+        )

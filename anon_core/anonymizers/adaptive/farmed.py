@@ -29,28 +29,30 @@ SEARCH_TASKS = 128  # tasks of an iteration: enough for as many threads, each wo
 _Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
 
 
-def memory(maker: Adaptive, data: BinaryTable) -> int:
+def memory(anonymizer: Adaptive, data: BinaryTable) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     This process holds all that `Adaptive.memory` states but the costs. A worker holds the graph,
     its tree, counts, costs and the lists at work.
     """
-    return maker.memory(data) + farm_memory(data)
+    return anonymizer.memory(data) + farm_memory(data)
 
 
 def anonymize(
-    maker: Adaptive,
+    anonymizer: Adaptive,
     data: BinaryTable,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Adaptive.anonymize`, the search for the nearest spread over a farm."""
-    maker.admit(data)
+    anonymizer.admit(data)
     make = partial(FarmedGrouping, farm=farm)
-    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(
+        anonymizer, data, make, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
 class FarmedGrouping(Grouping):

@@ -115,9 +115,9 @@ class Grouping:
         """Return how many edges a cover has."""
         return len(cover)
 
-    def collect_edges(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+    def collect_edges(self, cover: Edges, tie_order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the part of a cover that a checkpoint keeps from here, as records of the table."""
-        return rename_vertices(cover.u, cover.v, order)
+        return rename_vertices(cover.u, cover.v, tie_order)
 
     def collect_hidden(self) -> NDArray[np.uint64]:
         """Return the features hidden in each record's row, uint64 (n, words)."""

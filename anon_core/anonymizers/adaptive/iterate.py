@@ -28,7 +28,7 @@ def run_iterations(
     table: BinaryTable,
     make: _MakeGrouping,
     *,
-    order: NDArray[np.int64] | None,
+    tie_order: NDArray[np.int64] | None,
     observer: Observer | None,
     resume: State | None,
 ) -> MaskedTable:
@@ -42,12 +42,12 @@ def run_iterations(
     the formula stands: a weight falls with the number of differing neighbours. The prose beside it
     says the opposite.
     """
-    order = np.arange(table.records) if order is None else order
+    tie_order = np.arange(table.records) if tie_order is None else tie_order
     observer = observer or Observer()
     observer.expects(settings.max_iterations)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(table.records)
-    grouping = make(table.at(order), settings)  # ties: the smallest index is the first in order
+    rank = np.empty_like(tie_order)
+    rank[tie_order] = np.arange(table.records)
+    grouping = make(table.at(tie_order), settings)  # ties: the smallest index is the first in order
     steps: list[Step] = []
     epsilon: float | None = settings.epsilon
     foreseen: float | None = None
@@ -66,7 +66,7 @@ def run_iterations(
         cover = grouping.cover(epsilon, observer.report_records)
         grouping.hide(cover.u, cover.v)
         steps.append(grouping.summarize_step(len(steps) + 1, grouping.edges(cover), foreseen))
-        latest = grouping.collect_edges(cover, order)
+        latest = grouping.collect_edges(cover, tie_order)
         if best is None or best_of(steps) is steps[-1]:
             best, hidden = latest, grouping.collect_hidden()
         observer.on_step(State({LATEST: latest, BEST: best}, tuple(steps)))
@@ -82,7 +82,7 @@ def run_iterations(
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
     rows = build_even_rows(ordered, hidden, weights, settings.passes)
-    holders = order.astype(np.int32)[rows.holders[rank]]
+    holders = tie_order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 
 

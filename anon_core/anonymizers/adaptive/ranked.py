@@ -32,32 +32,34 @@ from anon_core.tables.records import BinaryTable, Edges, MaskedTable
 _ALL = np.iinfo(np.uint64).max
 
 
-def memory(maker: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
+def memory(anonymizer: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
     """Return the bytes that a rank holds at most beyond the table; see `rank_memory`."""
-    return rank_memory(maker, data, ranks=ranks, threads=threads)
+    return rank_memory(anonymizer, data, ranks=ranks, threads=threads)
 
 
 def anonymize(
-    maker: Adaptive,
+    anonymizer: Adaptive,
     data: BinaryTable,
     ranks: Ranks,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Adaptive.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
-    maker.admit(data)
+    anonymizer.admit(data)
     make = partial(SpreadGrouping, ranks=ranks)
-    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(
+        anonymizer, data, make, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
 def share(
-    arrays: Mapping[str, NDArray[Any]], order: NDArray[np.int64], ranks: Ranks
+    arrays: Mapping[str, NDArray[Any]], tie_order: NDArray[np.int64], ranks: Ranks
 ) -> dict[str, NDArray[Any]]:
     """Return the edges of a checkpoint's part that have an end among the own vertices."""
-    rank_of = np.empty(len(order), dtype=np.int64)
-    rank_of[order] = np.arange(len(order))
+    rank_of = np.empty(len(tie_order), dtype=np.int64)
+    rank_of[tie_order] = np.arange(len(tie_order))
     near = {
         name: ranks.owns(rank_of[ends[0]]) | ranks.owns(rank_of[ends[1]])
         for name, ends in arrays.items()
@@ -124,10 +126,10 @@ class SpreadGrouping(Grouping):
         own = np.count_nonzero(self.ranks.owns(cover.u))
         return int(self.ranks.total(np.array([own]))[0])
 
-    def collect_edges(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+    def collect_edges(self, cover: Edges, tie_order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the edges whose first end is an own vertex, as records of the table."""
         own = self.ranks.owns(cover.u)
-        return rename_vertices(cover.u[own], cover.v[own], order)
+        return rename_vertices(cover.u[own], cover.v[own], tie_order)
 
 
 class _Apart(Together):

@@ -24,28 +24,30 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 ROUND_TASKS = 128  # tasks of a round: enough for as many threads
 
 
-def memory(maker: Freeform, data: BinaryTable) -> int:
+def memory(anonymizer: Freeform, data: BinaryTable) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     Beside what `Freeform.memory` states, this process holds the tasks of a round, and the chunks as
     they are, packed, and on their way through the scheduler, which may run here.
     """
     per_chunk_record = 4 * len(data.codebook.attributes) + 4 * int(data.k.max(initial=1)) + 8
-    return maker.memory(data) + in_flight(data.records * per_chunk_record)
+    return anonymizer.memory(data) + in_flight(data.records * per_chunk_record)
 
 
 def anonymize(
-    maker: Freeform,
+    anonymizer: Freeform,
     data: BinaryTable,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Freeform.anonymize`, the segments of each round spread over a farm."""
     assign = partial(assign_on_farm, farm=farm)
-    return maker.anonymize_by(data, assign, order=order, observer=observer, resume=resume)
+    return anonymizer.anonymize_by(
+        data, assign, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
 class RoundGround:

@@ -129,19 +129,21 @@ class Freeform:
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
-        return self.anonymize_by(data, on_threads, order=order, observer=observer, resume=resume)
+        return self.anonymize_by(
+            data, on_threads, tie_order=tie_order, observer=observer, resume=resume
+        )
 
     def anonymize_by(
         self,
         data: BinaryTable,
         assign: Assign,
         *,
-        order: NDArray[np.int64] | None,
+        tie_order: NDArray[np.int64] | None,
         observer: Observer | None,
         resume: State | None,
     ) -> MaskedTable:
@@ -150,8 +152,8 @@ class Freeform:
         observer = observer or Observer()
         rounds, n = int(data.k.max(initial=1)), data.records
         observer.expects(rounds + self.exchanges)
-        order = np.arange(n) if order is None else order
-        place = order[_sort_by_levels(data.at(order))]
+        tie_order = np.arange(n) if tie_order is None else tie_order
+        place = tie_order[_sort_by_levels(data.at(tie_order))]
         table = data.at(place)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         starts, space = self.segments(table), self._space(table, rounds)

@@ -140,7 +140,7 @@ class Optimal:
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
@@ -149,7 +149,7 @@ class Optimal:
         weights = feature_weights(data.codebook, "columns", self.loss)
 
         def find() -> NDArray[np.int64]:
-            places = np.arange(data.records) if order is None else order
+            places = np.arange(data.records) if tie_order is None else tie_order
             places = places[ordered.by_variance(data.at(places), self.loss)]
             group = np.empty(data.records, dtype=np.int64)
             groups = self._groups(data.at(places), loss_table(data.codebook, self.loss))
@@ -195,14 +195,16 @@ def _list_holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.
 
     k is here the greatest demand of the class.
     """
-    shares, order = shares_of(k), np.argsort(group, kind="stable")
+    shares, permutation = shares_of(k), np.argsort(group, kind="stable")
     size = np.bincount(group)
     start = np.cumsum(size) - size
     greatest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(greatest, group, k)
-    of = group[order]
+    of = group[permutation]
     turn = np.arange(shares) // (shares // greatest[of])[:, None]
     place = np.arange(len(group)) - start[of]
     holders = np.empty((len(group), shares), dtype=np.int32)
-    holders[order] = order[start[of][:, None] + (place[:, None] + turn) % size[of][:, None]]
+    holders[permutation] = permutation[
+        start[of][:, None] + (place[:, None] + turn) % size[of][:, None]
+    ]
     return holders

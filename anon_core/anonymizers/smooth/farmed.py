@@ -19,7 +19,7 @@ from anon_core.spread import Chunk, Farm, Ground, TaskResult, in_flight
 from anon_core.steps import Observer, State
 
 
-def memory(maker: Smooth, data: SparseMatrix) -> int:
+def memory(anonymizer: Smooth, data: SparseMatrix) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     This process holds the blocks of a pass, or what is known of all neighbours, as they are,
@@ -28,22 +28,22 @@ def memory(maker: Smooth, data: SparseMatrix) -> int:
     """
     of_record = max(4 * NEAREST + 24, BYTES_OF_SEARCH)
     travelling = in_flight(4 * data.entries + of_record * data.records)
-    at_once = min(numba.get_num_threads(), -(-data.records // maker.block))
-    return maker.memory(data) + at_once * maker.memory_of_block(data) + travelling
+    at_once = min(numba.get_num_threads(), -(-data.records // anonymizer.block))
+    return anonymizer.memory(data) + at_once * anonymizer.memory_of_block(data) + travelling
 
 
 def anonymize(
-    maker: Smooth,
+    anonymizer: Smooth,
     data: SparseMatrix,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> GroupedMatrix:
     """Do as `Smooth.anonymize`, the search and the blocks of each pass spread over a farm."""
     each = partial(run_on_farm, farm=farm)
-    return maker.spread(data, each, order=order, observer=observer, resume=resume)
+    return anonymizer.spread(data, each, tie_order=tie_order, observer=observer, resume=resume)
 
 
 def run_on_farm(

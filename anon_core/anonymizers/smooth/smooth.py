@@ -147,19 +147,19 @@ class Smooth:
         self,
         data: SparseMatrix,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> GroupedMatrix:
         """Group the records and give each group its majority; see `Anonymizer.anonymize`."""
-        return self.spread(data, one_by_one, order=order, observer=observer, resume=resume)
+        return self.spread(data, one_by_one, tie_order=tie_order, observer=observer, resume=resume)
 
     def spread(
         self,
         data: SparseMatrix,
         each: Each,
         *,
-        order: NDArray[np.int64] | None,
+        tie_order: NDArray[np.int64] | None,
         observer: Observer | None,
         resume: State | None,
     ) -> GroupedMatrix:
@@ -168,10 +168,10 @@ class Smooth:
         observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
         given = ItemRows(data.indptr, data.indices, data.k)
-        order = np.arange(data.records) if order is None else order
-        place = order
+        tie_order = np.arange(data.records) if tie_order is None else tie_order
+        place = tie_order
         if self.method == "matching":  # equal records side by side
-            place = order[np.argsort(fingerprint_records(given)[order], kind="stable")]
+            place = tie_order[np.argsort(fingerprint_records(given)[tie_order], kind="stable")]
         work = GroupingTask(
             take_records(given, place), data.items, self._annealing_sweeps, self._sweeps
         )

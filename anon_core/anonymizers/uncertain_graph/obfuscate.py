@@ -72,7 +72,7 @@ class Obfuscate:
 
     Notes
     -----
-    All chance comes from `order`: its hash seeds numpy's PCG64. The same order makes the same
+    All chance comes from `tie_order`: its hash seeds numpy's PCG64. The same order makes the same
     bytes on any number of threads. Nobody who lacks it can repeat the run, unless the graph has
     fewer than 35 vertices: then there are fewer than 2^128 orders to try.
 
@@ -133,7 +133,7 @@ class Obfuscate:
         self,
         data: UncertainGraph,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> ObfuscatedGraph:
@@ -147,7 +147,7 @@ class Obfuscate:
         self.admit(data)
         observer = observer or Observer()
         observer.expects(self._most)
-        seed = _compute_seed(np.arange(data.records) if order is None else order)
+        seed = _compute_seed(np.arange(data.records) if tie_order is None else tie_order)
         steps = [] if resume is None else list(resume.steps)
         edges = None if resume is None else _restore_graph(resume, data)
         search = self._search(data, seed)
@@ -189,9 +189,9 @@ class Obfuscate:
         )
 
 
-def _compute_seed(order: NDArray[np.int64]) -> list[int]:
+def _compute_seed(tie_order: NDArray[np.int64]) -> list[int]:
     """Return the hash of an order as whole numbers."""
-    digest = hashlib.sha256(np.ascontiguousarray(order, dtype="<i8").tobytes()).digest()
+    digest = hashlib.sha256(np.ascontiguousarray(tie_order, dtype="<i8").tobytes()).digest()
     return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
 
 

@@ -50,7 +50,7 @@ def run_rank_job(folder: Path, job: RankJob, comm: MPI.Intracomm) -> None:
     resume = keeper.resume()
     keeper.finish(
         spread.anonymize(
-            job.anonymizer, job.data, ranks, order=job.order, observer=keeper, resume=resume
+            job.anonymizer, job.data, ranks, tie_order=job.tie_order, observer=keeper, resume=resume
         )
     )
 

@@ -53,7 +53,7 @@ class RankJob:
 
     Attributes
     ----------
-    order : int64 (n,)
+    tie_order : int64 (n,)
         See `Anonymizer.anonymize`.
     ranks : int
         How many are to be started.
@@ -67,7 +67,7 @@ class RankJob:
 
     anonymizer: Anonymizer[Any]
     data: Data
-    order: NDArray[np.int64]
+    tie_order: NDArray[np.int64]
     ranks: int
     threads: int
     memory: int | None
@@ -121,7 +121,7 @@ def write_job(
     folder: Path,
     anonymizer: Anonymizer[Any],
     data: Data,
-    order: NDArray[np.int64],
+    tie_order: NDArray[np.int64],
     *,
     ranks: int,
     threads: int,
@@ -134,7 +134,7 @@ def write_job(
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     document, packed = data.pack_arrays()
-    arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: order}
+    arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: tie_order}
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
     (folder / _FAILURE).unlink(missing_ok=True)
@@ -184,11 +184,11 @@ def read_job(folder: Path) -> RankJob:
                 "install the same one on all machines, and run `crowdcover release` again"
             )
         settings = dict(record["anonymizer"])
-        maker = ANONYMIZERS[settings.pop("name")]
+        anonymizer = ANONYMIZERS[settings.pop("name")]
         arrays = load_arrays(folder / _DATA)
-        order = arrays.pop(_ORDER)
+        tie_order = arrays.pop(_ORDER)
         packed = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
-        data = maker.data.unpack_arrays(record["data"], packed)
+        data = anonymizer.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
     except (*DAMAGED_FILE_ERRORS, FileNotFoundError) as error:
@@ -197,9 +197,9 @@ def read_job(folder: Path) -> RankJob:
             "run `crowdcover release` again to write them anew"
         ) from None
     return RankJob(
-        anonymizer=maker(**settings),
+        anonymizer=anonymizer(**settings),
         data=data,
-        order=order,
+        tie_order=tie_order,
         ranks=record["ranks"],
         threads=record["threads"],
         memory=record["memory"],

@@ -73,7 +73,9 @@ class Keeper(Observer):
     def _join_shares(self, name: str, parts: _Parts) -> NDArray[Any]:
         """Return this rank's share of all parts of an array."""
         shares = [
-            self._spread.share({name: read_part(self._folder, part)}, self._job.order, self._ranks)
+            self._spread.share(
+                {name: read_part(self._folder, part)}, self._job.tie_order, self._ranks
+            )
             for part in parts
         ]
         return np.ascontiguousarray(np.concatenate([each[name] for each in shares], axis=-1))

@@ -50,12 +50,14 @@ def test_tasks_make_the_bytes_of_one_process(table, method, segment, tasks, monk
     maker = Freeform(method=method, segment=segment)
     order = np.random.default_rng(1).permutation(RECORDS)
     farm, seen = LastFirst(), Seen()
-    made = farmed.anonymize(maker, table, farm, order=order, observer=seen)
-    assert content(made) == content(local.run(maker, table, order=order))
+    made = farmed.anonymize(maker, table, farm, tie_order=order, observer=seen)
+    assert content(made) == content(local.run(maker, table, tie_order=order))
     assert len(farm.sent) == 4 * min(tasks, RECORDS // segment if segment else 1)
     assert max(seen.records) == RECORDS
     state = seen.states[2]
-    assert content(farmed.anonymize(maker, table, farm, order=order, resume=state)) == content(made)
+    assert content(farmed.anonymize(maker, table, farm, tie_order=order, resume=state)) == content(
+        made
+    )
 
 
 def test_neither_texts_nor_names_travel_and_what_travels_shows_nothing():

@@ -155,10 +155,10 @@ def test_engines_agree_on_a_table_large_enough_for_halves():
     table = big_table(schedule.WARM_START_RECORDS + 17, 4, 6)
     order = np.random.default_rng(3).permutation(table.records)
     maker = Adaptive(max_iterations=2)
-    one = local.run(maker, table, order=order, threads=1)
+    one = local.run(maker, table, tie_order=order, threads=1)
     assert "foreseen" in one.steps[0].figures
-    assert kept(local.run(maker, table, order=order)) == kept(one)
-    assert kept(dask.run(maker, table, order=order, workers=2, threads=2)) == kept(one)
+    assert kept(local.run(maker, table, tie_order=order)) == kept(one)
+    assert kept(dask.run(maker, table, tie_order=order, workers=2, threads=2)) == kept(one)
 
 
 def test_a_better_start_than_none():

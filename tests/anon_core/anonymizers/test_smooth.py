@@ -58,7 +58,7 @@ def shuffled(n):
 @given(sparse_matrices(), MAKER, st.randoms(use_true_random=False))
 def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, maker, random):
     order = np.array(random.sample(range(matrix.records), matrix.records))
-    made = maker.anonymize(matrix, order=order)
+    made = maker.anonymize(matrix, tie_order=order)
     size = np.bincount(made.group, minlength=len(made.indptr) - 1)
     assert (size > 0).all()
     assert (size[made.group] >= matrix.k).all()
@@ -138,10 +138,10 @@ def test_it_comes_near_the_best_partition():
 @given(sparse_matrices(), MAKER)
 def test_it_goes_on_from_every_checkpoint(matrix, maker):
     seen, order = Seen(), shuffled(matrix.records)
-    whole = maker.anonymize(matrix, order=order, observer=seen)
+    whole = maker.anonymize(matrix, tie_order=order, observer=seen)
     assert len(seen.states) == len(whole.steps) <= seen.expected[0]
     for state in seen.states:
-        again = maker.anonymize(matrix, order=order, resume=state)
+        again = maker.anonymize(matrix, tie_order=order, resume=state)
         assert again.steps == whole.steps
         assert (again.group == whole.group).all()
 
@@ -183,7 +183,8 @@ from anon_core.engines import local
 from anon_core.anonymizers import Smooth
 from tests.anon_core.anonymizers.test_smooth import MAKERS, content, crowded, shuffled
 for maker in [*MAKERS, Smooth(block=150, annealing=2)]:
-    made = [local.run(maker, crowded(700, 50), order=shuffled(700), threads=t) for t in (1, 2, 4)]
+    order = shuffled(700)
+    made = [local.run(maker, crowded(700, 50), tie_order=order, threads=t) for t in (1, 2, 4)]
     print(len({content(one) for one in made}))
 """
 

@@ -45,7 +45,7 @@ def matrix():
 )
 def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, block, others, random):
     order = np.array(random.sample(range(matrix.records), matrix.records))
-    made = Smooth(block=block, **others).anonymize(matrix, order=order)
+    made = Smooth(block=block, **others).anonymize(matrix, tie_order=order)
     size = np.bincount(made.group, minlength=len(made.indptr) - 1)
     assert (size > 0).all()
     assert (size[made.group] >= matrix.k).all()
@@ -83,12 +83,12 @@ def test_further_passes_bring_together_what_the_first_cut_apart():
 def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
     maker, farm, seen = Smooth(block=block, annealing=1), LastFirst(), Seen()
     order = shuffled(matrix.records)
-    made = farmed.anonymize(maker, matrix, farm, order=order, observer=seen)
-    assert content(made) == content(local.run(maker, matrix, order=order))
+    made = farmed.anonymize(maker, matrix, farm, tie_order=order, observer=seen)
+    assert content(made) == content(local.run(maker, matrix, tie_order=order))
     assert max(seen.records) == matrix.records
     assert len(seen.states) == seen.expected[0] == (1 if block == 5000 else 3)
     for state in seen.states:
-        again = farmed.anonymize(maker, matrix, farm, order=order, resume=state)
+        again = farmed.anonymize(maker, matrix, farm, tie_order=order, resume=state)
         assert content(again) == content(made)
 
 

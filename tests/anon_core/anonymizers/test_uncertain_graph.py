@@ -385,7 +385,7 @@ def test_another_order_makes_another_graph():
     source = drawn(300, 1500, 4, power=1.35)
     order = np.random.default_rng(1).permutation(300)
     one, same, other = (
-        Obfuscate().anonymize(source, order=each) for each in (order, order, order[::-1])
+        Obfuscate().anonymize(source, tie_order=each) for each in (order, order, order[::-1])
     )
     assert one.p.tobytes() == same.p.tobytes()
     assert one.p.tobytes() != other.p.tobytes()

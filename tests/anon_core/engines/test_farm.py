@@ -165,8 +165,8 @@ SETTINGS = [
 def test_settings(cluster, chosen):
     table, maker = big_table(700, 20, 5), Adaptive(**{"max_iterations": 4, **chosen})
     order = np.random.default_rng(1).permutation(700)
-    assert kept(cluster.run(table, maker, order=order)) == kept(
-        local.run(maker, table, order=order)
+    assert kept(cluster.run(table, maker, tie_order=order)) == kept(
+        local.run(maker, table, tie_order=order)
     )
 
 

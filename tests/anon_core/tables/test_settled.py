@@ -65,7 +65,7 @@ def test_ties_keep_their_order_and_the_first_of_a_group_stay(drawn):
     table, random = drawn
     order = order_of(table, random)
     part = Unsettled.of(table, order, large=0)
-    assert (part.places[part.order] == order[np.isin(order, part.places)]).all()
+    assert (part.places[part.tie_order] == order[np.isin(order, part.places)]).all()
     place = np.argsort(order)
     levels = np.vstack([table.codes, table.k[None]])
     for v in part.settled:
@@ -81,7 +81,7 @@ def test_both_parts_together_keep_the_promise(method, drawn):
     part = Unsettled.of(table, order_of(table, random), large=0)
     try:
         method.admit(table)
-        masked = part.restore_whole(method.anonymize(part.data, order=part.order))
+        masked = part.restore_whole(method.anonymize(part.data, tie_order=part.tie_order))
     except (InfeasibleError, LimitError):  # the table, or these demands of it, are refused anyhow
         reject()
     judged(masked, method.promise, random)
@@ -122,7 +122,9 @@ def test_one_record_of_a_person_in_each_group_of_settled_ones(drawn, people):
     except InfeasibleError:
         return
     judged(
-        part.restore_whole(method.anonymize(part.data, order=part.order)), method.promise, random
+        part.restore_whole(method.anonymize(part.data, tie_order=part.tie_order)),
+        method.promise,
+        random,
     )
 
 

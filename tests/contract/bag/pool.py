@@ -61,7 +61,7 @@ class Pool:
     def memory(self, data):
         return 64 * data.records
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         counts = np.bincount(data.codes)
         rare = counts < data.k + self.generous
         while 0 < counts[rare].sum() < data.k:

@@ -1,8 +1,8 @@
 """The levels of each quasi-identifier, computed from the source for the audit.
 
-The makers have an encoder of their own. Nothing of it is used here, so a fault in it makes the two
-codebooks differ. Plain Python over distinct values: slow is fine, the audit counts crowds for much
-longer.
+The anonymizers have an encoder of their own. Nothing of it is used here, so a fault in it makes
+the two codebooks differ. Plain Python over distinct values: slow is fine, the audit counts crowds
+for much longer.
 """
 
 from collections.abc import Mapping, Sequence

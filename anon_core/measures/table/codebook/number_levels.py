@@ -1,6 +1,7 @@
 """The levels of a column of numbers, computed from its distinct values for the audit.
 
-Nothing of the makers' code is used here. Each definition is followed word by word; slow is fine.
+Nothing of the anonymizers' code is used here. Each definition is followed word by word; slow is
+fine.
 """
 
 from bisect import bisect_left, bisect_right
