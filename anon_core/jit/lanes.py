@@ -2,8 +2,9 @@
 
 Arrays are C-contiguous, uint16 unless stated otherwise, and addressed by flat index. LLVM splits
 the vectors for the processor at hand, so every processor computes the same bytes. Every load and
-address states its type: LLVM pointers carry none. A plain numba loop takes 1.3 (`add_within`) to
-7.7 (`tally_bits`) times as long (docs/decisions/016).
+address states its type: LLVM pointers carry none. A plain numba loop takes 2.5 (`transpose_square`)
+to 30 times as long (`add_within`, `add_levels`); what pays less than twice is plain numba
+(docs/decisions/016).
 """
 
 import math
@@ -19,7 +20,6 @@ LANE_BITS = 6
 LANES = 1 << LANE_BITS
 _LINE = 64  # bytes of a cache line
 CHUNK_WORDS = 32  # words of a bitmap joined at a time
-SHORT_ROW = 4  # words of a packed row up to which rows are compared without a loop
 
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
@@ -65,10 +65,6 @@ class _Arrays:
         typ = value.type.element if isinstance(value.type, ir.VectorType) else value.type
         place = self._address(value.type, kind, array, index)
         self._builder.store(value, place, align=typ.width // 8)
-
-    def columns(self, kind, array):
-        proxy = cgutils.create_struct_proxy(kind)(self._context, self._builder, value=array)
-        return self._builder.extract_value(proxy.shape, 1)
 
 
 class _Variable:
@@ -121,29 +117,6 @@ def add_levels(_typing, out, o, base, i, table, t, levels, r, count):
             total.set(builder.add(total.get(), more))
         arrays.put(total.get(), kinds[0], out, o)
         return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def pick_levels(_typing, table, t, levels, r, count):
-    """Sum of table[t + LANES * q] over q in levels[r : r + count]: one lane of `add_levels`, int64.
-
-    table is uint8 or uint16, levels is int32.
-    """
-    index = types.intp
-    signature = types.int64(table, index, levels, index, index)
-
-    def generate(context, builder, signature, arguments):
-        table, t, levels, r, count = arguments
-        kinds, arrays = signature.args, _Arrays(context, builder)
-        total = _Variable(builder, ir.Constant(t.type, 0))
-        with cgutils.for_range(builder, count) as loop:
-            level = arrays.element(kinds[2], levels, builder.add(r, loop.index))
-            row = builder.mul(builder.zext(level, t.type), ir.Constant(t.type, LANES))
-            cost = arrays.element(kinds[0], table, builder.add(t, row))
-            total.set(builder.add(total.get(), builder.zext(cost, t.type)))
-        return total.get()
 
     return signature, generate
 
@@ -259,16 +232,6 @@ def lowest_lane(_typing, mask):
 
 
 @intrinsic
-def lanes_in(_typing, mask):
-    """Number of set bits of a uint64."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.intp(types.uint64), generate
-
-
-@intrinsic
 def tally_bits(_typing, counts, start, words, begin, size):
     """Add to counts[start + l] how many of words[begin : begin + size] have bit l.
 
@@ -297,69 +260,5 @@ def tally_bits(_typing, counts, start, words, begin, size):
             sums = builder.add(before, builder.zext(total.get(), _COUNTS))
             arrays.put(sums, kinds[0], counts, start)
         return union.get()
-
-    return signature, generate
-
-
-@intrinsic
-def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differing):
-    """Move those of partner[begin : begin + size] that agree with i to partner[kept:].
-
-    Two rows of `bits` (n, words) agree if they differ in no feature that either of them shows.
-    differing[w, q] = word w of what the q-th of the moved ones differs in. kept <= begin. Returns
-    how many agree.
-    """
-    index = types.intp
-    signature = types.intp(bits, hidden, index, partner, index, index, index, differing)
-
-    def generate(context, builder, signature, arguments):
-        bits, hidden, i, partner, kept, begin, size, differing = arguments
-        kinds, arrays = signature.args, _Arrays(context, builder)
-        words, room = arrays.columns(kinds[0], bits), arrays.columns(kinds[7], differing)
-        nothing = ir.Constant(_MASK, 0)
-        visible = _Variable(builder, nothing)
-        held = _Variable(builder, ir.Constant(size.type, 0))
-
-        def load(row, w):
-            at = builder.add(builder.mul(row, words), w)
-            return arrays.element(kinds[0], bits, at), arrays.element(kinds[1], hidden, at)
-
-        def compare(u, w, own):
-            other = load(u, w)
-            differs = builder.xor(own[0], other[0])
-            place = builder.add(builder.mul(w, room), held.get())
-            arrays.put(differs, kinds[7], differing, place)
-            shown = builder.not_(builder.and_(own[1], other[1]))
-            visible.set(builder.or_(visible.get(), builder.and_(differs, shown)))
-
-        def pass_over(number):  # of words of a row, None: any
-            places = [ir.Constant(size.type, w) for w in range(number or 0)]
-            own = [load(i, w) for w in places]
-            with cgutils.for_range(builder, size) as loop:
-                other = arrays.element(kinds[3], partner, builder.add(begin, loop.index))
-                # A partner that does not agree is overwritten by the next one: no branch to guess.
-                arrays.put(other, kinds[3], partner, builder.add(kept, held.get()))
-                u = builder.zext(other, size.type)
-                visible.set(nothing)
-                if number is None:
-                    with cgutils.for_range(builder, words) as inner:
-                        compare(u, inner.index, load(i, inner.index))
-                for w, mine in zip(places, own, strict=True):
-                    compare(u, w, mine)
-                agrees = builder.icmp_unsigned("==", visible.get(), nothing)
-                held.set(builder.add(held.get(), builder.zext(agrees, size.type)))
-
-        # LLVM unrolls a loop over words for long rows; short rows would take several times as long.
-        after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
-        choice = builder.switch(words, long)
-        for number in (*range(1, SHORT_ROW + 1), None):
-            block = long if number is None else builder.append_basic_block("short")
-            if number is not None:
-                choice.add_case(ir.Constant(words.type, number), block)
-            builder.position_at_end(block)
-            pass_over(number)
-            builder.branch(after)
-        builder.position_at_end(after)
-        return held.get()
 
     return signature, generate

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
+from anon_core.jit.lanes import LANE_BITS, LANES, add_step
+from anon_core.search.costs_kernels import pick_levels
 from anon_core.search.select_kernels import sort_keys
 from anon_core.search.tiles_kernels import NearestLists, Scratch, compare_blocks, shrink_list
 
@@ -125,7 +127,7 @@ def walk_tree(tree, classes, costs, least, block, start, stop, alive, lists, scr
                 break
             d += 1
             small = d == attributes or end - done <= LANES
-            dense = small and lanes_in(mask) * (end - done) >= _DENSE
+            dense = small and count_set_bits(mask) * (end - done) >= _DENSE
             if dense:  # to the end of the block: it costs little more
                 mask, end = alive, min(n, ((end - 1) >> LANE_BITS) + 1 << LANE_BITS)
             if dense or d == attributes:
@@ -155,20 +157,19 @@ def limit_by_listed(classes, costs, block, b, indptr, listed, lists):
     rows, home = classes.rows, classes.home
     table, fine, shift = costs.coarse, costs.fine, costs.shift
     limits, coarse = lists.limits, lists.coarse
-    attributes, wide = rows.shape[1], table.shape[1] * LANES
     for lane in range(min(LANES, len(rows) - block * LANES)):
         i = block * LANES + lane
         v = find_neediest_member(classes, i, b)
         greatest = np.int64(v) if lists.wanted[lane] > b[v] else np.int64(0)  # itself, at no cost
         for slot in range(indptr[v], indptr[v] + b[v]):
             j = home[listed[slot]]
-            at = (j >> LANE_BITS) * wide + (j & (LANES - 1))
-            cost = pick_levels(table, at, rows, i * attributes, attributes)
-            cost += pick_levels(table, block * wide + lane, rows, j * attributes, attributes)
+            other, at = j >> LANE_BITS, j & (LANES - 1)
+            cost = pick_levels(table, other, at, rows, i)
+            cost += pick_levels(table, block, lane, rows, j)
             if shift:
                 cost <<= shift
-                cost += pick_levels(fine, at, rows, i * attributes, attributes)
-                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
+                cost += pick_levels(fine, other, at, rows, i)
+                cost += pick_levels(fine, block, lane, rows, j)
             greatest = max(greatest, (cost << 32) | np.int64(listed[slot]))
         limits[lane] = greatest
         coarse[lane] = (greatest >> 32) >> shift

@@ -5,7 +5,7 @@ Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word 
 
 import numpy as np
 
-from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import CHUNK_WORDS, lowest_lane, meet_maps
 from anon_core.tables.levels_kernels import is_hidden
 
@@ -19,6 +19,40 @@ def find_shown_differences(bits, hidden, u, v):
     for w in range(bits.shape[1]):
         differs |= (bits[one, w] ^ bits[two, w]) & ~(hidden[one, w] & hidden[two, w])
     return differs
+
+
+@kernel
+def keep_agreeing(bits, hidden, i, partner, kept, begin, size, differing):
+    """Move those of partner[begin : begin + size] that agree with i to partner[kept:].
+
+    Two rows of `bits` (n, words) agree if they differ in no feature that either of them shows.
+    differing[w, q] = word w of what the q-th of the moved ones differs in. kept <= begin. Returns
+    how many agree.
+    """
+    # LLVM unrolls the inner loop where the number of words is a constant: 2 to 4 times faster.
+    words, where = bits.shape[1], (np.uint64(kept), np.uint64(begin), np.uint64(begin + size))
+    if words == 1:
+        return _move_agreeing(np.uint64(1), bits, hidden, i, partner, where, differing)
+    if words == 2:
+        return _move_agreeing(np.uint64(2), bits, hidden, i, partner, where, differing)
+    if words == 3:
+        return _move_agreeing(np.uint64(3), bits, hidden, i, partner, where, differing)
+    return _move_agreeing(np.uint64(words), bits, hidden, i, partner, where, differing)
+
+
+@inlined
+def _move_agreeing(words, bits, hidden, i, partner, where, differing):
+    (kept, begin, end), own, moved = where, np.uint64(i), np.uint64(0)
+    for at in range(begin, end):
+        u, visible = np.uint64(partner[at]), np.uint64(0)
+        # A partner that does not agree is overwritten by the next one: no branch to guess.
+        partner[kept + moved] = partner[at]
+        for w in range(words):
+            differs = bits[own, w] ^ bits[u, w]
+            differing[w, moved] = differs
+            visible |= differs & ~(hidden[own, w] & hidden[u, w])
+        moved += np.uint64(visible == 0)
+    return np.int64(moved)
 
 
 @kernel

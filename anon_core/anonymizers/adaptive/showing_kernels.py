@@ -7,9 +7,9 @@ A partner of a vertex differs from it only in features hidden at both. Packed ro
 import numpy as np
 from numba.extending import register_jitable
 
-from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences
+from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences, keep_agreeing
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally_bits
+from anon_core.jit.lanes import LANES, lowest_lane, tally_bits
 
 _ONE = np.uint64(1)
 _HELD = 1024  # partners looked at together

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, compute_log2
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import lanes_in
 from anon_core.jit.mixing import mix_bits
 
 BEYOND_DISTANCE, BEYOND_ANGLE = (
@@ -101,7 +101,7 @@ def compare_all(begin, end, first, lists, rows, holders, frequent):
 def add_common(own, words, common):
     """Count the bits that one word of a record has in common with that of each."""
     for u in range(len(words)):
-        common[u] += np.int32(lanes_in(own & words[u]))
+        common[u] += np.int32(count_set_bits(own & words[u]))
 
 
 @kernel

@@ -1,6 +1,6 @@
 """The folder of a job: what the flow writes, what the ranks write, and how each reads the other.
 
-    job.json, data.npz                the order: settings, data without names and labels, ties
+    job.json, data.npz                the job: settings, data without names and labels, ties
     progress.json                     rewritten by rank 0 as the work goes on
     checkpoint.json, state-*.npy      the last finished step, in as many parts as there were ranks
     result.json, made.npz
@@ -49,7 +49,7 @@ EXIT_REFUSED = 2  # exit code of ranks that have written failure.json
 
 @dataclass(frozen=True, kw_only=True)
 class RankJob:
-    """An order to the ranks.
+    """What the ranks are to do.
 
     Attributes
     ----------
@@ -127,9 +127,9 @@ def write_job(
     threads: int,
     memory: int | None,
 ) -> bool:
-    """Write an order, unless the same is there; files of another order are removed.
+    """Write a job, unless the same is there; files of another job are removed.
 
-    Returns whether another order was there, if only for other ranks: a job at work on it is to be
+    Returns whether another job was there, if only for other ranks: ranks at work on it are to be
     stopped.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -164,7 +164,7 @@ def _describe_anonymizer(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
 
 
 def read_job(folder: Path) -> RankJob:
-    """Return the order in a folder.
+    """Return the job in a folder.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def read_failure(folder: Path) -> str | None:
 
 
 def has_result(folder: Path) -> bool:
-    """Return whether the result is that of this order; ranks of another may have been at work."""
+    """Return whether the result is that of this job; ranks of another may have been at work."""
     same = read_job_file(folder / RESULT_FILE).get("digest") == read_job_file(folder / _JOB).get(
         "digest"
     )

@@ -58,7 +58,7 @@ class Keeper(Observer):
         return State(joined, steps)
 
     def _read_checkpoint(self) -> dict[str, Any] | None:
-        """Return the last checkpoint of this order if all of it can be read."""
+        """Return the last checkpoint of this job if all of it can be read."""
         try:
             record = dict(json.loads((self._folder / CHECKPOINT_FILE).read_text()))
             if record["digest"] != self._job.digest:

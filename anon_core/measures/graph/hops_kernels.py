@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.graph.coupling_kernels import draw_pair_numbers
 
@@ -64,17 +65,6 @@ def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
         work.seen[y] |= work.later[y]
         work.now[y], work.later[y], work.reached[at] = work.later[y], 0, y
     return found
-
-
-@kernel
-def count_set_bits(word):
-    """Return the number of set bits of a uint64."""
-    word -= word >> np.uint64(1) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (
-        word >> np.uint64(2) & np.uint64(0x3333333333333333)
-    )
-    word = word + (word >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64(word * np.uint64(0x0101010101010101) >> np.uint64(56))
 
 
 @parallel_kernel(lambda hops: -(-len(hops) // 64))

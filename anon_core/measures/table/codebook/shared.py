@@ -1,7 +1,7 @@
 """Whether what a codebook tells of the levels of a column is shared by enough people.
 
-A codebook is read as anybody would read it, from the texts of its levels. So a rule that anonymizers
-and auditor both follow wrongly is found here.
+A codebook is read as anybody would read it, from the texts of its levels. So a rule that
+anonymizers and auditor both follow wrongly is found here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
