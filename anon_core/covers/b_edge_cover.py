@@ -44,6 +44,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     most twice the optimum. On the b-nearest closure of a complete graph the cover is the one that
     MCE returns on the complete graph (docs/theory.md). Time is O(m log m), memory O(m).
     """
+    # A vertex can spare its degree less b(v); reverse delete counts down from that.
     spare = -b.astype(np.int64)
     count_edges(edges.u, edges.v, spare)
     if (spare < 0).any():
@@ -64,6 +65,7 @@ def sort_edges(edges: Edges) -> Edges:
         for column in (edges.u, edges.v, edges.weight):
             column[:] = column[order]
         return edges
+    # One number holds weight, u and v, so that its order is that of the three.
     keys = np.empty(len(edges), dtype=np.int64)
     pack_edges(edges.u, edges.v, edges.weight, width, keys)
     keys.sort()  # many times as fast as a sort of indices

@@ -64,6 +64,8 @@ def subdominant_edges(
         )
         parts.append(chosen[:, :size].copy())
         left = np.flatnonzero(need)
+        # Need only falls. A list among those in need grows shorter, and is made anew before it
+        # ends.
         stale = stalled | _nearly_used_up(heads, eager, need, b)
         wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(
             np.int32

@@ -30,6 +30,7 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
     while has_partner(partners, start, count, vertex[first[v]]):
         first[v] += 1
     x, whole = vertex[first[v]], cost[first[v]]
+    # Keys (effective weight, other end) order the edges of a vertex strictly.
     alone = (np.int64(2 * whole) << 32) | np.int64(x)
     at, end = heads[0, v], heads[1, v]
     while at < end and (
@@ -79,6 +80,7 @@ def choose_subdominant(need, indptr, vertex, cost, first, partners, heads, eager
                 waiting[chain[:length]] = True
                 length = 0
             elif kind == _MUTUAL and (length < 2 or chain[length - 2] != x):
+                # v prefers x; whether x prefers v is seen when x is looked at.
                 chain[length] = x
                 length += 1
             else:

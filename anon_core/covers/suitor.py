@@ -72,6 +72,7 @@ def build_adjacency(
             fill,
             key,
         )
+    # Own lists ascend already. What other vertices add from here on is sorted at the end.
     middle = fill.copy()
     for first, stop, messages in _cut_vertex_ranges(ranks, size):
         enter_messages(
@@ -120,6 +121,7 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     edges : Adjacency
     b : int32 (n,)
     """
+    # An edge may go while both ends keep b(v): at most degree - b(v) edges of a vertex are deleted.
     room = (np.diff(edges.start) - b[ranks.low : ranks.high]).astype(np.int64)
     suitors = Suitors(
         start=edges.start,
@@ -135,6 +137,7 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     while True:
         outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)
         sent, more = answer_messages(inbox, ranks.low, suitors, outbox)
+        # The sum is the same on all ranks, so all stop in the same round.
         if not ranks.total(np.array([sent + more])).any():
             break
         inbox = ranks.deliver(outbox[:sent])

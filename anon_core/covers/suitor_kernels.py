@@ -134,6 +134,7 @@ def receive_proposal(i, offer, start, key, room, held, lightest, suitor):
         suitor[slot] = True
         held[i] += 1
         return np.int64(-1)
+    # Later suitors are heavier than the one they replace, so the lightest only moves up.
     while not suitor[lightest[i]]:
         lightest[i] += 1
     if slot < lightest[i]:
@@ -163,9 +164,12 @@ def answer_messages(inbox, low, suitors, outbox):  # inbox, outbox: messages
     for index in range(len(inbox)):
         i = inbox[index, 0] - low
         if inbox[index, 2] == _ANNUL:
+            # The proposal fell: the vertex proposes its next lighter edge.
             wanting[i] += 1
             continue
         offer = (np.int64(inbox[index, 2]) << 32) | np.int64(inbox[index, 1])
+        # Proposals are made from the heaviest edge down. The total order of keys makes the matching
+        # that all orders of messages end in the same.
         refused = receive_proposal(i, offer, start, key, room, held, lightest, suitor)
         if low <= refused < low + m:
             wanting[refused - low] += 1

@@ -70,6 +70,7 @@ class Hiding:
 
     def find_reached_k(self, bits: NDArray[np.float64]) -> int:
         """Return the greatest k that all vertices but the exempt ones have."""
+        # The vertices with fewest bits are the exempt ones.
         counted = np.sort(bits)[self.graph.exempt :]
         return int(np.exp2(counted[0] + _TOLERANCE)) if len(counted) else self.graph.records
 
@@ -85,5 +86,6 @@ def find_known_degrees(graph: UncertainGraph) -> NDArray[np.int64] | DegreeChanc
     greatest = np.maximum.reduceat(degrees.chance, degrees.start[:-1])
     size = np.diff(degrees.start)
     likely = np.flatnonzero(degrees.chance >= np.repeat(greatest, size) * (1 - _TIE))
+    # Of degrees that are equally likely, the adversary takes the smallest.
     first = likely[np.searchsorted(likely, degrees.start[:-1])]
     return degrees.low + first - degrees.start[:-1]

@@ -111,6 +111,7 @@ def compute_uniqueness(edges: GraphEdges) -> NDArray[np.float64]:
     """
     expected = edges.degree_billionths() / ONE
     theta = float(expected.std())
+    # All expected degrees are equal: none is rarer than another.
     if theta == 0:
         return np.ones(edges.vertices)
     value, times = np.unique(expected, return_counts=True)

@@ -112,11 +112,14 @@ class Discrepancy:
         return float((values * weight).sum() / max(weight.sum(), 1.0))
 
     def _errors(self) -> NDArray[np.float64]:
+        # In a world the two graphs differ by -1, 0 or 1 at a pair: the variance is that of such a
+        # number, P(apart) - (R - R~)^2.
         apart = (self.times[:, 1] + self.times[:, 2]) / self.worlds
         return np.sqrt(np.maximum(apart - self.of_pair**2, 0) / self.worlds)
 
     def _spread(self) -> float:
         """Standard error from the sampling of vertices; 0 if all pairs were taken."""
+        # A census of pairs has no error of sampling.
         if self.weight.sum() == len(self.weight) == self.vertices * (self.vertices - 1):
             return 0.0
         means = np.bincount(self.vertex, self.of_pair * self.weight) / (self.vertices - 1)
@@ -183,6 +186,7 @@ def _draw_pairs(
             number.append(np.full(len(some), at))
             target.append(some)
             stratum.append(np.full(len(some), index))
+            # Each drawn vertex stands for as many of its stratum (Horvitz and Thompson).
             weight.append(np.full(len(some), len(there) / max(len(some), 1)))
     vertex = np.concatenate([np.zeros(0, dtype=np.int64), *number])
     ends = np.concatenate([np.zeros(0, dtype=np.int64), *target])

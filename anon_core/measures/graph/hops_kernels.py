@@ -56,6 +56,7 @@ def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
             y = ends.other[e]
             fresh = work.now[x] & ~work.seen[y]
             if fresh and exists[ends.pair[e]]:
+                # Listed once, by the first search that reaches it in this step.
                 if not work.later[y]:
                     work.fresh[found] = y
                     found += 1
@@ -104,6 +105,8 @@ def sum_lengths(begin, end, lengths, reached, pairs, ends, sources, seed):
                     number = advance_searches(number, ends, exists, work)
                     taken += 1
                     for at in range(number):
+                        # Each bit is a search that has just come here, `taken` hops from its
+                        # source.
                         found = count_set_bits(work.now[work.reached[at]])
                         lengths[g, world] += taken * found
                         reached[g, world] += found

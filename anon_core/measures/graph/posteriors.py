@@ -92,14 +92,17 @@ def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
     columns, highest = _build_columns(released), released.highest
     count = released.vertices[columns.group]
     degree = np.repeat(np.arange(highest + 1), np.diff(columns.start))
+    # S(w) of the module's text: what all vertices together give to the degree.
     total = np.bincount(degree, count * columns.mass, minlength=highest + 1)
     with np.errstate(invalid="ignore"):
         y = np.where(total[degree] > 0, columns.mass / total[degree], 0.0)
+    # H = - sum of Y log Y, where 0 log 0 is 0.
     logs = np.log2(y, out=np.zeros_like(y), where=y > 0)
     bits = -np.bincount(degree, count * y * logs, minlength=highest + 1)
     greatest = np.maximum.reduceat(y, columns.start[:-1])
     ties = (y > 0) & (y >= greatest[degree] * (1 - TIE))
     likeliest = np.bincount(degree, count * ties, minlength=highest + 1).astype(np.int64)
+    # No released vertex can have a degree above the highest: the adversary finds nobody.
     there = known <= highest
     at = np.where(there, known, 0)
     first = released.start[released.of_vertex]

@@ -62,6 +62,7 @@ class RewiringState(NamedTuple):
 def draw_below(state, number):
     """Draw one of 0 .. number - 1."""
     state[0] += np.uint64(1)
+    # The upper half of a product needs no division; numbers are uneven by number / 2^32 at most.
     return np.int64((mix_bits(state[0]) >> np.uint64(32)) * np.uint64(number) >> np.uint64(32))
 
 
@@ -135,6 +136,7 @@ def lower_between(work, edges):
     """Lower edges whose ends are both to fall."""
     for e in edges:
         u, v = work.u[e], work.v[e]
+        # What an edge loses, both its ends lose, and both are to: no third vertex changes.
         mass = min(part_of(work, work.p[e]), work.left[u], work.left[v])
         work.p[e] -= mass
         work.left[u] -= mass
@@ -211,6 +213,7 @@ def join_freed(work, freed, touched, count):
             if freed[a] < work.grain:
                 break
             b = np.int64(touched[draw_below(work.state, count)])
+            # Both have lost: an edge between them gives each the same back.
             mass = min(freed[a], freed[b], ONE)
             if mass >= work.grain and add_edge(work, a, b, mass):
                 freed[a] -= mass

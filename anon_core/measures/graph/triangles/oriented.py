@@ -92,6 +92,7 @@ def orient_edges(
     _check_edges(u, v, vertices)
     edges, shares = len(u), max(1, numba.get_num_threads())
     bounds = np.linspace(0, edges, shares + 1).astype(np.int64)
+    # Each share counts for itself; the sums say where its entries begin, so shares never wait.
     counts = np.zeros((shares, vertices), dtype=np.int32)
     spread_work(count_ends, shares, bounds, u, v, counts)
     degree = counts.sum(axis=0, dtype=np.int32)

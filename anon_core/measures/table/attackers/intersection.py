@@ -61,6 +61,7 @@ def crowds_left(releases: Sequence[ReleaseRows], record: NDArray[np.int64]) -> N
         np.where(of >= 0, shown.classes.record_class[of], -1)
         for shown, of in zip(releases, record, strict=True)
     ]
+    # People who are equal in every release have equal crowds: each kind is compared once.
     kind, first = index_distinct_columns(np.stack(merged))
     persons = np.stack(merged)[:, first]
     values = [_number_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
@@ -117,6 +118,7 @@ def _number_values(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the carried values of each row, all columns together; return a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
+    # Without carried columns all rows have one value: a column of zeros says so.
     return index_distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
 
 
@@ -128,6 +130,7 @@ def _number_links(
     link = np.zeros((len(releases), int(offsets[-1])), dtype=np.int32)
     for one in range(len(releases)):
         for other in range(one):
+            # Releases that share no column agree everywhere: the zeros below link all their values.
             common = sorted(releases[one].carried.keys() & releases[other].carried.keys())
             parts = [
                 np.stack(
