@@ -30,8 +30,8 @@ class Adaptive(Settings):
     With schedule = "fixed" and reclaim = False it is the algorithm of the paper. A step is an
     iteration; its figures are `utility` (1 - hidden bits / (n f), Definition III.2),
     `weighted_utility` (each bit, and each masked cell where that counts, at its base weight: the
-    greatest is kept), `cover_edges`, and `foreseen` where a part of the records went ahead: the
-    weighted utility that the half reached before.
+    greatest is kept), `cover_edges`, and `foreseen` after a warm start: the weighted
+    utility that half of the records reached.
 
     References
     ----------

@@ -6,9 +6,8 @@ from anon_core.jit.kernel import parallel_kernel
 
 _ONE = np.uint64(1)
 _REACH = 1  # pairs on either side that a mean is taken over
-_WIDTH = (
-    1  # bits: those and twice the own pair are four, and crowds of the whole are twice as large
-)
+# Bits: those and twice the own pair are four, and crowds of the whole are twice as large.
+_WIDTH = 1
 _BLOCK = 512
 
 

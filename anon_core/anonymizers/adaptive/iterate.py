@@ -11,7 +11,7 @@ from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, ren
 from anon_core.anonymizers.adaptive.schedule import (
     WARM_START_HALVINGS,
     best_of,
-    goes_ahead,
+    has_warm_start,
     next_epsilon,
     warm_start_epsilon,
 )
@@ -57,10 +57,10 @@ def run_iterations(
         epsilon = _restore_counts(settings, grouping, table, rank, resume)
         steps, best = list(resume.steps), resume.arrays[BEST]
         foreseen = steps[0].figures.get("foreseen")
-    elif goes_ahead(settings, table.records):
+    elif has_warm_start(settings, table.records):
         epsilon, foreseen = (
             warm_start_epsilon(settings),
-            _go_ahead(settings, grouping, make, observer),
+            _run_warm_start(settings, grouping, make, observer),
         )
     while epsilon is not None:
         cover = grouping.cover(epsilon, observer.report_records)
@@ -103,10 +103,10 @@ def _restore_counts(
     return epsilon
 
 
-def _go_ahead(
+def _run_warm_start(
     settings: Settings, grouping: Grouping, make: _MakeGrouping, observer: Observer, share: int = 2
 ) -> float:
-    """Let a half of the records (1 / share of all) go ahead and leave its counts.
+    """Warm start: solve a half of the records (1 / share of all) and leave its counts.
 
     Returns the weighted utility that it reached. Counts and crowds of a part are smaller by its
     share, and so is epsilon.
@@ -115,7 +115,7 @@ def _go_ahead(
     work = make(half.table, settings)
     epsilon = settings.epsilon
     if share < 2**WARM_START_HALVINGS:
-        _go_ahead(settings, work, make, observer, 2 * share)
+        _run_warm_start(settings, work, make, observer, 2 * share)
         epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.
     cover = work.cover(epsilon / share or epsilon, lambda _: observer.report_records(0))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from anon_core.anonymizers.adaptive.agreement import LISTED_PER_NEED, maps_memory
 from anon_core.anonymizers.adaptive.halves import stand_in
-from anon_core.anonymizers.adaptive.schedule import WARM_START_HALVINGS, goes_ahead
+from anon_core.anonymizers.adaptive.schedule import WARM_START_HALVINGS, has_warm_start
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.covers.named import COVERS
 from anon_core.covers.suitor import MESSAGES_AT_ONCE
@@ -68,10 +68,10 @@ def farm_memory(table: BinaryTable) -> int:
 def _over_levels(settings: Settings, table: BinaryTable, need: Callable[[BinaryTable], int]) -> int:
     """Return the most bytes held at a time where an iteration on a table takes `need` bytes.
 
-    While a part of the records goes ahead, the counts and the tree of the whole wait.
+    During the warm start with a part of the records, the counts and the tree of the whole wait.
     """
     most, waiting, book = need(table), 0, table.codebook
-    for _ in range(WARM_START_HALVINGS if goes_ahead(settings, table.records) else 0):
+    for _ in range(WARM_START_HALVINGS if has_warm_start(settings, table.records) else 0):
         waiting += table.records * (
             2 * book.features + 25 * len(book.attributes) + 8 * book.words + 64
         )

@@ -1,4 +1,4 @@
-"""Which epsilon the next iteration runs with, when the last one is reached, and what goes ahead."""
+"""Which epsilon the next iteration runs with, when the last one is reached, and the warm start."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,12 @@ from anon_core.steps import Step
 _SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
 _FALL = 4.0
 _LOWEST_EPSILON = 1.25
-WARM_START_RECORDS = (
-    2**14
-)  # records from which on a part goes ahead; smaller tables take seconds anyhow
-WARM_START_HALVINGS = 2
+WARM_START_RECORDS = 2**14  # from which on a warm start pays; smaller tables take seconds anyhow
+WARM_START_HALVINGS = 2  # levels of the multilevel schedule below all records
 
 
-def goes_ahead(settings: Settings, records: int) -> bool:
-    """Return whether a part of so many records goes ahead."""
+def has_warm_start(settings: Settings, records: int) -> bool:
+    """Return whether a run over so many records starts from the counts of a part of them."""
     return settings.schedule == "multilevel" and records >= WARM_START_RECORDS
 
 

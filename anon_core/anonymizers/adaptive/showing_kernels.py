@@ -13,9 +13,8 @@ from anon_core.jit.lanes import LANES, lowest_lane, tally_bits
 
 _ONE = np.uint64(1)
 _HELD = 1024  # partners looked at together
-_SCATTER = (
-    40503  # odd, near 2^16 by the golden ratio: multiples modulo a power of two lie far apart
-)
+# Odd, near 2^16 by the golden ratio: multiples modulo a power of two lie far apart.
+_SCATTER = 40503
 
 
 @kernel

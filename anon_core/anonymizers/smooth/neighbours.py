@@ -82,8 +82,8 @@ def list_neighbours(
 ) -> NDArray[np.int32]:
     """List the nearest records of each record, half by Hamming distance and half by cosine.
 
-    Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-hashes (an
-    item weighs log(n / frequency)), compared with those around them in each of 12 sequences, and
+    Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-wise hashes
+    (an item weighs log(n / frequency)), compared with those around them in each of 12 sequences, and
     then with the neighbours of their neighbours.
 
     Parameters
@@ -118,14 +118,14 @@ def _compare_records(search: _Search, each: Each, length: int) -> Nearest:
     if n <= MOST_COMPARED:
         return _search_stretches(search, each, length)
     lists = _search_stretches(
-        _Search(rows, items, search.most, _sort_by_hashes(rows, items)), each, length
+        _Search(rows, items, search.most, _sort_by_min_hashes(rows, items)), each, length
     )
     near = _interleave_nearest(lists, 2 * search.most)
     return _search_stretches(_Search(rows, items, search.most, near=near), each, length, lists)
 
 
-def _sort_by_hashes(rows: ItemRows, items: int) -> NDArray[np.int32]:
-    """Sort the records by hashes in different ways, int32 (turns, n)."""
+def _sort_by_min_hashes(rows: ItemRows, items: int) -> NDArray[np.int32]:
+    """Sort the records by min-wise hashes in different ways, int32 (turns, n)."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
     keys, out = np.empty(n, dtype=np.uint64), np.empty((_PASSES, n), dtype=np.int32)

@@ -13,9 +13,8 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-_TOLERANCE = (
-    5e-10  # bits that rounding may take; half of what the auditor allows: it sums otherwise
-)
+# Bits that rounding may take; half of what the auditor allows: it sums otherwise.
+_TOLERANCE = 5e-10
 _TIE = 1e-12  # of the greatest chance: degrees that are equally likely
 
 
