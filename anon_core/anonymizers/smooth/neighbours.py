@@ -83,8 +83,8 @@ def list_neighbours(
     """List the nearest records of each record, half by Hamming distance and half by cosine.
 
     Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-wise hashes
-    (an item weighs log(n / frequency)), compared with those around them in each of 12 sequences, and
-    then with the neighbours of their neighbours.
+    (an item weighs log(n / frequency)), compared with those around them in each of 12 sequences,
+    and then with the neighbours of their neighbours.
 
     Parameters
     ----------
