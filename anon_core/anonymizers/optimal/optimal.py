@@ -26,7 +26,7 @@ _Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
 _MOST_RECORDS = 200  # of method = "exact"
 FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
 # By the greatest k, up to how many records "auto" does so: minutes on two cores.
-_FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
+FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Optimal:
         of all partitions, proved, for up to 200 records. "split-and-carry": the least loss of
         `sets` k records at a time; classes at the border are solved again with the next part.
         "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and no more
-        records than `_FEW_RECORDS` says, else "greedy".
+        records than `FEW_RECORDS` says, else "greedy".
     loss : {"range", "binary", "rank"}
         What a cell loses, see `loss_table`.
     sets : int
@@ -167,7 +167,7 @@ class Optimal:
     def _choose_method(self, data: BinaryTable) -> _Method:
         if self.method != "auto":
             return self.method
-        few = data.records <= _FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
+        few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
     def _groups(self, table: BinaryTable, loss: LossTable) -> GroupLists:
