@@ -116,7 +116,10 @@ def test_what_travels_shows_nothing(matrix):
         kinds.add(
             tuple(repr(each).removeprefix(room).partition(" object at")[0] for each in travelling)
         )
-    assert kinds == {("neighbours.Search", "neighbours.Stretch"), ("blocks.Ground", "blocks.Block")}
+    assert kinds == {
+        ("neighbours._Search", "neighbours.Stretch"),
+        ("blocks._Ground", "blocks._Block"),
+    }
 
 
 def test_stated_memory_is_an_upper_bound():

@@ -110,7 +110,7 @@ def mortal(tmp_path):
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
     """A task for each 64 records."""
-    monkeypatch.setattr(farmed, "GROUP", 1)
+    monkeypatch.setattr(farmed, "BLOCKS_IN_GROUP", 1)
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_a_run_goes_on_and_is_seen(cluster, table, expected):
 
 @pytest.mark.parametrize("records", [1, 64, 65, 1023, 65_536, 8_000_000])
 def test_tasks_are_groups_of_blocks_and_together_all_of_them(monkeypatch, records):
-    monkeypatch.setattr(farmed, "GROUP", 16)
+    monkeypatch.setattr(farmed, "BLOCKS_IN_GROUP", 16)
     chunks = farmed.cut_task_blocks(records)
     assert list(itertools.chain(*chunks)) == list(range(-(-records // 64)))
     assert len(chunks) <= farmed.SEARCH_TASKS

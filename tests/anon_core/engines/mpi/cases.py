@@ -23,7 +23,9 @@ from anon_core.engines.mpi.job import read_job
 from anon_core.engines.mpi.keeping import Keeper
 
 if "--traced" not in sys.argv:
-    cover.MESSAGES_AT_ONCE, grouping.COUNTED = (500, 100) if "--dies-after" in sys.argv else (5, 3)
+    cover.MESSAGES_AT_ONCE, grouping.COUNT_BATCH = (
+        (500, 100) if "--dies-after" in sys.argv else (5, 3)
+    )
 
 if "--dies-after" in sys.argv:
     folder, _, rank, _, last = sys.argv[1:]
