@@ -94,12 +94,7 @@ class LocalFarm:
 
 
 def check_memory(
-    need: int,
-    data: Data,
-    memory: int | None,
-    *,
-    where: str = "",
-    instead: str = "use less data",
+    need: int, data: Data, memory: int | None, *, where: str = "", instead: str = "use less data"
 ) -> None:
     """Raise LimitError where data needs more bytes than are allowed."""
     if memory is not None and need > memory:

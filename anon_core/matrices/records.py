@@ -65,11 +65,7 @@ class SparseMatrix:
 
     def pack_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the number of items, and the arrays."""
-        return {"items": self.items}, {
-            "indptr": self.indptr,
-            "indices": self.indices,
-            "k": self.k,
-        }
+        return {"items": self.items}, {"indptr": self.indptr, "indices": self.indices, "k": self.k}
 
     @classmethod
     def unpack_arrays(
@@ -119,8 +115,4 @@ class GroupedMatrix:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `SparseMatrix.made` needs to make this again."""
-        return {
-            "group": self.group,
-            "group_indptr": self.indptr,
-            "group_indices": self.indices,
-        }
+        return {"group": self.group, "group_indptr": self.indptr, "group_indices": self.indices}

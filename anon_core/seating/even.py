@@ -140,9 +140,7 @@ def build_even_rows(
 
 
 def exchange_even_shares(
-    table: BinaryTable,
-    rows: EvenRows,
-    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    table: BinaryTable, rows: EvenRows, weights: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> EvenRows:
     """Let records of even rows exchange shares as long as the rows then hide less.
 
@@ -156,9 +154,7 @@ def exchange_even_shares(
 
 
 def _list_near_classes(
-    table: BinaryTable,
-    classes: RecordClasses,
-    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    table: BinaryTable, classes: RecordClasses, weights: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> NDArray[np.int32]:
     return classes.nearest(table, weights, near_classes(table))
 

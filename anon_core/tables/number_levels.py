@@ -72,11 +72,7 @@ def numbers_of(
 
 
 def number_labels(
-    spec: ColumnSpec,
-    edges: Sequence[float],
-    numbers: Sequence[float | _Span],
-    *,
-    given: bool,
+    spec: ColumnSpec, edges: Sequence[float], numbers: Sequence[float | _Span], *, given: bool
 ) -> list[str]:
     """The texts of levels: a number, or an interval ``lo..hi`` whose outer end is open."""
     if spec.bins is not None and spec.carry == "bounds" and given:

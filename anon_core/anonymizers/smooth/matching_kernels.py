@@ -62,11 +62,7 @@ def propose_partners(begin, end, loss, partner, level, items, groups, members, c
                 for at in range(counts.start[other], counts.start[other + 1]):
                     dot += held[counts.item[at]] * counts.held[at]
                 lost = compute_ward_loss(
-                    groups.square[g],
-                    groups.square[other],
-                    dot,
-                    groups.size[g],
-                    groups.size[other],
+                    groups.square[g], groups.square[other], dot, groups.size[g], groups.size[other]
                 )
                 insert_by_key(lost, other, loss[g], partner[g])
         for at in range(counts.start[g], counts.start[g + 1]):

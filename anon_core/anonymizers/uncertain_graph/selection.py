@@ -16,14 +16,7 @@ from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
 Selection = Literal[
-    "planned",
-    "degree",
-    "relevance",
-    "uniqueness",
-    "random",
-    "anonymity",
-    "utility",
-    "betweenness",
+    "planned", "degree", "relevance", "uniqueness", "random", "anonymity", "utility", "betweenness"
 ]
 
 

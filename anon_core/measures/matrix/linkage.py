@@ -37,11 +37,7 @@ class ItemLinkage:
 
 
 def measure_linkage(
-    classes: RowClasses,
-    indptr: NDArray[np.int64],
-    item: NDArray[np.int64],
-    items: int,
-    known: int,
+    classes: RowClasses, indptr: NDArray[np.int64], item: NDArray[np.int64], items: int, known: int
 ) -> ItemLinkage:
     """Try the attacker who knows `known` items.
 

@@ -187,10 +187,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _of_numbers(
-    spec: ColumnSpec,
-    values: NDArray[Any],
-    least: int,
-    persons: NDArray[np.integer[Any]] | None,
+    spec: ColumnSpec, values: NDArray[Any], least: int, persons: NDArray[np.integer[Any]] | None
 ) -> tuple[list[float], list[float | Span], list[str], NDArray[np.int64]]:
     """Inner edges, what each level stands for, its text, and the level of each value."""
     found, place, times = np.unique(
