@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Part(Protocol):
+class DataPart(Protocol):
     """A part of the data, and the way back from what was made of it.
 
     Attributes
     ----------
     data : Data
-    order : int64 (m,)
+    tie_order : int64 (m,)
         The order of its records that decides ties.
     """
 
@@ -23,11 +23,11 @@ class Part(Protocol):
         ...
 
     @property
-    def order(self) -> NDArray[np.int64]:
+    def tie_order(self) -> NDArray[np.int64]:
         """See above."""
         ...
 
-    def joined(self, made: Any) -> Any:
+    def restore_whole(self, made: Any) -> Any:
         """What was made of the part, as if it had been made of all data."""
         ...
 
@@ -37,8 +37,8 @@ class Whole:
     """All data: every record needs work."""
 
     data: Any
-    order: NDArray[np.int64]
+    tie_order: NDArray[np.int64]
 
-    def joined(self, made: Any) -> Any:
+    def restore_whole(self, made: Any) -> Any:
         """What was made."""
         return made

@@ -15,7 +15,7 @@ Take = Callable[[int, int, NDArray[Any]], None]
 
 Ground = TypeVar("Ground")
 Chunk = TypeVar("Chunk")
-Result = TypeVar("Result")
+TaskResult = TypeVar("TaskResult")
 
 
 def in_flight(chunks: int) -> int:
@@ -31,10 +31,10 @@ class Farm(Protocol):
 
     def each(
         self,
-        task: Callable[[Ground, Chunk, int], Result],
+        task: Callable[[Ground, Chunk, int], TaskResult],
         ground: Ground,
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Result]]:
+    ) -> Iterator[tuple[Chunk, TaskResult]]:
         """Run the task on each chunk; yield every chunk with its result, in any order.
 
         Parameters
@@ -96,7 +96,7 @@ class Inbox(Protocol):
         """Append words to a file of this reducer."""
         ...
 
-    def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
+    def read_words(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
         """Read words of a file from a place on until it ends or the array is full.
 
         Returns

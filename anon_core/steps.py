@@ -45,7 +45,7 @@ class Observer:
     def expects(self, steps: int | None) -> None:
         """Receive the greatest possible number of steps before the first, None where unknown."""
 
-    def advanced(self, records: int) -> None:
+    def report_records(self, records: int) -> None:
         """Receive, now and then, the number of records that the current step has finished."""
 
     def on_step(self, state: State) -> None:

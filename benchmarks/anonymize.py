@@ -17,8 +17,8 @@ def main(example, data):
     order = generator.permutation(table.records)
     print(f"records: {table.records}")
     print(f"features: {table.codebook.features}")
-    local.run(type(plan.maker)(max_iterations=2), table, order=order)  # compiles
-    masked, seconds, _ = timed(lambda: local.run(plan.maker, table, order=order))
+    local.run(type(plan.maker)(max_iterations=2), table, tie_order=order)  # compiles
+    masked, seconds, _ = timed(lambda: local.run(plan.maker, table, tie_order=order))
     print(f"anonymize_seconds: {seconds:.2f}")
     steps = len(masked.steps)
     print(f"iterations: {steps}")

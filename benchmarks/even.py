@@ -15,10 +15,10 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
-from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.attackers.attacks import tightest_rows
+from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import crowds
-from anon_core.measures.table.law import judge_law
 from anon_core.measures.table.utility import utility
 from anon_core.seating.chances import list_seats, seat_chances
 from anon_core.seating.matching import random_matching
@@ -162,7 +162,7 @@ def measure(name, table, draws):
 
 def made_by(prefix, maker, table, order):
     """Print what the rows of a method keep, and its seconds; return the rows and their cells."""
-    made, wall, _ = timed(lambda: local.run(maker, table, order=order))
+    made, wall, _ = timed(lambda: local.run(maker, table, tie_order=order))
     released = released_cells(made)
     kept = utility(table.codebook.ordinal, released)
     print(f"{prefix}.ncp: {kept.gcp:.5f}")

@@ -87,7 +87,7 @@ def main(methods, given):
 
 def measure(name, maker, table, order, given):
     clock = Clock()
-    made = local.run(maker, table, order=order, observer=clock, threads=given.threads)
+    made = local.run(maker, table, tie_order=order, observer=clock, threads=given.threads)
     begun, first, last = clock.times[0], clock.times[1], clock.times[given.k]
     partitions = len(maker.segments(table)) - 1
     spent = first - begun + (last - first) / partitions

@@ -16,7 +16,7 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
-from anon_core.seating.chances import FREE, list_seats, seat_chances
+from anon_core.seating.chances import UNLIMITED, list_seats, seat_chances
 from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE, set_limits
 from anon_core.seating.matching import draw_by_chances
@@ -79,7 +79,7 @@ def measure(name, table, draws):
         Adaptive(schedule="falling"),
         (np.random.default_rng(seed).permutation(n) for seed in (1, 2)),
     )
-    masked, again = (local.run(maker, table, order=order) for order in orders)
+    masked, again = (local.run(maker, table, tie_order=order) for order in orders)
     generator = np.random.default_rng(3)
 
     def draw(count):
@@ -101,8 +101,15 @@ def measure(name, table, draws):
     show(f"{name}.own", chances.of_own_row(), k)
     show(f"{name}.true", chances.of_true_row(), k)
     show(f"{name}.likeliest", chances.of_likeliest_row(), k)
-    for limits in ((SHARE, FREE), (3 * SHARE, FREE), (SHARE, SHARE), (3 * SHARE, 3 * SHARE)):
-        own, other = (f"{limit / SHARE:g}_over_k" if limit < FREE else "any" for limit in limits)
+    for limits in (
+        (SHARE, UNLIMITED),
+        (3 * SHARE, UNLIMITED),
+        (SHARE, SHARE),
+        (3 * SHARE, 3 * SHARE),
+    ):
+        own, other = (
+            f"{limit / SHARE:g}_over_k" if limit < UNLIMITED else "any" for limit in limits
+        )
         print(f"{name}.cannot_sit.own_{own}.others_{other}: {unseated(seats, limits):.4f}")
 
     seen = np.zeros(n)

@@ -11,7 +11,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from anon_core.measures.table.attacks import attack_as_insider, partial_linkage, tightest_rows
+from anon_core.measures.table.attackers.attacks import (
+    attack_as_insider,
+    partial_linkage,
+    tightest_rows,
+)
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds, records_per_row
 from anon_core.measures.table.diversity import measure_diversity

@@ -15,10 +15,10 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, Optimal
 from anon_core.engines import local
-from anon_core.measures.table.attacks import attack_as_insider, tightest_rows
+from anon_core.measures.table.attackers.attacks import attack_as_insider, tightest_rows
+from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, identical_rows
-from anon_core.measures.table.law import judge_law
 from anon_core.measures.table.utility import utility
 from anon_core.tables.loss import loss_table
 from benchmarks import released_cells, timed
@@ -85,7 +85,7 @@ LARGEST = {"flow": 1000, **{name: 5000 for name in OURS if "whole" in name}}
 def run(name, table, k, order):
     """Return the rows of a method."""
     if name in OURS:
-        return local.run(OURS[name], table, order=order)
+        return local.run(OURS[name], table, tie_order=order)
     return OTHERS[name](table, k)
 
 

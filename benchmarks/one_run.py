@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from anon_core.anonymizers import ANONYMIZERS, Adaptive
-from anon_core.anonymizers.adaptive.schedule import LARGE
+from anon_core.anonymizers.adaptive.schedule import WARM_START_RECORDS
 from anon_core.covers.named import COVERS
 from anon_core.engines import local
 from anon_core.errors import AnonymityError
@@ -54,7 +54,7 @@ def main(arguments):
     table = tables.table(arguments.set, arguments.records)
     describe(table)
     maker = settings(arguments)
-    few = LARGE if table.records >= LARGE else SMALL
+    few = WARM_START_RECORDS if table.records >= WARM_START_RECORDS else SMALL
     quick = dataclasses.replace(maker, max_iterations=2) if isinstance(maker, Adaptive) else maker
     local.run(quick, tables.cut(table, few))  # compiles
     print(f"stated_memory_MiB: {maker.memory(table) / 2**20:.0f}")
@@ -62,7 +62,7 @@ def main(arguments):
     clock = Clock()
     order = np.random.default_rng(1).permutation(table.records)
     masked, wall, processor = timed(
-        lambda: local.run(maker, table, order=order, threads=arguments.threads, observer=clock)
+        lambda: local.run(maker, table, tie_order=order, threads=arguments.threads, observer=clock)
     )
     print(f"seconds: {wall:.4g}")
     print(f"processor_seconds: {processor:.4g}")

@@ -16,7 +16,7 @@ from anon_core.anonymizers.adaptive import ranked as grouping
 from anon_core.anonymizers.adaptive.memory import rank_memory
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi import ranks
-from anon_core.engines.mpi.job import RESULT, read_job
+from anon_core.engines.mpi.job import RESULT_FILE, read_job
 from benchmarks import memory
 
 PHASES = {
@@ -25,10 +25,10 @@ PHASES = {
     "cover": (grouping, "spread_cover"),
     "list": (agreement, "first_agreeing"),
     "price": (agreement, "price_features"),
-    "show": (ranks.Ranks, "in_turn"),
-    "count": (ranks.Ranks, "batches"),
-    "share": (ranks.Ranks, "share"),
-    "deliver": (ranks.Ranks, "deliver"),
+    "show": (ranks.MpiRanks, "in_turn"),
+    "count": (ranks.MpiRanks, "batches"),
+    "share": (ranks.MpiRanks, "share"),
+    "deliver": (ranks.MpiRanks, "deliver"),
 }
 
 
@@ -58,7 +58,7 @@ def main(small, folder):
     seconds = time.perf_counter() - start
     held = world.allreduce(memory("VmHWM") - before, MPI.MAX)
     if world.rank == 0:
-        result = json.loads((folder / RESULT).read_text())
+        result = json.loads((folder / RESULT_FILE).read_text())
         iterations = len(result["steps"])
         print(f"seconds: {seconds:.4g}")
         print(f"iterations: {iterations}")

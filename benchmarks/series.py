@@ -51,7 +51,7 @@ def batch(table, people, method, demand, seed):
     part = table.at(people)
     part = replace(part, k=np.full(len(people), min(demand, len(people)), dtype=np.int32))
     generator = np.random.default_rng(seed)
-    made = local.run(METHODS[method], part, order=generator.permutation(len(people)))
+    made = local.run(METHODS[method], part, tie_order=generator.permutation(len(people)))
     seat = random_matching(made, lambda n: generator.integers(0, 2**32, n, dtype=np.uint32))
     released = released_cells(made)
     widths = np.array([attribute.levels - 1 for attribute in part.codebook.attributes])

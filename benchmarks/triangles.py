@@ -24,10 +24,14 @@ import numba
 import numpy as np
 
 from anon_core.engines.local import LocalFarm
-from anon_core.engines.shuffle import LEAST, FarmShuffle
+from anon_core.engines.shuffle import LEAST_MEMORY, FarmShuffle
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting
-from anon_core.measures.graph.triangles.mapreduce import MAPPERS, Method, list_triangles_by_shuffle
+from anon_core.measures.graph.triangles.mapreduce import (
+    MAPPERS,
+    MapReduceMethod,
+    list_triangles_by_shuffle,
+)
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from benchmarks import data_file, memory, timed
 from tasks.source.edges import read_edges
@@ -98,7 +102,7 @@ def shuffle(name, graph, reducers, share):
     """Print what each method sends; reducers hold a share of the graph's 8 bytes an edge."""
     whole = orient_edges(*graph)
     expected, m, n = counting.count_triangles(whole), whole.edges, whole.vertices
-    held = max(LEAST, int(8 * m * share))
+    held = max(LEAST_MEMORY, int(8 * m * share))
     words = held // 2 // 4
     print(f"{name}.edges: {m}")
     print(f"{name}.memory_of_a_reducer: {held}")
@@ -108,7 +112,7 @@ def shuffle(name, graph, reducers, share):
         print(f"{name}.{k}.ec_disk_words_of_a_reducer: {m * m / (k * words):.0f}")
         print(f"{name}.{k}.vc_disk_words_of_a_reducer: {m * m / (n * k):.0f}")
         print(f"{name}.{k}.rounds_or_buckets: {m / (k * words):.1f}")
-        for method in get_args(Method):
+        for method in get_args(MapReduceMethod):
             try:
                 one(f"{name}.{k}.{method}", whole, k, held, method, expected)
             except LimitError as refusal:

@@ -53,8 +53,10 @@ def main(records, rounds, threads):
     )
     local.run(Adaptive(weights="bits", max_iterations=1), table)  # compiles
     works = {
-        "ours": lambda: local.run(Adaptive(weights="bits"), table, order=order, threads=threads),
-        "falling": lambda: local.run(falling, table, order=order, threads=threads),
+        "ours": lambda: local.run(
+            Adaptive(weights="bits"), table, tie_order=order, threads=threads
+        ),
+        "falling": lambda: local.run(falling, table, tie_order=order, threads=threads),
         "faiss_binary": lambda: binary_pass(faiss, packed),
         "faiss_inner_product": lambda: inner_product_pass(faiss, floats),
     }

@@ -60,7 +60,7 @@ def main(records):
     maker = Adaptive(seats="even")
     local.run(maker, table.at(np.arange(200)))  # compiles
     order = np.random.default_rng(1).permutation(table.records)
-    made, seconds, _ = timed(lambda: local.run(maker, table, order=order))
+    made, seconds, _ = timed(lambda: local.run(maker, table, tie_order=order))
     with tempfile.TemporaryDirectory() as folder:
         frame.write_csv(Path(folder) / "source.csv")
         published(table, made).write_csv(Path(folder) / "ours.csv")

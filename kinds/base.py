@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.part import Part, Whole
+from anon_core.part import DataPart, Whole
 from anon_core.promise import Promise
 from kinds.section import PlanError
 from kinds.versions import Versions
@@ -181,7 +181,7 @@ class Kind(Protocol):
     def load(self, encoded: Stored) -> Data:
         """The encoded data as the anonymizer takes it."""
 
-    def part(self, data: Any, order: NDArray[Any]) -> Part:
+    def part(self, data: Any, order: NDArray[Any]) -> DataPart:
         """What of the data an anonymizer must work on; by default all of it.
 
         `order` decides ties; so it decides which of equal records need no work.

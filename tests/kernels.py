@@ -16,14 +16,14 @@ from typing import get_args
 import numpy as np
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, Obfuscate, Optimal, Smooth
-from anon_core.anonymizers.freeform.segments import Method
+from anon_core.anonymizers.freeform.segments import SegmentMethod
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.engines import local
 from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.discrepancy import estimate_discrepancy
 from anon_core.measures.graph.hops import path_lengths
 from anon_core.measures.graph.posteriors import compute_posteriors
@@ -42,7 +42,7 @@ from kinds.table import warm
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 
 FURTHER = (
-    *(Freeform(method=method, exchanges=False) for method in get_args(Method)),
+    *(Freeform(method=method, exchanges=False) for method in get_args(SegmentMethod)),
     Adaptive(cover="lse", max_iterations=2),
     Optimal(),
     KMember(),
@@ -113,7 +113,7 @@ def compile_graphs():
 def compile_measures_of_graphs():
     """Call those of the audit of a graph."""
     graph = tiny_graph()
-    edges = Edges(graph.u, graph.v, graph.p, graph.records)
+    edges = UncertainEdges(graph.u, graph.v, graph.p, graph.records)
     degrees = Degrees.of(edges)
     for knowledge in get_args(Knowledge):
         compute_posteriors(degrees, degrees, knowledge)
@@ -131,7 +131,7 @@ def compile_triangles():
     counting.per_vertex(whole, counting.per_edge(whole))
     expected.compute_expected_triangles(whole, p)
     expected.compute_triangle_variance(whole, p)
-    for method in get_args(mapreduce.Method):
+    for method in get_args(mapreduce.MapReduceMethod):
         with tempfile.TemporaryDirectory() as folder:
             mapreduce.list_triangles_by_shuffle(
                 whole, FarmShuffle(LocalFarm(), Path(folder), 2, 2**18), method

@@ -35,7 +35,7 @@ NUMBERS = "tests/anon_core/tables/test_number_levels.py"
 SECRECY = "tests/tasks/vault/test_secrecy.py"
 STORAGE = "tests/tasks/vault/test_storage.py"
 CROWDS = "tests/anon_core/measures/table/test_crowds.py"
-LAW = "tests/anon_core/measures/table/test_law.py"
+LAW = "tests/anon_core/measures/table/attackers/test_law.py"
 OF_PEOPLE = "tests/anon_core/seating/test_people.py"
 CORRUPTED = "tests/flows/test_corrupted_people.py"
 SMOOTH = "tests/anon_core/anonymizers/test_smooth.py"
@@ -87,10 +87,10 @@ MUTANTS = (
     ),
     Mutant(
         "even seats: the auditor passes chances above 1/k",
-        "anon_core/measures/table/law.py",
+        "anon_core/measures/table/attackers/law.py",
         "of_person, above = likeliest, most[kind] * k > size[kind] * shares",
         "of_person, above = likeliest, most[kind] * k > 2 * size[kind] * shares",
-        "tests/anon_core/measures/table/test_law.py",
+        "tests/anon_core/measures/table/attackers/test_law.py",
     ),
     Mutant(
         "exchanges: anybody may take the last seat",
@@ -102,8 +102,8 @@ MUTANTS = (
     Mutant(
         "demands: k = 1 needs no permission",
         "kinds/table/plan.py",
-        "if 1 in self.demand.stated and not self.allow_unprotected:",
-        "if 0 in self.demand.stated and not self.allow_unprotected:",
+        "if 1 in self.demand.constant_levels and not self.allow_unprotected:",
+        "if 0 in self.demand.constant_levels and not self.allow_unprotected:",
         "tests/flows/plan/test_plan.py",
     ),
     Mutant(
@@ -290,14 +290,14 @@ MUTANTS = (
     ),
     Mutant(
         "levels of groups: the auditor passes the number of two people",
-        "anon_core/measures/table/shared.py",
+        "anon_core/measures/table/codebook/shared.py",
         "own = sum(0 < number < least for number in holders)",
         "own = sum(2 < number < least for number in holders)",
         NUMBERS,
     ),
     Mutant(
         "levels of groups: the auditor passes groups of few people",
-        "anon_core/measures/table/shared.py",
+        "anon_core/measures/table/codebook/shared.py",
         "few=sum(number < least for number in people)",
         "few=0",
         NUMBERS,
@@ -318,7 +318,7 @@ MUTANTS = (
     ),
     Mutant(
         "people: the auditor's law counts record by record",
-        "anon_core/measures/table/law.py",
+        "anon_core/measures/table/attackers/law.py",
         "of_person, above = together[person] / shares, above | (together[person] * k > shares)",
         "of_person = together[person] / shares",
         CORRUPTED,
@@ -346,14 +346,14 @@ MUTANTS = (
     ),
     Mutant(
         "even seats: the auditor passes rows that a holder does not fit",
-        "anon_core/measures/table/law.py",
+        "anon_core/measures/table/attackers/law.py",
         "unfit=int((~fits_own_row(codes[:, first[of]], released, row)).sum()),",
         "unfit=0,",
         LAW,
     ),
     Mutant(
         "even seats: the auditor passes chances that do not sum to 1",
-        "anon_core/measures/table/law.py",
+        "anon_core/measures/table/attackers/law.py",
         "uneven=int(size[total != size * shares].sum()),",
         "uneven=0,",
         LAW,
@@ -388,7 +388,7 @@ MUTANTS = (
     ),
     Mutant(
         "levels of groups: the auditor counts records, not people",
-        "anon_core/measures/table/shared.py",
+        "anon_core/measures/table/codebook/shared.py",
         "who = None if persons is None else persons[given][rising]",
         "who = None",
         NUMBERS,
@@ -396,8 +396,8 @@ MUTANTS = (
     Mutant(
         "drift: the number of rows may change",
         "tasks/judging/drift.py",
-        "if not at_most(change, limits.rows):",
-        "if not at_most(change, 1.0):",
+        "if not is_at_most(change, limits.rows):",
+        "if not is_at_most(change, 1.0):",
         "tests/tasks/judging/test_drift.py",
     ),
     Mutant(
@@ -509,21 +509,21 @@ MUTANTS = (
     Mutant(
         "matrix: false entries are not counted",
         "anon_core/measures/matrix/smoothness.py",
-        "return int(self.members.sum()) - self.kept",
+        "return int(self.members.sum()) - self.true_entries",
         "return int(self.members.sum()) - int(self.members.sum())",
         SMOOTHNESS,
     ),
     Mutant(
         "matrix: false entries make up for missing ones",
         "anon_core/measures/matrix/smoothness.py",
-        "return self.entries - self.kept",
+        "return self.entries - self.true_entries",
         "return self.entries - int(self.members.sum())",
         SMOOTHNESS,
     ),
     Mutant(
         "matrix: the similarity does not count false entries",
         "anon_core/measures/matrix/smoothness.py",
-        "either = self.entries + self.created",
+        "either = self.entries + self.false_entries",
         "either = self.entries",
         SMOOTHNESS,
     ),
@@ -901,28 +901,28 @@ MUTANTS = (
     ),
     Mutant(
         "typed cells: members in any order",
-        "anon_core/measures/table/native.py",
+        "anon_core/measures/table/codebook/native.py",
         "all(low < high for low, high in pairwise(levels))",
         "all(low != high for low, high in pairwise(levels))",
         TYPED,
     ),
     Mutant(
         "typed cells: a member twice",
-        "anon_core/measures/table/native.py",
+        "anon_core/measures/table/codebook/native.py",
         "all(low < high for low, high in pairwise(levels))",
         "all(low <= high for low, high in pairwise(levels))",
         TYPED,
     ),
     Mutant(
         "typed cells: the auditor takes every level for unknown",
-        "anon_core/measures/table/native.py",
+        "anon_core/measures/table/codebook/native.py",
         "        return None  # every level: the cell is None",
         "        return ALL",
         TYPED,
     ),
     Mutant(
         "typed cells: the auditor takes a missing value with bounds",
-        "anon_core/measures/table/native.py",
+        "anon_core/measures/table/codebook/native.py",
         "return [0] if shift and low is None and high is None else []",
         "return [0] if shift else []",
         TYPED,
@@ -1125,10 +1125,10 @@ MUTANTS = (
     ),
     Mutant(
         "partial linkage: identical rows count once",
-        "anon_core/measures/table/attacks_kernels.py",
+        "anon_core/measures/table/attackers/attacks_kernels.py",
         "ones += times[first + w] * count_ones(words[w])",
         "ones += count_ones(words[w])",
-        "tests/anon_core/measures/table/test_attacks.py",
+        "tests/anon_core/measures/table/attackers/test_attacks.py",
     ),
 )
 

@@ -27,8 +27,9 @@ PARTICIPLES = """
 OTHERS = """
     seed need feed speed embed shed string ring spring ceiling
 """
-# Names that one role has in each of several rooms: commands, kinds of data, sections of a plan.
-PROTOCOLS = frozenset({"run", "arguments", "COMMAND", "build_suite"})
+# Names that one role has in each of several rooms: commands, kinds of data, sections of a plan,
+# modules that spread the work of an anonymizer (`Farmed`, `Ranked`).
+PROTOCOLS = frozenset({"run", "arguments", "COMMAND", "build_suite", "anonymize", "memory"})
 
 GOALS = {"one word": 0.35, "participle": 0.02, "shared": 0.04}
 

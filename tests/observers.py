@@ -12,7 +12,7 @@ class Seen(Observer):
     def expects(self, steps):
         self.expected.append(steps)
 
-    def advanced(self, records):
+    def report_records(self, records):
         self.records.append(records)
 
     def on_step(self, state):

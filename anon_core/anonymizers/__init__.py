@@ -23,7 +23,7 @@ ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
 NOTICES: dict[str, str] = {
     "smooth": "a patent may cover the method 'smooth': US 11,727,147 B2 (2023), US 12,164,673 B2 "
     "(2024). Have a person look who knows patents before you use the release; this is no legal "
-    "advice (docs/how-to/matrix.md). Said once for each plan",
+    "advice (docs/how-to/matrix.md). Said once for each plan"
 }
 
 __all__ = [

@@ -24,12 +24,12 @@ class Made(Protocol):
         ...
 
     @property
-    def kept(self) -> int:
+    def result_step(self) -> int:
         """Number of the step whose result this is."""
         ...
 
     def arrays(self) -> Arrays:
-        """All that the data's `made` needs to make this again."""
+        """All that the data's `restore_result` needs to make this again."""
         ...
 
 
@@ -41,24 +41,24 @@ class Data(Protocol):
         """Number of records n."""
         ...
 
-    def packed(self) -> tuple[Mapping[str, Any], Arrays]:
+    def pack_arrays(self) -> tuple[Mapping[str, Any], Arrays]:
         """A JSON document of shapes, without names or labels, and the arrays."""
         ...
 
     @classmethod
     def unpack_arrays(cls, document: Mapping[str, Any], arrays: Arrays) -> Self:
-        """The inverse of `packed`, without names and labels."""
+        """The inverse of `pack_arrays`, without names and labels."""
         ...
 
-    def made(self, arrays: Arrays, steps: tuple[Step, ...], kept: int) -> Made:
+    def restore_result(self, arrays: Arrays, steps: tuple[Step, ...], result_step: int) -> Made:
         """What an anonymizer made of this data, from the arrays of `Made.arrays`."""
         ...
 
 
-Taken_contra = TypeVar("Taken_contra", bound=Data, contravariant=True)
+_Taken_contra = TypeVar("_Taken_contra", bound=Data, contravariant=True)
 
 
-class Anonymizer(Protocol[Taken_contra]):
+class Anonymizer(Protocol[_Taken_contra]):
     """A frozen, keyword-only dataclass of settings, checked at birth.
 
     Attributes
@@ -95,7 +95,7 @@ class Anonymizer(Protocol[Taken_contra]):
         """See above; most methods state a constant."""
         ...
 
-    def admit(self, data: Taken_contra) -> None:
+    def admit(self, data: _Taken_contra) -> None:
         """Refuse demands or sizes before any work.
 
         Raises
@@ -104,15 +104,15 @@ class Anonymizer(Protocol[Taken_contra]):
         """
         ...
 
-    def memory(self, data: Taken_contra) -> int:
+    def memory(self, data: _Taken_contra) -> int:
         """Bytes that `anonymize` holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        data: Taken_contra,
+        data: _Taken_contra,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -121,7 +121,7 @@ class Anonymizer(Protocol[Taken_contra]):
         Parameters
         ----------
         data : Data
-        order : int64 (n,), optional
+        tie_order : int64 (n,), optional
             Order of the records that decides ties (first wins); as given if None. A secret order
             keeps a reader of the source from repeating the run.
         observer : Observer, optional
@@ -153,17 +153,17 @@ class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
 class Farmed(Protocol):
     """A module that spreads an anonymizer's work over a farm: what `engines["dask"]` names."""
 
-    def memory(self, maker: Any, data: Any) -> int:
+    def memory(self, anonymizer: Any, data: Any) -> int:
         """Bytes that the process that asks, or a worker, holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        maker: Any,
+        anonymizer: Any,
         data: Any,
         farm: Farm,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -174,17 +174,17 @@ class Farmed(Protocol):
 class Ranked(Protocol):
     """A module that spreads an anonymizer's work over ranks: what `engines["mpi"]` names."""
 
-    def memory(self, maker: Any, data: Any, *, ranks: int, threads: int) -> int:
+    def memory(self, anonymizer: Any, data: Any, *, ranks: int, threads: int) -> int:
         """Bytes that any rank holds at most beyond the data."""
         ...
 
     def anonymize(
         self,
-        maker: Any,
+        anonymizer: Any,
         data: Any,
         ranks: Ranks,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> Made:
@@ -197,6 +197,6 @@ class Ranked(Protocol):
         """
         ...
 
-    def share(self, arrays: Arrays, order: NDArray[np.int64], ranks: Ranks) -> Arrays:
+    def share(self, arrays: Arrays, tie_order: NDArray[np.int64], ranks: Ranks) -> Arrays:
         """What this rank resumes with from one part of a state, whichever rank wrote the part."""
         ...

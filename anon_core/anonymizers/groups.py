@@ -11,7 +11,7 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
-GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
+_GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
 
 
 def mask_groups(
@@ -50,14 +50,14 @@ def mask_groups(
     figures = compute_hidden_figures(data, hidden, weights)
     step = Step(1, {**figures, "classes": int(group.max()) + 1})
     if resume is None:
-        observer.advanced(data.records)
-        observer.on_step(State({GROUP: group}, (step,)))
+        observer.report_records(data.records)
+        observer.on_step(State({_GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 
 
 def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
-    group = state.arrays.get(GROUP)
+    group = state.arrays.get(_GROUP)
     if (
         len(state.steps) != 1
         or group is None
@@ -73,18 +73,18 @@ def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
 
 def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return what the rows of each group hide, uint64 (n, words), the same for all its members."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    permutation = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[permutation], prepend=-1))
     number = np.cumsum(np.bincount(starts, minlength=len(group))) - 1
-    bits = table.bits[order]
+    bits = table.bits[permutation]
     bits ^= bits[starts][number]
     union = np.bitwise_or.reduceat(bits, starts)
     for attribute, blank in enumerate(table.blank):
         if blank.any():
             mask = cell_mask(table.codebook, attribute)
-            union[np.logical_or.reduceat(blank[order], starts)] |= mask
+            union[np.logical_or.reduceat(blank[permutation], starts)] |= mask
     hidden = bits  # its room is free
-    hidden[order] = union[number]
+    hidden[permutation] = union[number]
     return hidden
 
 

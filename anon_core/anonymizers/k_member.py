@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
-from anon_core.anonymizers.k_member_kernels import Links, grow_groups, place_rest
-from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
+from anon_core.anonymizers.k_member_kernels import GroupDemands, fill_groups, grow_groups
+from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
@@ -48,7 +48,7 @@ class KMember:
     Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007.
     """
 
-    weights: Weights = "columns"
+    weights: WeightRule = "columns"
 
     kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
@@ -63,7 +63,7 @@ class KMember:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records."""
@@ -82,7 +82,7 @@ class KMember:
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
@@ -91,7 +91,7 @@ class KMember:
         weights, least = feature_weights(data.codebook, self.weights), int(data.k.max(initial=1))
 
         def find() -> NDArray[np.int64]:
-            places = np.arange(data.records) if order is None else order
+            places = np.arange(data.records) if tie_order is None else tie_order
             group = np.empty(data.records, dtype=np.int64)
             group[places] = group_records(data.at(places), weights[0], least)
             return group
@@ -115,30 +115,30 @@ def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> 
     grow_groups(rows, *layout, links, least, group)
     if table.pasts is not None:
         group = _drop_short(group, table.pasts, links.need, least)
-    order = np.argsort(group, kind="stable")
-    members = order[(group < 0).sum() :]
+    permutation = np.argsort(group, kind="stable")
+    members = permutation[(group < 0).sum() :]
     first = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
-    place_rest(rows, *layout, links, members, first, group)
+    fill_groups(rows, *layout, links, members, first, group)
     return group
 
 
-def _link_records(table: BinaryTable, price: int) -> Links:
+def _link_records(table: BinaryTable, price: int) -> GroupDemands:
     """What earlier rows demand of groups; nothing where no record had a row."""
     none = np.zeros(table.records, dtype=np.int64)
     pasts = Pasts.of_values(none) if table.pasts is None else table.pasts
     record = np.arange(table.records)
-    order = np.argsort(pasts.values, kind="stable")
+    permutation = np.argsort(pasts.values, kind="stable")
     values = 1 + int(max(pasts.value.max(initial=0), pasts.values.max(initial=0)))
     ways = np.minimum(pasts.ways, table.k[pasts.record])  # more are not needed
     own = np.minimum(pasts.ways_with(record, pasts.value), table.k)
-    return Links(
+    return GroupDemands(
         pasts.value,
         pasts.start,
         pasts.values,
         ways,
-        np.searchsorted(pasts.values[order], np.arange(values + 1)),
-        pasts.record[order],
-        ways[order],
+        np.searchsorted(pasts.values[permutation], np.arange(values + 1)),
+        pasts.record[permutation],
+        ways[permutation],
         own,
         np.where(np.diff(pasts.start) > 0, table.k, 0).astype(np.int64),
         np.int64(price),

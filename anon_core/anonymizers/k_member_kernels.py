@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel
 
 
-class Links(NamedTuple):
+class GroupDemands(NamedTuple):
     """What earlier rows of each record demand of its group.
 
     Attributes
@@ -178,7 +178,7 @@ def grow_groups(
 
 
 @kernel
-def place_rest(
+def fill_groups(
     rows, starts, bit_starts, ordinal, bit_weight, links, members, first, group
 ):  # members: the records by group; those of group g are members[first[g] : first[g + 1]]
     """Give each record without a group to the one that then loses least, the first of equals.

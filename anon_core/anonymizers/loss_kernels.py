@@ -9,10 +9,10 @@ from anon_core.jit.kernel import inlined, kernel
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
-NEVER = np.int64(2**62)  # more than anything loses
+PROHIBITIVE_LOSS = np.int64(2**62)  # more than anything loses
 
 
-class Cells(NamedTuple):
+class LevelCells(NamedTuple):
     """The levels of records, and those that each row (or group) allows so far.
 
     Attributes
@@ -41,7 +41,7 @@ class Cells(NamedTuple):
     first: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: BinaryTable, loss: LossTable) -> "Cells":
+    def of(cls, table: BinaryTable, loss: LossTable) -> "LevelCells":
         """One row for each record, which allows the record's levels only."""
         book, n = table.codebook, table.records
         codes = np.ascontiguousarray(table.codes.T)

@@ -10,14 +10,14 @@ from anon_core.search.dissimilarity import integer_weights
 from anon_core.tables.loss import loss_table
 from anon_core.tables.records import Codebook
 
-Weights = Literal["columns", "cells", "bits"]
+WeightRule = Literal["columns", "cells", "bits"]
 # Part of the heaviest column's weight. A column lighter by more than 2^24 weighs 1 anyhow.
-LEAST_SHARE = 2.0**-200
+_LEAST_SHARE = 2.0**-200
 
 
 def check_weights(weights: str) -> None:
-    """Refuse a name that is none of `Weights`."""
-    if weights not in get_args(Weights):
+    """Refuse a name that is none of `WeightRule`."""
+    if weights not in get_args(WeightRule):
         raise InputError("weights must be 'columns', 'cells' or 'bits'")
 
 
@@ -45,7 +45,7 @@ def feature_weights(
     """
     own = np.array([a.weight for a in book.attributes])
     # Scale by a power of two: it changes no digit, and no later sum or quotient overflows.
-    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
+    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), _LEAST_SHARE)
     if loss == "rank":
         levels = [max(1, a.levels - 1) for a in book.attributes]
         share = own / ([1] * len(own) if weights == "bits" else levels)

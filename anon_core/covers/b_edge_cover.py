@@ -14,7 +14,7 @@ from anon_core.errors import InfeasibleError
 from anon_core.search.nearest import Neighbours
 from anon_core.tables.records import Edges
 
-KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
+_KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
 
 
 def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
@@ -44,6 +44,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     most twice the optimum. On the b-nearest closure of a complete graph the cover is the one that
     MCE returns on the complete graph (docs/theory.md). Time is O(m log m), memory O(m).
     """
+    # A vertex can spare its degree less b(v); reverse delete counts down from that.
     spare = -b.astype(np.int64)
     count_edges(edges.u, edges.v, spare)
     if (spare < 0).any():
@@ -51,19 +52,20 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
             f"{int((spare < 0).sum())} vertices have fewer edges than they need; "
             "add edges or lower b"
         )
-    rest = in_order(edges)
+    rest = sort_edges(edges)
     begin = reverse_delete(rest.u, rest.v, rest.weight, spare)
     return Edges(rest.u[begin:], rest.v[begin:], rest.weight[begin:])
 
 
-def in_order(edges: Edges) -> Edges:
+def sort_edges(edges: Edges) -> Edges:
     """Sort the edges by (weight, u, v) in their own arrays: fresh memory would take time."""
     width = int(edges.v.max(initial=0)).bit_length()
-    if int(edges.weight.max(initial=0)).bit_length() + 2 * width > KEY_BITS:
+    if int(edges.weight.max(initial=0)).bit_length() + 2 * width > _KEY_BITS:
         order = np.lexsort((edges.v, edges.u, edges.weight))
         for column in (edges.u, edges.v, edges.weight):
             column[:] = column[order]
         return edges
+    # One number holds weight, u and v, so that its order is that of the three.
     keys = np.empty(len(edges), dtype=np.int64)
     pack_edges(edges.u, edges.v, edges.weight, width, keys)
     keys.sort()  # many times as fast as a sort of indices

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.covers.b_edge_cover import in_order
+from anon_core.covers.b_edge_cover import sort_edges
 from anon_core.covers.lse_kernels import choose_subdominant
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
@@ -64,6 +64,8 @@ def subdominant_edges(
         )
         parts.append(chosen[:, :size].copy())
         left = np.flatnonzero(need)
+        # Need only falls. A list among those in need grows shorter, and is made anew before it
+        # ends.
         stale = stalled | _nearly_used_up(heads, eager, need, b)
         wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(
             np.int32
@@ -72,7 +74,7 @@ def subdominant_edges(
         heads, eager = _replace_stale_lists(
             heads, eager, _append_guards(found, len(left) - 1), stale, left
         )
-    return in_order(Edges(*np.concatenate(parts, axis=1)))
+    return sort_edges(Edges(*np.concatenate(parts, axis=1)))
 
 
 def _nearest_among(

@@ -4,7 +4,7 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel
 
-STALLED, FORWARD, MUTUAL = 0, 1, 2  # kinds of a vertex's best edge, see `best_edge`
+_STALLED, _FORWARD, _MUTUAL = 0, 1, 2  # kinds of a vertex's best edge, see `best_edge`
 
 
 @kernel
@@ -22,14 +22,15 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
     # eager (2, entries): vertices in need and costs, ascending
     """The edge of least effective weight at v, as (kind, other end, cost).
 
-    Effective weights are doubled: a saturated other end makes it twice the cost (FORWARD), one in
-    need the cost (MUTUAL). STALLED: the list of vertices in need is exhausted.
+    Effective weights are doubled: a saturated other end makes it twice the cost (_FORWARD), one in
+    need the cost (_MUTUAL). _STALLED: the list of vertices in need is exhausted.
     """
     start = indptr[v]
     count = indptr[v + 1] - start - need[v]
     while has_partner(partners, start, count, vertex[first[v]]):
         first[v] += 1
     x, whole = vertex[first[v]], cost[first[v]]
+    # Keys (effective weight, other end) order the edges of a vertex strictly.
     alone = (np.int64(2 * whole) << 32) | np.int64(x)
     at, end = heads[0, v], heads[1, v]
     while at < end and (
@@ -39,13 +40,13 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
     heads[0, v] = at
     if at < end:
         if (np.int64(eager[1, at]) << 32) | np.int64(eager[0, at]) <= alone:
-            return MUTUAL, eager[0, at], eager[1, at]
-        return FORWARD, x, whole
+            return _MUTUAL, eager[0, at], eager[1, at]
+        return _FORWARD, x, whole
     # The guard: all vertices in need before it were seen.
     last = (np.int64(eager[1, end]) << 32) | np.int64(eager[0, end])
     if alone <= last:
-        return FORWARD, x, whole
-    return STALLED, x, whole
+        return _FORWARD, x, whole
+    return _STALLED, x, whole
 
 
 @kernel
@@ -69,22 +70,23 @@ def choose_subdominant(need, indptr, vertex, cost, first, partners, heads, eager
             if need[v] == 0:
                 length -= 1
                 continue
-            kind, x, weight = STALLED, 0, 0
+            kind, x, weight = _STALLED, 0, 0
             if not waiting[v]:
                 kind, x, weight = best_edge(
                     v, need, indptr, vertex, cost, first, partners, heads, eager
                 )
-                stalled[v] = kind == STALLED
-            if kind == STALLED:
+                stalled[v] = kind == _STALLED
+            if kind == _STALLED:
                 waiting[chain[:length]] = True
                 length = 0
-            elif kind == MUTUAL and (length < 2 or chain[length - 2] != x):
+            elif kind == _MUTUAL and (length < 2 or chain[length - 2] != x):
+                # v prefers x; whether x prefers v is seen when x is looked at.
                 chain[length] = x
                 length += 1
             else:
                 partners[indptr[v + 1] - need[v]] = x
                 need[v] -= 1
-                if kind == MUTUAL:
+                if kind == _MUTUAL:
                     partners[indptr[x + 1] - need[x]] = v
                     need[x] -= 1
                     # The chain up to here still holds best edges; v will start one of its own.

@@ -13,7 +13,7 @@ from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, search_memory
 from anon_core.tables.records import Edges
 
-Finder = Callable[[Dissimilarity, NDArray[np.uint16], NDArray[np.int32], Neighbours], Edges]
+_Finder = Callable[[Dissimilarity, NDArray[np.uint16], NDArray[np.int32], Neighbours], Edges]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Cover:
         Whether ranks that each see a part of the lists can find it, too.
     """
 
-    find: Finder
+    find: _Finder
     memory: Callable[[NDArray[np.int32]], int]
     most_vertices: int | None = None
     spread: bool = False

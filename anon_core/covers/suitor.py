@@ -26,7 +26,7 @@ from anon_core.spread import Messages, Ranks
 from anon_core.tables.records import Edges
 
 # About how many messages are in transit at a time. One rank may receive all of them.
-AT_ONCE = 2**20
+MESSAGES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def build_adjacency(
             fill,
             key,
         )
+    # Own lists ascend already. What other vertices add from here on is sorted at the end.
     middle = fill.copy()
     for first, stop, messages in _cut_vertex_ranges(ranks, size):
         enter_messages(
@@ -94,7 +95,7 @@ def _cut_vertex_ranges(
     the messages of all ranks to those few at once.
     """
     ends = np.cumsum(size)
-    chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // AT_ONCE
+    chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // MESSAGES_AT_ONCE
     borders = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)[1:-1], side="right")
     ranges = list(pairwise([0, *borders.tolist(), ranks.vertices]))
     begin = ranks.rank * chunks // ranks.size
@@ -120,6 +121,7 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     edges : Adjacency
     b : int32 (n,)
     """
+    # An edge may go while both ends keep b(v): at most degree - b(v) edges of a vertex are deleted.
     room = (np.diff(edges.start) - b[ranks.low : ranks.high]).astype(np.int64)
     suitors = Suitors(
         start=edges.start,
@@ -131,10 +133,11 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
         wanting=room.copy(),
         suitor=np.zeros(len(edges.key), dtype=np.bool_),
     )
-    inbox, share = np.empty((0, 3), dtype=np.int32), 1 + AT_ONCE // ranks.size
+    inbox, share = np.empty((0, 3), dtype=np.int32), 1 + MESSAGES_AT_ONCE // ranks.size
     while True:
         outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)
         sent, more = answer_messages(inbox, ranks.low, suitors, outbox)
+        # The sum is the same on all ranks, so all stop in the same round.
         if not ranks.total(np.array([sent + more])).any():
             break
         inbox = ranks.deliver(outbox[:sent])

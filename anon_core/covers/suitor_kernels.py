@@ -1,7 +1,7 @@
 """The b-Suitor on the vertices of one rank: adjacency, proposals, annulments, resulting cover.
 
 A rank owns the vertices low .. low + m - 1. Messages are int32 (count, 3): a vertex of the
-receiver, another vertex, and E of their edge. E = ANNUL means that one proposal of the first
+receiver, another vertex, and E of their edge. E = _ANNUL means that one proposal of the first
 vertex was refused or annulled.
 """
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-ANNUL = -1
-OTHER = 0xFFFFFFFF  # mask of the lower half of a key: the other end
+_ANNUL = -1
+_OTHER = 0xFFFFFFFF  # mask of the lower half of a key: the other end
 
 
 class Suitors(NamedTuple):
@@ -128,18 +128,19 @@ def receive_proposal(i, offer, start, key, room, held, lightest, suitor):
     Returns the vertex whose proposal is refused or annulled, or -1 if there is none.
     """
     if room[i] <= 0:
-        return np.int64(offer & OTHER)
+        return np.int64(offer & _OTHER)
     slot = start[i] + np.searchsorted(key[start[i] : start[i + 1]], offer)
     if held[i] < room[i]:
         suitor[slot] = True
         held[i] += 1
         return np.int64(-1)
+    # Later suitors are heavier than the one they replace, so the lightest only moves up.
     while not suitor[lightest[i]]:
         lightest[i] += 1
     if slot < lightest[i]:
-        return np.int64(offer & OTHER)
+        return np.int64(offer & _OTHER)
     suitor[lightest[i]], suitor[slot] = False, True
-    return np.int64(key[lightest[i]] & OTHER)
+    return np.int64(key[lightest[i]] & _OTHER)
 
 
 @kernel
@@ -162,15 +163,18 @@ def answer_messages(inbox, low, suitors, outbox):  # inbox, outbox: messages
     pile, piled, height = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.bool_), 0
     for index in range(len(inbox)):
         i = inbox[index, 0] - low
-        if inbox[index, 2] == ANNUL:
+        if inbox[index, 2] == _ANNUL:
+            # The proposal fell: the vertex proposes its next lighter edge.
             wanting[i] += 1
             continue
         offer = (np.int64(inbox[index, 2]) << 32) | np.int64(inbox[index, 1])
+        # Proposals are made from the heaviest edge down. The total order of keys makes the matching
+        # that all orders of messages end in the same.
         refused = receive_proposal(i, offer, start, key, room, held, lightest, suitor)
         if low <= refused < low + m:
             wanting[refused - low] += 1
         elif refused >= 0:
-            outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = refused, low + i, ANNUL
+            outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = refused, low + i, _ANNUL
             sent += 1
     for i in range(m):
         if wanting[i] > 0:
@@ -187,7 +191,7 @@ def answer_messages(inbox, low, suitors, outbox):  # inbox, outbox: messages
         edge = key[following[i]]
         following[i] -= 1
         wanting[i] -= 1
-        u = edge & OTHER
+        u = edge & _OTHER
         if not low <= u < low + m:
             outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = u, low + i, edge >> 32
             sent += 1
@@ -201,7 +205,7 @@ def answer_messages(inbox, low, suitors, outbox):  # inbox, outbox: messages
                 pile[height], piled[refused - low] = refused - low, True
                 height += 1
         elif refused >= 0:
-            outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = refused, u, ANNUL
+            outbox[sent, 0], outbox[sent, 1], outbox[sent, 2] = refused, u, _ANNUL
             sent += 1
     return sent, height > 0
 
@@ -213,7 +217,7 @@ def collect_cover_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
     m, count = len(suitors.room), 0
     for i in range(m):
         for slot in range(start[i], start[i + 1]):
-            other = key[slot] & OTHER
+            other = key[slot] & _OTHER
             if not suitor[slot] and (other > low + i or other < low):
                 u[count], v[count] = min(other, low + i), max(other, low + i)
                 weight[count] = key[slot] >> 32

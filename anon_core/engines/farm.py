@@ -22,29 +22,29 @@ from anon_core.build import hash_packages
 from anon_core.engines.local import check_memory, threads_set
 from anon_core.engines.spreading import load_dask_module
 from anon_core.errors import ClusterError
-from anon_core.spread import Chunk, Ground, Result
+from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
 
-ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
-LOOK = 1.0  # seconds between two looks at the list of workers
+_ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
+_LOOK = 1.0  # seconds between two looks at the list of workers
 PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be starting
 UNSEEN: dict[str, list[str]] = {  # no web pages about a cluster of this machine
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-CONFIGURATION = {
+_CONFIGURATION = {
     **UNSEEN,
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # chunks carry arrays
     # Dask would undo a broadcast in a cluster of this machine.
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
 }
-DYING = (
+_DYING = (
     "Dask workers die again and again of the same blocks of records; give them more memory, "
     "then run again"
 )
-NOBODY = "the Dask cluster has no worker; start some, then run again"
-GONE = "the Dask cluster is gone; start it, then run again"
+_NOBODY = "the Dask cluster has no worker; start some, then run again"
+_GONE = "the Dask cluster is gone; start it, then run again"
 
 
 def run(
@@ -53,7 +53,7 @@ def run(
     *,
     scheduler: str | None = None,
     workers: int = 2,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -70,7 +70,7 @@ def run(
         and ended.
     workers : int
         Processes of the cluster that is started, at least 1.
-    order, observer, resume
+    tie_order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
         Of this process, and in all of the workers that it starts; 0 takes all that numba offers.
@@ -98,7 +98,7 @@ def run(
         with connect_client(scheduler, own, max(1, all_threads // max(1, own))) as client:
             farm = DaskFarm(client)
             return spread.anonymize(
-                anonymizer, data, farm, order=order, observer=observer, resume=resume
+                anonymizer, data, farm, tie_order=tie_order, observer=observer, resume=resume
             )
 
 
@@ -110,10 +110,10 @@ class DaskFarm:
 
     def each(
         self,
-        task: Callable[[Ground, Chunk, int], Result],
+        task: Callable[[Ground, Chunk, int], TaskResult],
         ground: Ground,
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Result]]:
+    ) -> Iterator[tuple[Chunk, TaskResult]]:
         """Run the task on each chunk; see `Farm.each`."""
         client, left, idle = self._client, dict(enumerate(chunks)), 0
         while left:
@@ -122,27 +122,29 @@ class DaskFarm:
                 for number, result in _run_round(client, task, ground, left):
                     yield left.pop(number), result
             except KilledWorker:
-                raise ClusterError(DYING) from None
+                raise ClusterError(_DYING) from None
             except (CancelledError, OSError):
                 # The ground was lost with the last worker that held it, or a connection broke.
                 if client.status != "running":
-                    raise ClusterError(GONE) from None
+                    raise ClusterError(_GONE) from None
                 idle = idle + 1 if len(left) == before else 0
-                if idle == ATTEMPTS:
-                    raise ClusterError(DYING) from None
+                if idle == _ATTEMPTS:
+                    raise ClusterError(_DYING) from None
 
 
-def _run_task(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
+def _run_task(
+    task: Callable[[Ground, Chunk, int], TaskResult], ground: Ground, chunk: Chunk
+) -> TaskResult:
     """Run a task on a worker, which runs as many at a time as it has threads."""
     return task(ground, chunk, get_worker().state.nthreads)
 
 
 def _run_round(
     client: Client,
-    task: Callable[[Ground, Chunk, int], Result],
+    task: Callable[[Ground, Chunk, int], TaskResult],
     ground: Ground,
     left: Mapping[int, Chunk],
-) -> Iterator[tuple[int, Result]]:
+) -> Iterator[tuple[int, TaskResult]]:
     """Send the ground and the chunks that are left; yield numbers and results of chunks."""
     place, name = _send_ground(client, ground), f"crowdcover-{uuid4().hex}"
     futures = {
@@ -169,7 +171,7 @@ def _send_ground(client: Client, ground: Any) -> Future[Any]:
 
 def _describe_absence(client: Client) -> str:
     """Return why no worker answers."""
-    return NOBODY if client.status == "running" else GONE
+    return _NOBODY if client.status == "running" else _GONE
 
 
 def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[Any]]:
@@ -178,9 +180,9 @@ def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[An
     while True:
         try:
             with client.as_current():
-                return set(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
+                return set(wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED").done)
         except TimeoutError:
-            alone = 0 if client.scheduler_info()["workers"] else alone + LOOK
+            alone = 0 if client.scheduler_info()["workers"] else alone + _LOOK
             if alone >= PATIENCE:
                 raise ClusterError(_describe_absence(client)) from None
 
@@ -188,7 +190,7 @@ def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[An
 @contextmanager
 def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
     """Yield a client of a running cluster, or of one that is started and ended here."""
-    with dask.config.set(CONFIGURATION), ExitStack() as stack:
+    with dask.config.set(_CONFIGURATION), ExitStack() as stack:
         try:
             cluster = scheduler or stack.enter_context(
                 LocalCluster(**of_this_machine(workers, threads))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
 from anon_core.errors import LimitError
-from anon_core.spread import Chunk, Ground, Result
+from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
 
 
@@ -18,7 +18,7 @@ def run(
     anonymizer: Anonymizer[Any],
     data: Data,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -31,7 +31,7 @@ def run(
     anonymizer : Anonymizer
     data : Data
         Of the anonymizer's kind.
-    order, observer, resume
+    tie_order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
         0 takes all that numba offers.
@@ -54,7 +54,7 @@ def run(
     with threads_set(threads):
         anonymizer.admit(data)
         check_memory(anonymizer.memory(data), data, memory)
-        return anonymizer.anonymize(data, order=order, observer=observer, resume=resume)
+        return anonymizer.anonymize(data, tie_order=tie_order, observer=observer, resume=resume)
 
 
 @contextmanager
@@ -84,22 +84,17 @@ class LocalFarm:
 
     def each(
         self,
-        task: Callable[[Ground, Chunk, int], Result],
+        task: Callable[[Ground, Chunk, int], TaskResult],
         ground: Ground,
         chunks: Sequence[Chunk],
-    ) -> Iterator[tuple[Chunk, Result]]:
+    ) -> Iterator[tuple[Chunk, TaskResult]]:
         """Run the task on each chunk; see `Farm.each`."""
         for chunk in chunks:
             yield chunk, task(ground, chunk, numba.get_num_threads())
 
 
 def check_memory(
-    need: int,
-    data: Data,
-    memory: int | None,
-    *,
-    where: str = "",
-    instead: str = "use less data",
+    need: int, data: Data, memory: int | None, *, where: str = "", instead: str = "use less data"
 ) -> None:
     """Raise LimitError where data needs more bytes than are allowed."""
     if memory is not None and need > memory:

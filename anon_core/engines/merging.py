@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from anon_core.engines.shuffle_kernels import gather_values
 from anon_core.spread import Pairs
 
-WORD = 4  # bytes
-HEADS = 4  # a quarter of a block is for keys and lengths
-CODE = 2**8  # more than there are channels
+_WORD = 4  # bytes
+_HEADS = 4  # a quarter of a block is for keys and lengths
+_CODE = 2**8  # more than there are channels
 
 
 class Segment(NamedTuple):
@@ -30,12 +30,12 @@ class Segment(NamedTuple):
     @property
     def first(self) -> int:
         """The least code: codes ascend by key, then by channel."""
-        return self.least * CODE + self.channel
+        return self.least * _CODE + self.channel
 
     @property
     def last(self) -> int:
         """The greatest code."""
-        return self.greatest * CODE + self.channel
+        return self.greatest * _CODE + self.channel
 
 
 def merge_segments(
@@ -85,7 +85,7 @@ def _join_parts(parts: Sequence["_Part"]) -> tuple[NDArray[np.uint8], Pairs]:
         begin, out = np.empty_like(start), np.empty_like(word)
         gather_values(order, start, word, begin, out)
         code, start, word = code[order], begin, out
-    return (code % CODE).astype(np.uint8), Pairs((code // CODE).astype(np.int32), start, word)
+    return (code % _CODE).astype(np.uint8), Pairs((code // _CODE).astype(np.int32), start, word)
 
 
 class _Part(NamedTuple):
@@ -135,19 +135,21 @@ class _Reader:
     def _read(self) -> None:
         """Read as many pairs as fit, at least one."""
         path, channel, offset, pairs, *_ = self.segment
-        at_once = max(1, self.memory // HEADS // (4 * WORD))
+        at_once = max(1, self.memory // _HEADS // (4 * _WORD))
         with path.open("rb", buffering=0) as file:
-            file.seek(offset + WORD * (pairs + self.done))
+            file.seek(offset + _WORD * (pairs + self.done))
             count = min(at_once, pairs - self.done)
             lengths = np.fromfile(file, dtype=np.int32, count=count)
             ends = np.cumsum(lengths, dtype=np.int64)
-            fit = int(np.searchsorted(ends, (self.memory - self.memory // HEADS) // WORD, "right"))
+            fit = int(
+                np.searchsorted(ends, (self.memory - self.memory // _HEADS) // _WORD, "right")
+            )
             count = max(1, fit)
-            file.seek(offset + WORD * self.done)
+            file.seek(offset + _WORD * self.done)
             key = np.fromfile(file, dtype=np.int32, count=count)
-            file.seek(offset + WORD * (2 * pairs + self.told))
+            file.seek(offset + _WORD * (2 * pairs + self.told))
             self.word = np.fromfile(file, dtype=np.int32, count=int(ends[count - 1]))
         self.lengths = lengths[:count].copy()
-        self.code = key.astype(np.int64) * CODE + channel
+        self.code = key.astype(np.int64) * _CODE + channel
         self.done += count
         self.told += int(ends[count - 1])

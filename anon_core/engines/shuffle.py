@@ -27,12 +27,12 @@ from anon_core.engines.shuffle_kernels import gather_values
 from anon_core.errors import LimitError
 from anon_core.spread import Farm, Job, Pairs, Traffic
 
-WORD = 4  # bytes
-HEAD = 8  # bytes of a pair beside its words: key and length
-BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
-LEAST = 2**16  # bytes of memory that a reducer needs for blocks and buffers
-OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
-Told = Callable[[str, int, int], None]
+_WORD = 4  # bytes
+_HEAD = 8  # bytes of a pair beside its words: key and length
+_BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
+LEAST_MEMORY = 2**16  # bytes of memory that a reducer needs for blocks and buffers
+_OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
+_Told = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class FarmShuffle:
     folder: Path
     reducers: int
     memory: int
-    told: Told | None = None
+    told: _Told | None = None
 
     def run(
         self, job: Job, pieces: Iterable[Any], take: Callable[[NDArray[np.int32]], None]
@@ -76,8 +76,8 @@ class FarmShuffle:
         """
         if self.reducers < 1:
             raise LimitError("a shuffle needs at least 1 reducer")
-        if self.memory < LEAST:
-            raise LimitError(f"a reducer needs at least {LEAST} bytes of memory")
+        if self.memory < LEAST_MEMORY:
+            raise LimitError(f"a reducer needs at least {LEAST_MEMORY} bytes of memory")
         with _make_private_folder(self.folder) as folder:
             ground = _Ground(job, folder, self.reducers, self.memory)
             stored = [ground.store(number, piece) for number, piece in enumerate(pieces)]
@@ -140,7 +140,7 @@ class _Ground:
         with (self.folder / f"piece-{piece.number}").open("rb") as file:
             return pickle.load(file)  # noqa: S301 - see above
 
-    def sent(self, mapper: int) -> Path:
+    def locate_outbox(self, mapper: int) -> Path:
         return self.folder / f"map-{mapper}"
 
     def answer(self, reducer: int) -> Path:
@@ -173,7 +173,7 @@ class _Table(NamedTuple):
     def add_to(self, pairs: NDArray[np.int64], sent: NDArray[np.int64]) -> None:
         """Add to int64 (channels, reducers)."""
         np.add.at(pairs, (self.channel, self.reducer), self.pairs)
-        np.add.at(sent, (self.channel, self.reducer), HEAD * self.pairs + WORD * self.words)
+        np.add.at(sent, (self.channel, self.reducer), _HEAD * self.pairs + _WORD * self.words)
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,7 +199,7 @@ def _open_replacement(path: Path) -> Iterator[IO[bytes]]:
 def _map_piece(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int64], ...]:
     """Write the pairs of a piece; returns the columns of its table."""
     rows: list[tuple[int, ...]] = []
-    with _open_replacement(ground.sent(piece.number)) as file:
+    with _open_replacement(ground.locate_outbox(piece.number)) as file:
         for channel, pairs in ground.job.map(ground.load(piece), ground.reducers):
             to = ground.job.to(channel, pairs.key, ground.reducers)
             order = np.lexsort((pairs.key, to))
@@ -208,7 +208,7 @@ def _map_piece(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[n
                 chosen = order[ends[reducer] : ends[reducer + 1]]
                 if len(chosen):
                     words = _write_pairs(file, pairs, chosen)
-                    place = file.tell() - HEAD * len(chosen) - WORD * words
+                    place = file.tell() - _HEAD * len(chosen) - _WORD * words
                     ends_at = pairs.key[chosen[[0, -1]]].tolist()
                     rows.append((channel, reducer, place, len(chosen), words, *ends_at))
     table = np.array(rows, dtype=np.int64).reshape(-1, 7)
@@ -241,7 +241,7 @@ def _reduce_share(ground: _Ground, share: _Share, _threads: int) -> tuple[int, i
 
 def _hand_over(path: Path, take: Callable[[NDArray[np.int32]], None]) -> None:
     with path.open("rb") as file:
-        while len(block := np.fromfile(file, dtype=np.int32, count=OUT_AT_ONCE)):
+        while len(block := np.fromfile(file, dtype=np.int32, count=_OUT_AT_ONCE)):
             take(block)
 
 
@@ -267,13 +267,13 @@ class _Inbox:
     def pairs(self, *channels: int) -> Iterator[tuple[NDArray[np.uint8], Pairs]]:
         """Merge what was sent; see `Inbox.pairs`."""
         segments = [
-            Segment(self.ground.sent(table.number), *row)
+            Segment(self.ground.locate_outbox(table.number), *row)
             for table in self.share.tables
             for row in np.delete(np.stack(table[1:]), 1, axis=0).T.tolist()
             if row[0] in channels
         ]
-        for channel, pairs in merge_segments(segments, self.ground.memory // BLOCKS):
-            self.read += HEAD * len(pairs.key) + WORD * len(pairs.word)
+        for channel, pairs in merge_segments(segments, self.ground.memory // _BLOCKS):
+            self.read += _HEAD * len(pairs.key) + _WORD * len(pairs.word)
             yield channel, pairs
 
     def keep(self, file: int, words: NDArray[np.int32]) -> None:
@@ -281,17 +281,17 @@ class _Inbox:
         with open(self._file(file), "ab", buffering=0) as handle:
             handle.write(words.tobytes())
         self.sizes[file] = self.count_words(file) + len(words)
-        self.wrote += WORD * len(words)
+        self.wrote += _WORD * len(words)
 
-    def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
-        """Read a part of a file; see `Inbox.kept`."""
+    def read_words(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
+        """Read a part of a file; see `Inbox.read_words`."""
         words = min(len(into), self.count_words(file) - begin)
         if words <= 0:
             return 0
         with open(self._file(file), "rb", buffering=0) as handle:
-            handle.seek(WORD * begin)
+            handle.seek(_WORD * begin)
             handle.readinto(into[:words].data.cast("B"))
-        self.reread += WORD * words
+        self.reread += _WORD * words
         return words
 
     def count_words(self, file: int) -> int:

@@ -71,7 +71,7 @@ class UncertainGraph:
         """Raise InfeasibleError where a vertex demands more vertices than there are."""
         refuse_impossible(self.k, self.records)
 
-    def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the adversary's knowledge and the number of exempt vertices, and the arrays."""
         return {"knowledge": self.knowledge, "exempt": self.exempt}, {
             "u": self.u,
@@ -88,11 +88,11 @@ class UncertainGraph:
         edges = (arrays["u"], arrays["v"], arrays["p"])
         return cls(*edges, arrays["k"], document["knowledge"], document["exempt"])
 
-    def made(
-        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
+    def restore_result(
+        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], result_step: int
     ) -> "ObfuscatedGraph":
         """Return what an anonymizer made of this graph, from `ObfuscatedGraph.arrays`."""
-        return ObfuscatedGraph(self, arrays["u"], arrays["v"], arrays["p"], steps, kept)
+        return ObfuscatedGraph(self, arrays["u"], arrays["v"], arrays["p"], steps, result_step)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class ObfuscatedGraph:
     u, v, p : int32 (released edges,)
         As in `UncertainGraph`, but 1 <= p: an edge that cannot exist is not released.
     steps : tuple of Step
-    kept : int
+    result_step : int
         Number of the step whose result this is; 0 if there are no steps.
     """
 
@@ -114,7 +114,7 @@ class ObfuscatedGraph:
     v: NDArray[np.int32] = field(repr=False)
     p: NDArray[np.int32] = field(repr=False)
     steps: tuple[Step, ...] = ()
-    kept: int = 0
+    result_step: int = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `UncertainGraph.made` needs to make this again."""

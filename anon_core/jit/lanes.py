@@ -2,8 +2,9 @@
 
 Arrays are C-contiguous, uint16 unless stated otherwise, and addressed by flat index. LLVM splits
 the vectors for the processor at hand, so every processor computes the same bytes. Every load and
-address states its type: LLVM pointers carry none. A plain numba loop takes 1.3 (`add_within`) to
-7.7 (`tally_bits`) times as long (docs/decisions/016).
+address states its type: LLVM pointers carry none. A plain numba loop takes 2.5 (`transpose_square`)
+to 30 times as long (`add_within`, `add_levels`); what pays less than twice is plain numba
+(docs/decisions/016).
 """
 
 import math
@@ -17,15 +18,14 @@ from numpy.typing import NDArray
 
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
-LINE = 64  # bytes of a cache line
-CHUNK = 32  # words of a bitmap joined at a time
-SHORT = 4  # words of a packed row up to which rows are compared without a loop
+_LINE = 64  # bytes of a cache line
+CHUNK_WORDS = 32  # words of a bitmap joined at a time
 
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
 _VECTOR = ir.VectorType(_LANE, LANES)
 _FLAGS = ir.VectorType(ir.IntType(1), LANES)
-_WORDS = ir.VectorType(_MASK, CHUNK)
+_WORDS = ir.VectorType(_MASK, CHUNK_WORDS)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _COUNTS = ir.VectorType(ir.IntType(32), LANES)
 
@@ -36,8 +36,8 @@ def zero_lanes(*shape: int) -> NDArray[np.uint16]:
     No vector of an aligned array then touches one line more than it fills.
     """
     size = 2 * math.prod(shape)
-    memory = np.zeros(size + LINE, dtype=np.uint8)
-    begin = -memory.ctypes.data % LINE
+    memory = np.zeros(size + _LINE, dtype=np.uint8)
+    begin = -memory.ctypes.data % _LINE
     return memory[begin : begin + size].view(np.uint16).reshape(shape)
 
 
@@ -65,10 +65,6 @@ class _Arrays:
         typ = value.type.element if isinstance(value.type, ir.VectorType) else value.type
         place = self._address(value.type, kind, array, index)
         self._builder.store(value, place, align=typ.width // 8)
-
-    def columns(self, kind, array):
-        proxy = cgutils.create_struct_proxy(kind)(self._context, self._builder, value=array)
-        return self._builder.extract_value(proxy.shape, 1)
 
 
 class _Variable:
@@ -121,29 +117,6 @@ def add_levels(_typing, out, o, base, i, table, t, levels, r, count):
             total.set(builder.add(total.get(), more))
         arrays.put(total.get(), kinds[0], out, o)
         return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def pick_levels(_typing, table, t, levels, r, count):
-    """Sum of table[t + LANES * q] over q in levels[r : r + count]: one lane of `add_levels`, int64.
-
-    table is uint8 or uint16, levels is int32.
-    """
-    index = types.intp
-    signature = types.int64(table, index, levels, index, index)
-
-    def generate(context, builder, signature, arguments):
-        table, t, levels, r, count = arguments
-        kinds, arrays = signature.args, _Arrays(context, builder)
-        total = _Variable(builder, ir.Constant(t.type, 0))
-        with cgutils.for_range(builder, count) as loop:
-            level = arrays.element(kinds[2], levels, builder.add(r, loop.index))
-            row = builder.mul(builder.zext(level, t.type), ir.Constant(t.type, LANES))
-            cost = arrays.element(kinds[0], table, builder.add(t, row))
-            total.set(builder.add(total.get(), builder.zext(cost, t.type)))
-        return total.get()
 
     return signature, generate
 
@@ -218,9 +191,10 @@ def transpose_square(_typing, square):
 
 @intrinsic
 def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
-    """out[:CHUNK] = base[:CHUNK] & all maps[m + width * q:] over q in levels[r : r + count].
+    """out[:size] = base[:size] & all maps[m + width * q:] over q in levels[r : r + count].
 
-    out, base and maps are uint64, levels is int32. Returns zero if no bit is left, uint64.
+    size is CHUNK_WORDS; out, base and maps are uint64, levels is int32. Returns zero if no bit is
+    left, uint64.
     """
     index = types.intp
     signature = types.uint64(out, base, maps, index, index, levels, index, index)
@@ -236,7 +210,7 @@ def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
             left.set(builder.and_(left.get(), arrays.vector(kinds[2], maps, start, _WORDS)))
         some = left.get()
         arrays.put(some, kinds[0], out, zero)
-        size = CHUNK
+        size = CHUNK_WORDS
         while size > 1:  # halves are joined: llvmlite has no reduction
             size //= 2
             nothing = ir.Constant(some.type, ir.Undefined)
@@ -253,16 +227,6 @@ def lowest_lane(_typing, mask):
 
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.intp(types.uint64), generate
-
-
-@intrinsic
-def lanes_in(_typing, mask):
-    """Number of set bits of a uint64."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctpop(arguments[0])
 
     return types.intp(types.uint64), generate
 
@@ -296,69 +260,5 @@ def tally_bits(_typing, counts, start, words, begin, size):
             sums = builder.add(before, builder.zext(total.get(), _COUNTS))
             arrays.put(sums, kinds[0], counts, start)
         return union.get()
-
-    return signature, generate
-
-
-@intrinsic
-def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differing):
-    """Move those of partner[begin : begin + size] that agree with i to partner[kept:].
-
-    Two rows of `bits` (n, words) agree if they differ in no feature that either of them shows.
-    differing[w, q] = word w of what the q-th of the moved ones differs in. kept <= begin. Returns
-    how many agree.
-    """
-    index = types.intp
-    signature = types.intp(bits, hidden, index, partner, index, index, index, differing)
-
-    def generate(context, builder, signature, arguments):
-        bits, hidden, i, partner, kept, begin, size, differing = arguments
-        kinds, arrays = signature.args, _Arrays(context, builder)
-        words, room = arrays.columns(kinds[0], bits), arrays.columns(kinds[7], differing)
-        nothing = ir.Constant(_MASK, 0)
-        visible = _Variable(builder, nothing)
-        held = _Variable(builder, ir.Constant(size.type, 0))
-
-        def load(row, w):
-            at = builder.add(builder.mul(row, words), w)
-            return arrays.element(kinds[0], bits, at), arrays.element(kinds[1], hidden, at)
-
-        def compare(u, w, own):
-            other = load(u, w)
-            differs = builder.xor(own[0], other[0])
-            place = builder.add(builder.mul(w, room), held.get())
-            arrays.put(differs, kinds[7], differing, place)
-            shown = builder.not_(builder.and_(own[1], other[1]))
-            visible.set(builder.or_(visible.get(), builder.and_(differs, shown)))
-
-        def pass_over(number):  # of words of a row, None: any
-            places = [ir.Constant(size.type, w) for w in range(number or 0)]
-            own = [load(i, w) for w in places]
-            with cgutils.for_range(builder, size) as loop:
-                other = arrays.element(kinds[3], partner, builder.add(begin, loop.index))
-                # A partner that does not agree is overwritten by the next one: no branch to guess.
-                arrays.put(other, kinds[3], partner, builder.add(kept, held.get()))
-                u = builder.zext(other, size.type)
-                visible.set(nothing)
-                if number is None:
-                    with cgutils.for_range(builder, words) as inner:
-                        compare(u, inner.index, load(i, inner.index))
-                for w, mine in zip(places, own, strict=True):
-                    compare(u, w, mine)
-                agrees = builder.icmp_unsigned("==", visible.get(), nothing)
-                held.set(builder.add(held.get(), builder.zext(agrees, size.type)))
-
-        # LLVM unrolls a loop over words for long rows; short rows would take several times as long.
-        after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
-        choice = builder.switch(words, long)
-        for number in (*range(1, SHORT + 1), None):
-            block = long if number is None else builder.append_basic_block("short")
-            if number is not None:
-                choice.add_case(ir.Constant(words.type, number), block)
-            builder.position_at_end(block)
-            pass_over(number)
-            builder.branch(after)
-        builder.position_at_end(after)
-        return held.get()
 
     return signature, generate

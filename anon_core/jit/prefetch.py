@@ -5,7 +5,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-READ, NEAREST, DATA = 0, 3, 1  # arguments of llvm.prefetch: no write, all caches, no instructions
+_READ, _NEAREST, _DATA = (
+    0,
+    3,
+    1,
+)  # arguments of llvm.prefetch: no write, all caches, no instructions
 
 
 @intrinsic
@@ -22,7 +26,7 @@ def prefetch_entry(_typing, array, index):
         kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         address = builder.bitcast(builder.gep(data, [place]), pointer)
-        builder.call(function, [address, number(READ), number(NEAREST), number(DATA)])
+        builder.call(function, [address, number(_READ), number(_NEAREST), number(_DATA)])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate

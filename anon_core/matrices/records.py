@@ -63,13 +63,9 @@ class SparseMatrix:
         """Raise InfeasibleError where a record demands more rows than there are."""
         refuse_impossible(self.k, self.records)
 
-    def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the number of items, and the arrays."""
-        return {"items": self.items}, {
-            "indptr": self.indptr,
-            "indices": self.indices,
-            "k": self.k,
-        }
+        return {"items": self.items}, {"indptr": self.indptr, "indices": self.indices, "k": self.k}
 
     @classmethod
     def unpack_arrays(
@@ -78,12 +74,17 @@ class SparseMatrix:
         """Return the packed matrix."""
         return cls(arrays["indptr"], arrays["indices"], document["items"], arrays["k"])
 
-    def made(
-        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
+    def restore_result(
+        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], result_step: int
     ) -> "GroupedMatrix":
         """Return what an anonymizer made of this matrix, from `GroupedMatrix.arrays`."""
         return GroupedMatrix(
-            self, arrays["group"], arrays["group_indptr"], arrays["group_indices"], steps, kept
+            self,
+            arrays["group"],
+            arrays["group_indptr"],
+            arrays["group_indices"],
+            steps,
+            result_step,
         )
 
 
@@ -101,7 +102,7 @@ class GroupedMatrix:
         Each row of group g is released with the items indices[indptr[g] : indptr[g + 1]],
         ascending. Groups may have equal items.
     steps : tuple of Step
-    kept : int
+    result_step : int
         Number of the step whose result this is; 0 if there are no steps.
     """
 
@@ -110,12 +111,8 @@ class GroupedMatrix:
     indptr: NDArray[np.int64] = field(repr=False)
     indices: NDArray[np.int32] = field(repr=False)
     steps: tuple[Step, ...] = ()
-    kept: int = 0
+    result_step: int = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `SparseMatrix.made` needs to make this again."""
-        return {
-            "group": self.group,
-            "group_indptr": self.indptr,
-            "group_indices": self.indices,
-        }
+        return {"group": self.group, "group_indptr": self.indptr, "group_indices": self.indices}

@@ -61,15 +61,15 @@ def is_limit_reached(sense: Sense, found: float | None, required: float) -> bool
         case "at least":
             return found >= required - _compute_slack(required)
         case "at most":
-            return at_most(found, required)
+            return is_at_most(found, required)
         case "below":
             return found < required
 
 
-def at_most(found: float, limit: float) -> bool:
+def is_at_most(found: float, limit: float) -> bool:
     """Whether a number is at most a limit, up to rounding."""
     return found <= limit + _compute_slack(limit)
 
 
 def _compute_slack(limit: float) -> float:
-    return ROUNDING * max(1.0, abs(limit))
+    return _ROUNDING * max(1.0, abs(limit))

@@ -14,11 +14,11 @@ from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import InputError
 
-MOST = 2**62  # numbers of histories stop here
+MOST_HISTORIES = 2**62  # numbers of histories stop here
 
 
 @dataclass(frozen=True)
-class Cell:
+class SeriesCell:
     """The records of one cell and the rows that fit them.
 
     Attributes
@@ -71,7 +71,7 @@ def cell_crowds(
     Parameters
     ----------
     start, row, seat
-        As in `Cell`.
+        As in `SeriesCell`.
     person : int64 (n,), optional
         The person of each record where people own several.
 
@@ -111,12 +111,12 @@ def list_matchable_pairs(
     return record[same], owner[same]
 
 
-def count_histories(cells: Sequence[Cell]) -> Histories:
+def count_histories(cells: Sequence[SeriesCell]) -> Histories:
     """Count, for each chain, the histories that may be its own.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : sequence of SeriesCell
         All cells of the series; either all have values or none.
 
     Raises
@@ -152,12 +152,12 @@ def count_histories(cells: Sequence[Cell]) -> Histories:
         here = np.flatnonzero(whole & (cells_with > turn))
         product[here] = _multiply_capped(product[here], count[first[here] + turn])
     left = np.where(np.repeat(whole, cells_with), count, 0)
-    rows = np.full(len(chain), MOST)
+    rows = np.full(len(chain), MOST_HISTORIES)
     np.minimum.at(rows, of, _sum_by_group(record, left, len(of)))
     return Histories(chain, _sum_by_group(of[record[first]], product, len(chain)), rows)
 
 
-def _by_value(cell: Cell, first: int) -> tuple[NDArray[np.int64], ...]:
+def _by_value(cell: SeriesCell, first: int) -> tuple[NDArray[np.int64], ...]:
     """Matchable rows by record, numbered from `first` on, and value: record, value, how many."""
     record, owner = list_matchable_pairs(cell.start, cell.row, cell.seat)
     value = np.zeros(len(cell.chain), dtype=np.int64) if cell.value is None else cell.value
@@ -176,15 +176,21 @@ def _concatenate_columns(
 
 
 def _multiply_capped(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one * other, at most MOST; `other` is positive."""
-    return np.where(one > MOST // other, MOST, one * np.minimum(other, MOST // np.maximum(one, 1)))
+    """Return one * other, at most MOST_HISTORIES; `other` is positive."""
+    return np.where(
+        one > MOST_HISTORIES // other,
+        MOST_HISTORIES,
+        one * np.minimum(other, MOST_HISTORIES // np.maximum(one, 1)),
+    )
 
 
 def _sum_by_group(
     group: NDArray[np.int64], number: NDArray[np.int64], groups: int
 ) -> NDArray[np.int64]:
-    """Sums of numbers by group, int64 (groups,), at most MOST."""
+    """Sums of numbers by group, int64 (groups,), at most MOST_HISTORIES."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, number)
     roughly = np.bincount(group, weights=number, minlength=groups)
-    return np.where(roughly > 1.5 * MOST, MOST, np.minimum(total, MOST))  # exact below 2^63
+    return np.where(
+        roughly > 1.5 * MOST_HISTORIES, MOST_HISTORIES, np.minimum(total, MOST_HISTORIES)
+    )  # exact below 2^63

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import inlined, parallel_kernel
+from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import LANES
 
 
@@ -20,7 +20,7 @@ class Costs(NamedTuple):
     shift: int
 
 
-class Coded(NamedTuple):
+class CodedLevels(NamedTuple):
     """Levels of records by place, and where the levels and bits of each attribute begin."""
 
     codes: NDArray[np.int32]  # (attributes, n)
@@ -30,12 +30,22 @@ class Coded(NamedTuple):
     ordinal: NDArray[np.bool_]  # (attributes,)
 
 
-class Prices(NamedTuple):
+class NeighbourCosts(NamedTuple):
     """Weights by the number of neighbours that differ already, the last for all further ones."""
 
     lut: NDArray[np.int32]  # (classes, steps): of a bit of a class
     bit_class: NDArray[np.int32]  # (f,)
     cell_lut: NDArray[np.int32]  # (attributes, steps): of the cell, beside its bits
+
+
+@kernel
+def pick_levels(table, block, lane, rows, i):
+    """Return the sum of table[block, rows[i, a], lane] over all attributes a, int64."""
+    # Unsigned indices: numba asks of a signed one whether it counts from the end.
+    total, block, lane, row = np.int64(0), np.uint64(block), np.uint64(lane), np.uint64(i)
+    for a in range(np.uint64(rows.shape[1])):
+        total += np.int64(table[block, np.uint64(rows[row, a]), lane])
+    return total
 
 
 @inlined

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.lanes import LANES, zero_lanes
-from anon_core.search.costs_kernels import Coded, Costs, Prices, fill_costs
+from anon_core.search.costs_kernels import CodedLevels, Costs, NeighbourCosts, fill_costs
 from anon_core.tables.records import BinaryTable, Codebook
 
-UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
-LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
-NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
-NARROW_UNIT = 2**8  # lighter fresh bits would lose precision to save the fine part
-MOST_STEPS = 4096  # larger counts weigh as this one; weights of epsilon < 400 are 0 before
+_UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
+_LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
+_NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
+_NARROW_UNIT = 2**8  # lighter fresh bits would lose precision to save the fine part
+_MOST_STEPS = 4096  # larger counts weigh as this one; weights of epsilon < 400 are 0 before
 
 
 def integer_weights(
@@ -27,9 +27,9 @@ def integer_weights(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Scale relative weights of bits and cells to integers.
 
-    The greatest possible E_ij becomes `NARROW_SUM` if the lightest weight is then at least
-    `NARROW_UNIT`. Otherwise the lightest weight becomes `UNIT`, or less if the greatest E_ij would
-    pass `LARGEST_SUM`.
+    The greatest possible E_ij becomes `_NARROW_SUM` if the lightest weight is then at least
+    `_NARROW_UNIT`. Otherwise the lightest weight becomes `_UNIT`, or less if the greatest E_ij
+    would pass `_LARGEST_SUM`.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def integer_weights(
     lightest = np.concatenate([bits, cells[cells > 0]]).min()
     widest = largest_sum(bits, book) + 2 * cells.sum()
     rounding = largest_sum(np.ones(len(bits)), book) + 2 * len(cells)
-    scale = (NARROW_SUM - rounding) / widest
-    if scale * lightest < NARROW_UNIT:
-        scale = min(UNIT / lightest, (LARGEST_SUM - rounding) / widest)
+    scale = (_NARROW_SUM - rounding) / widest
+    if scale * lightest < _NARROW_UNIT:
+        scale = min(_UNIT / lightest, (_LARGEST_SUM - rounding) / widest)
     fixed = [
         np.maximum(each > 0, np.round(each * scale)).astype(np.int32) for each in (bits, cells)
     ]
@@ -161,9 +161,11 @@ class Dissimilarity:
         ratio = epsilon / (1 + epsilon)
         heaviest = max(base.max(), cells.max())
         fall = -np.log(
-            min(ratio, 1 - 1 / MOST_STEPS)
+            min(ratio, 1 - 1 / _MOST_STEPS)
         )  # the ratio of a great epsilon is 1 as float64
-        decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / fall) + 1)))
+        decay = ratio ** np.arange(
+            int(min(_MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / fall) + 1))
+        )
         lut, cell_lut = (np.round(weights * decay).astype(np.int32) for weights in (base, cells))
         return replace(self, lut=lut, cell_lut=cell_lut)
 
@@ -193,8 +195,10 @@ class Dissimilarity:
         shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
         coarse = zero_lanes(*shape)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
-        coded = Coded(self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal)
-        prices = Prices(self.lut, self.bit_class, self.cell_lut)
+        coded = CodedLevels(
+            self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal
+        )
+        prices = NeighbourCosts(self.lut, self.bit_class, self.cell_lut)
         costs = Costs(coarse, fine, self.shift)
         fill_costs(places, coded, prices, counts, costs)
         return costs

@@ -11,17 +11,17 @@ from anon_core.jit.lanes import LANES, zero_lanes
 from anon_core.search.costs_kernels import Costs
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest_kernels import (
-    SPARE,
+    SPARE_KEYS,
     gather_classes,
     least_of_nodes,
     least_of_rows,
     number_nodes,
     search_nearest,
 )
-from anon_core.search.tiles_kernels import Classes, Tree
+from anon_core.search.tiles_kernels import LevelClasses, Tree
 
 SLICE = 512  # blocks that are searched between two reports
-GROUP = 16  # blocks that share what they read of a large table
+BLOCKS_IN_GROUP = 16  # blocks that share what they read of a large table
 # Blocks from which on the costs outgrow a cache, and there are groups enough for all threads.
 WORTH_GROUPING = 1024
 
@@ -92,17 +92,17 @@ def nearest_neighbours(
     tables few nodes are visited (docs/decisions/007); the worst case is O(n^2). Memory is
     O(n levels + sum b). The result does not depend on the threads.
     """
-    return Search.of(graph, tree, counts).neighbours(b, before, report)
+    return NearestSearch.of(graph, tree, counts).neighbours(b, before, report)
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class NearestSearch:
     """What all searches share while the weights stay as they are.
 
     Attributes
     ----------
     tree : Tree
-    classes : Classes
+    classes : LevelClasses
         Vertices that lie side by side in the tree and no cost tells apart.
     costs : Costs
         Of the classes.
@@ -111,12 +111,12 @@ class Search:
     """
 
     tree: Tree
-    classes: Classes
+    classes: LevelClasses
     costs: Costs
     least: NDArray[np.uint16]
 
     @classmethod
-    def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
+    def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "NearestSearch":
         """Prepare the search for the weights of the counts uint16 (f, n)."""
         classes, kept = _build_classes(
             graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0))
@@ -153,7 +153,7 @@ class Search:
 
 def _build_classes(
     graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]
-) -> tuple[Classes, NDArray[np.int64]]:
+) -> tuple[LevelClasses, NDArray[np.int64]]:
     """Put the vertices of each row into one class, but those that are `alone`, bool (n,) by place.
 
     Returns also the place of one vertex of each class, int64 (classes,).
@@ -172,7 +172,7 @@ def _build_classes(
     padded[:size] = levels  # modulo 2^16
     own = zero_lanes(len(padded) // LANES, levels.shape[1], LANES)
     own[:] = padded.reshape(-1, LANES, levels.shape[1]).transpose(0, 2, 1)
-    return Classes(levels, own, first, begin[: size + 1], member, home), kept
+    return LevelClasses(levels, own, first, begin[: size + 1], member, home), kept
 
 
 def deal_search_shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
@@ -188,9 +188,9 @@ def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
     """
     group = _count_group_blocks(vertices)
     at_work = min(threads or numba.get_num_threads(), -(-vertices // (LANES * group)))
-    return at_work * group * LANES * 8 * (2 * most + SPARE)
+    return at_work * group * LANES * 8 * (2 * most + SPARE_KEYS)
 
 
 def _count_group_blocks(classes: int) -> int:
     """Number of blocks that pass over the table together."""
-    return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1
+    return BLOCKS_IN_GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1

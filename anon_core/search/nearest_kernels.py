@@ -2,18 +2,20 @@
 
 import numpy as np
 
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
+from anon_core.jit.lanes import LANE_BITS, LANES, add_step
+from anon_core.search.costs_kernels import pick_levels
 from anon_core.search.select_kernels import sort_keys
-from anon_core.search.tiles_kernels import Lists, Scratch, compare_blocks, shrink_list
+from anon_core.search.tiles_kernels import NearestLists, Scratch, compare_blocks, shrink_list
 
-DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
-SPARE = 64  # keys that a list has room for beside twice b
+_DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
+SPARE_KEYS = 64  # keys that a list has room for beside twice b
 # Bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache.
-STRETCH = 2**18
+_STRETCH = 2**18
 # First search only: seed with so many times the neighbouring blocks; tighter bounds prune more.
-UNKNOWN = 4
-HIGHEST, HIGHEST_COARSE = np.int64(2**63 - 1), np.uint16(2**16 - 1)
+_UNKNOWN = 4
+_HIGHEST, _HIGHEST_COARSE = np.int64(2**63 - 1), np.uint16(2**16 - 1)
 
 
 @kernel
@@ -125,7 +127,7 @@ def walk_tree(tree, classes, costs, least, block, start, stop, alive, lists, scr
                 break
             d += 1
             small = d == attributes or end - done <= LANES
-            dense = small and lanes_in(mask) * (end - done) >= DENSE
+            dense = small and count_set_bits(mask) * (end - done) >= _DENSE
             if dense:  # to the end of the block: it costs little more
                 mask, end = alive, min(n, ((end - 1) >> LANE_BITS) + 1 << LANE_BITS)
             if dense or d == attributes:
@@ -155,20 +157,19 @@ def limit_by_listed(classes, costs, block, b, indptr, listed, lists):
     rows, home = classes.rows, classes.home
     table, fine, shift = costs.coarse, costs.fine, costs.shift
     limits, coarse = lists.limits, lists.coarse
-    attributes, wide = rows.shape[1], table.shape[1] * LANES
     for lane in range(min(LANES, len(rows) - block * LANES)):
         i = block * LANES + lane
         v = find_neediest_member(classes, i, b)
         greatest = np.int64(v) if lists.wanted[lane] > b[v] else np.int64(0)  # itself, at no cost
         for slot in range(indptr[v], indptr[v] + b[v]):
             j = home[listed[slot]]
-            at = (j >> LANE_BITS) * wide + (j & (LANES - 1))
-            cost = pick_levels(table, at, rows, i * attributes, attributes)
-            cost += pick_levels(table, block * wide + lane, rows, j * attributes, attributes)
+            other, at = j >> LANE_BITS, j & (LANES - 1)
+            cost = pick_levels(table, other, at, rows, i)
+            cost += pick_levels(table, block, lane, rows, j)
             if shift:
                 cost <<= shift
-                cost += pick_levels(fine, at, rows, i * attributes, attributes)
-                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
+                cost += pick_levels(fine, other, at, rows, i)
+                cost += pick_levels(fine, block, lane, rows, j)
             greatest = max(greatest, (cost << 32) | np.int64(listed[slot]))
         limits[lane] = greatest
         coarse[lane] = (greatest >> 32) >> shift
@@ -181,7 +182,7 @@ def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
     `most`: the greatest number of neighbours that a class of the block wants.
     """
     n, blocks, wanted = len(classes.rows), len(costs.coarse), lists.wanted
-    reach = (most // LANES + 1) * (1 if len(listed) else UNKNOWN)
+    reach = (most // LANES + 1) * (1 if len(listed) else _UNKNOWN)
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
     dense = low < high  # a constant would compile `compare_blocks` once more
@@ -190,7 +191,7 @@ def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
         start, stop = other * LANES, min(n, other * LANES + LANES)
         compare_blocks(classes, costs, block, start, stop, alive, dense, lists, scratch)
         for lane in range(LANES):
-            if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
+            if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE_KEYS if len(listed) else 0):
                 shrink_list(lists, lane, costs.shift)
     return low, high
 
@@ -257,7 +258,7 @@ def search_nearest(
         np.zeros(LANES, dtype=np.uint16),
         np.zeros(LANES, dtype=np.uint16),
     )
-    stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
+    stretch = LANES * max(1, _STRETCH // (2 * LANES * costs.coarse.shape[1]))
     for number in range(first_group, last_group):
         first = begin + number * group
         last = min(end, first + group)
@@ -266,7 +267,7 @@ def search_nearest(
             alive[g] = 0
             for lane in range(LANES):
                 wanted[g, lane], sizes[g, lane] = 0, 0
-                limits[g, lane], coarse[g, lane] = HIGHEST, HIGHEST_COARSE
+                limits[g, lane], coarse[g, lane] = _HIGHEST, _HIGHEST_COARSE
         for i in range(first * LANES, min(n, last * LANES)):
             g, lane, asked = (
                 (i >> LANE_BITS) - first,
@@ -277,12 +278,12 @@ def search_nearest(
                 wanted[g, lane] = asked + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
                 alive[g] |= np.uint64(1) << np.uint64(lane)
                 most = max(most, wanted[g, lane])
-        room = 2 * most + SPARE
+        room = 2 * most + SPARE_KEYS
         if LANES * room > keys.shape[1]:
             keys = np.empty((group, LANES * room), dtype=np.int64)
         for g in range(last - first):
             if alive[g]:
-                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                 if len(listed):
                     limit_by_listed(classes, costs, first + g, b, indptr, listed, lists)
                 asked = np.int64(0)
@@ -299,11 +300,11 @@ def search_nearest(
                 if side & 1:
                     low, high = max(start, bounds[1, g] * LANES), stop
                 if alive[g] and low < high:
-                    lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                    lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                     walk_tree(
                         tree, classes, costs, least, first + g, low, high, alive[g], lists, scratch
                     )
         for g in range(last - first):
             if alive[g]:
-                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                lists = NearestLists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                 end_block(classes, costs, first + g, indptr, lists, neighbours, costs_found)

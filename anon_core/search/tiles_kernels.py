@@ -12,9 +12,9 @@ from anon_core.jit.lanes import (
     add_levels,
     add_within,
     lowest_lane,
-    pick_levels,
     transpose_square,
 )
+from anon_core.search.costs_kernels import pick_levels
 from anon_core.search.select_kernels import keep_smallest
 
 
@@ -29,7 +29,7 @@ class Tree(NamedTuple):
     skip: NDArray[np.int32]
 
 
-class Classes(NamedTuple):
+class LevelClasses(NamedTuple):
     """Records of equal levels and costs, in the order of the tree; the search compares them."""
 
     rows: NDArray[np.int32]  # (classes, attributes), levels
@@ -40,7 +40,7 @@ class Classes(NamedTuple):
     home: NDArray[np.int32]  # (n,), the class of each vertex
 
 
-class Lists(NamedTuple):
+class NearestLists(NamedTuple):
     """The nearest neighbours so far of the classes of one block."""
 
     room: int  # keys that a list holds: twice the greatest `wanted` of the blocks, and SPARE
@@ -142,11 +142,11 @@ def compare_blocks(classes, costs, block, start, stop, alive, dense, lists, scra
                 continue
             cost = np.int64(line[lane])
             if not dense:
-                cost += pick_levels(table, other * wide + at, rows, i * attributes, attributes)
+                cost += pick_levels(table, other, at, rows, i)
             if shift:
                 cost <<= shift
-                cost += pick_levels(fine, other * wide + at, rows, i * attributes, attributes)
-                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
+                cost += pick_levels(fine, other, at, rows, i)
+                cost += pick_levels(fine, block, lane, rows, j)
             for place in range(begin[j], begin[j + 1]):
                 key = (cost << 32) | np.int64(member[place])
                 if key > limits[lane]:

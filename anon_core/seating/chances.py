@@ -24,19 +24,19 @@ from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
-SWEEPS = 20  # more change little (docs/decisions/004)
-CLOSE = 256  # levelling ends when one record in so many misses its row
-FREE = 2**62
-FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
+MOST_LISTED_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
+_SWEEPS = 20  # more change little (docs/decisions/004)
+_CLOSE = 256  # levelling ends when one record in so many misses its row
+UNLIMITED = 2**62
+_FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
 # The greatest chances of the own row and of any other row, times k. A later pair takes the rest.
 LEVELLED = (SHARE, 4 * SHARE)
-LIMITS = (
+CHANCE_LIMITS = (
     *((SHARE, half * SHARE // 2) for half in (2, 3, 4, 6)),
     LEVELLED,
     (3 * SHARE // 2, 8 * SHARE),
     (3 * SHARE, 16 * SHARE),
-    (FREE, FREE),
+    (UNLIMITED, UNLIMITED),
 )
 
 
@@ -126,8 +126,8 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     ----------
     masked : MaskedTable
     places : uint32 (n,)
-        Random words. If there are more than `MOST_PAIRS` pairs, each record lists a share that
-        grows with its k: its own rows, then those from a random place on.
+        Random words. If there are more than `MOST_LISTED_PAIRS` pairs, each record lists a share
+        that grows with its k: its own rows, then those from a random place on.
     """
     table, n = masked.table, masked.table.records
     record_class, first = distinct_columns(np.vstack([table.codes, table.k[None]]))
@@ -149,8 +149,8 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
         np.empty(0, np.int32),
     )
     list_fitting_rows(*space, start, own_start, own, indptr, rows, found)
-    if found.sum() > MOST_PAIRS:
-        found = np.minimum(found, np.maximum(np.diff(own_start), MOST_PAIRS * k // k.sum()))
+    if found.sum() > MOST_LISTED_PAIRS:
+        found = np.minimum(found, np.maximum(np.diff(own_start), MOST_LISTED_PAIRS * k // k.sum()))
         start = (
             (places[first].astype(np.uint64) * np.uint64(space[2].shape[1])) >> np.uint64(32)
         ).astype(np.int64)
@@ -183,12 +183,12 @@ def seat_chances(seats: Seats) -> SeatChances:
     the flow, memory 20 bytes a pair (docs/theory.md, 8).
     """
     indptr, rows, owns = seats.lists
-    limits, levelled = np.array(LIMITS, dtype=np.int64), LIMITS.index(LEVELLED)
+    limits, levelled = np.array(CHANCE_LIMITS, dtype=np.int64), CHANCE_LIMITS.index(LEVELLED)
     rate = np.maximum(1, SHARE * seats.size // seats.k)
     a, b = _level_shares(seats, rate, limits[levelled])
     kept = np.zeros(levelled + 1, dtype=np.int64)
     add_kept(indptr, rows, owns, seats.row_size, rate, limits, a, b, kept)
-    first = int((FITTING * (kept[-1] - kept) > kept[-1]).sum())
+    first = int((_FITTING * (kept[-1] - kept) > kept[-1]).sum())
 
     left, right = seats.size * SHARE, seats.row_size * SHARE
     exact = np.int32 if max(left.max(), right.max()) < 2**31 else np.int64
@@ -216,10 +216,10 @@ def _level_shares(
         np.zeros(len(seats.row_size), dtype=np.int64),
     )
     got = np.empty((get_num_threads(), len(b), 2), dtype=np.int64)
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         level_left(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
         missed = level_right(seats.row_size, b, got)
-        if missed * CLOSE <= SHARE * len(seats.record_class):
+        if missed * _CLOSE <= SHARE * len(seats.record_class):
             break
     return a, b
 

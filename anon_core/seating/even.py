@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
-from anon_core.seating.fits import ROOM
+from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reassigning import reassign_shares
 from anon_core.seating.record_classes import FURTHER, RecordClasses
-from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
+from anon_core.seating.swapping import CLASSES_AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
 from anon_core.seating.widening import fill_row_shares
 from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
 # Nearest classes of each class, at least, and for each row that records need in the mean.
-NEAR, NEAR_OF_K = 48, 4
-OF_PEOPLE = 4  # times as many where people own several records: few may be held together
+_NEAR, _NEAR_OF_K = 48, 4
+_OF_PEOPLE = 4  # times as many where people own several records: few may be held together
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def near_classes(table: BinaryTable) -> int:
 
     A row is held by k records, so rows of many more must be at hand.
     """
-    of_k = -(-NEAR_OF_K * int(table.k.sum(dtype=np.int64)) // table.records)
-    near = max(NEAR, of_k) * (1 if table.person is None else OF_PEOPLE)
+    of_k = -(-_NEAR_OF_K * int(table.k.sum(dtype=np.int64)) // table.records)
+    near = max(_NEAR, of_k) * (1 if table.person is None else _OF_PEOPLE)
     return min(near, table.records)
 
 
@@ -91,8 +91,8 @@ def even_memory(table: BinaryTable, shares: int) -> int:
     if table.person is not None:
         searched, rows = FURTHER * near, NEAR_ROWS_OF_PEOPLE
     holders = 20 * n * shares
-    pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
-    listed = 4 * n * rows + min(n, AT_ONCE) * (56 * near + 24 * rows)
+    pairs = 80 * (n + ROWS_PER_NEED * int(table.k.sum(dtype=np.int64)))
+    listed = 4 * n * rows + min(n, CLASSES_AT_ONCE) * (56 * near + 24 * rows)
     per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features + 4 * near + 200
     # The nearest classes are found before any share is given out.
     return n * per_record + max(
@@ -140,9 +140,7 @@ def build_even_rows(
 
 
 def exchange_even_shares(
-    table: BinaryTable,
-    rows: EvenRows,
-    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    table: BinaryTable, rows: EvenRows, weights: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> EvenRows:
     """Let records of even rows exchange shares as long as the rows then hide less.
 
@@ -156,9 +154,7 @@ def exchange_even_shares(
 
 
 def _list_near_classes(
-    table: BinaryTable,
-    classes: RecordClasses,
-    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    table: BinaryTable, classes: RecordClasses, weights: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> NDArray[np.int32]:
     return classes.nearest(table, weights, near_classes(table))
 

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from anon_core.seating.filling_kernels import turn_around
 from anon_core.seating.record_classes import RecordClasses, list_filled_places
-from anon_core.seating.widening_kernels import Pairs, Rows, list_fits
+from anon_core.seating.widening_kernels import ListedPairs, OpenRows, list_fits
 
-ROOM = 8  # rows that a class lists at most for each one that it needs
+ROWS_PER_NEED = 8  # rows that a class lists at most for each one that it needs
 
 
 @dataclass
-class Fits:
+class RowShares:
     """Rows that each class of records fits, and the shares that it holds of them.
 
     Attributes
@@ -30,9 +30,9 @@ class Fits:
     held: NDArray[np.int32]
 
     @classmethod
-    def of(cls, classes: RecordClasses, rows: Rows) -> Self:
+    def of(cls, classes: RecordClasses, rows: OpenRows) -> Self:
         """List rows that each class fits: its own, then some made from the nearest classes."""
-        needed = ROOM * classes.k * (classes.size if classes.people else 1)
+        needed = ROWS_PER_NEED * classes.k * (classes.size if classes.people else 1)
         indptr = np.concatenate([[0], np.cumsum(np.maximum(classes.size, needed))])
         listed, found = np.empty(indptr[-1], dtype=np.int32), np.empty(len(classes), dtype=np.int64)
         party = classes.party if classes.people else classes.party[:0]
@@ -66,7 +66,7 @@ class Fits:
         self.held = np.concatenate([self.held, np.zeros(len(rows), dtype=np.int32)])[order]
         self.indptr = np.searchsorted(owner[order], np.arange(len(self.indptr)))
 
-    def by_row(self, n: int) -> tuple[Pairs, NDArray[np.int32]]:
+    def by_row(self, n: int) -> tuple[ListedPairs, NDArray[np.int32]]:
         """Return the pairs by class and by row, and where those of the rows stand, int32 (pairs,).
 
         n : int
@@ -75,7 +75,7 @@ class Fits:
         start = np.concatenate([[0], np.cumsum(np.bincount(self.rows, minlength=n))])
         slot, other = np.empty((2, len(self.rows)), dtype=np.int32)
         turn_around(self.indptr, self.rows, start, slot, other)
-        return Pairs(start, other, self.indptr, self.rows), slot
+        return ListedPairs(start, other, self.indptr, self.rows), slot
 
     def holders(self, own: NDArray[np.int64], shares: int) -> NDArray[np.int32]:
         """Return by row and share the class that holds it, int32 (n, D), first `own` (n,)."""

@@ -10,8 +10,8 @@ import numpy as np
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 SHARE = 2**16
-FARTHEST = 64 * SHARE
-STEP = SHARE // 8  # where no share can be moved
+_FARTHEST = 64 * SHARE
+_STEP = SHARE // 8  # where no share can be moved
 
 
 @parallel_kernel(lambda got: len(got))
@@ -68,8 +68,8 @@ def level_right(
 @kernel
 def take_newton_step(place, miss, slope):
     """`place` after a Newton step."""
-    step = miss // slope if slope > 0 else (STEP if miss > 0 else -STEP)
-    return max(np.int64(-FARTHEST), min(np.int64(FARTHEST), place + step))
+    step = miss // slope if slope > 0 else (_STEP if miss > 0 else -_STEP)
+    return max(np.int64(-_FARTHEST), min(np.int64(_FARTHEST), place + step))
 
 
 @kernel

@@ -103,6 +103,8 @@ def draw_by_holders(
     owner, row = np.divmod(kinds, n)
     matching = (classes.of[row] == owner).astype(np.int64)
     while True:
+        # f and s of the notes. A chance falls on f A + s M; else M is taken out, and the rest has
+        # another.
         whole, rest = divmod(SHARE, shares)
         if _draw_below(shares * (whole + rest), draw) < SHARE:
             break
@@ -118,6 +120,7 @@ def _draw_below(end: int, draw: Draw) -> int:
     """A whole number below `end` <= 2^32, each equally likely."""
     while True:
         word = int(draw(1)[0])
+        # Words of the last, incomplete run of `end` numbers would favour small ones.
         if word < 2**32 - 2**32 % end:
             return word % end
 
@@ -135,6 +138,7 @@ def _perfect_matching(
     slot, other = np.empty((2, len(row)), dtype=np.int32)
     ends, held = row.astype(np.int32), np.zeros(len(row), dtype=np.int32)
     turn_around(indptr, ends, start, slot, other)
+    # A regular bipartite multigraph has a perfect matching (Hall), so the greatest flow is one.
     graph = indptr, ends, count.astype(np.int32), held
     raise_flow(*graph, size.copy(), np.ones(rows, dtype=np.int64), start, slot, other)
     return held.astype(np.int64)
@@ -198,6 +202,8 @@ def halve_multiplicities(
 
     All degrees are even. Fair coins round the halves of odd multiplicities.
     """
+    # Degrees are even, so an even number of odd counts meet at each vertex: they pair up, and pairs
+    # at both ends join into cycles.
     odd = np.flatnonzero(count & 1)
     m = len(odd)
     count = count >> 1
@@ -213,5 +219,6 @@ def halve_multiplicities(
 
 def _shuffle_in_kinds(kind: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
     """All indices, by kind, those of each kind in random order."""
+    # Random numbers of 64 bits as sort keys: two are equal as good as never.
     order = np.argsort(draw(2 * len(kind)).view(np.uint64), kind="stable")
     return order[np.argsort(kind[order], kind="stable")]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from anon_core.seating.reassigning_kernels import all_costs, hand_over
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.swapping import parties_of, prices_of
-from anon_core.seating.swapping_kernels import Shared, unite_rows
+from anon_core.seating.swapping_kernels import HeldRows, unite_rows
 from anon_core.tables.records import BinaryTable
 
 SEGMENT = 500  # rows at a time: time and memory grow with its cube and square
@@ -49,7 +49,7 @@ def reassign_shares(
     n, words = blank.shape
     hides, once = np.empty((2, n, words), dtype=np.uint64)
     relief = np.empty(holders.shape, dtype=np.int32)
-    shared = Shared(holders, hides, once, relief, np.empty(n, dtype=np.int32))
+    shared = HeldRows(holders, hides, once, relief, np.empty(n, dtype=np.int32))
     prices, parties = prices_of(table, weights), parties_of(classes, holders)
     unite_rows(shared, classes.bits, table.bits, blank, prices)
     for turn in range(passes):

@@ -4,7 +4,7 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.seating.swapping_kernels import (
-    ANY,
+    UNBOUNDED,
     compute_share_loss,
     find_hidden_without,
     shares_in,
@@ -27,7 +27,7 @@ def all_costs(begin, end, rows, share, shared, class_bits, bits, parties, prices
             held -= np.int64(parties.party[c] == parties.party[mine])
             if held < parties.limit[c]:
                 costs[j, i] = np.float64(
-                    compute_share_loss(r, c, kept, class_bits, bits, prices, ANY)
+                    compute_share_loss(r, c, kept, class_bits, bits, prices, UNBOUNDED)
                 )
             else:
                 costs[j, i] = np.inf

@@ -13,7 +13,7 @@ from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.records import BinaryTable
 
 FURTHER = 2  # times as many levels are searched where people own several records
-OF_ONE = 2  # classes of one person in a list of nearest classes
+_OF_ONE = 2  # classes of one person in a list of nearest classes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class RecordClasses:
         """Find the nearest other classes of each by weighted differences, int32 (classes, most).
 
         Fewer than `most` if there are fewer. Where people own several records, only classes of
-        other people are listed, at most `OF_ONE` of each, as far as the `FURTHER * most` nearest
+        other people are listed, at most `_OF_ONE` of each, as far as the `FURTHER * most` nearest
         levels have them; a class number of -1 fills the rest.
         """
         if not self.people:
@@ -79,7 +79,7 @@ class RecordClasses:
         start = np.concatenate([[0], np.cumsum(np.bincount(kind))])
         alike = np.argsort(kind, kind="stable")
         found = np.full((len(self), most), -1, dtype=np.int32)
-        list_strangers(kind, near, start, alike, self.party, OF_ONE, found)
+        list_strangers(kind, near, start, alike, self.party, _OF_ONE, found)
         return found
 
     @property

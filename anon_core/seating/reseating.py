@@ -19,19 +19,19 @@ from anon_core.seating.reseating_kernels import (
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.records import BinaryTable
 
-ROOM = 16  # rows that a crowd lists for each person that it needs
-LONGEST, SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they may
-VALUES = 2  # that a crowd shows if it can
+_ROOM = 16  # rows that a crowd lists for each person that it needs
+_LONGEST, _SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they may
+_VALUES = 2  # that a crowd shows if it can
 
 
 def reseat_memory(table: BinaryTable, shares: int) -> int:
     """Return the bytes that `reseat_people` or `mix_values`, of rows with so many shares, holds.
 
     Who may sit in each row and where each class may sit take 64 bytes a share. The crowds take 12
-    bytes for each of up to `ROOM` k rows. A bitmap over the rows for each level finds them.
+    bytes for each of up to `_ROOM` k rows. A bitmap over the rows for each level finds them.
     """
     n, held = table.records, table.records * shares
-    crowds = held + ROOM * int(table.k.sum(dtype=np.int64))
+    crowds = held + _ROOM * int(table.k.sum(dtype=np.int64))
     levels = int(table.codebook.level_offsets[-1]) * (n // 8 + 8)
     return 64 * held + 12 * crowds + levels + n * (16 * len(table.codebook.attributes) + 240)
 
@@ -65,8 +65,8 @@ def reseat_people(
     Notes
     -----
     The crowd of a record: the rows that it holds, and others that it fits in the same component of
-    the graph of holders, up to `ROOM` k. In a component each pair that fits lies in some perfect
-    matching, so these rows are matchable, too. Along cycles of 2 to `LONGEST` rows, shorter ones
+    the graph of holders, up to `_ROOM` k. In a component each pair that fits lies in some perfect
+    matching, so these rows are matchable, too. Along cycles of 2 to `_LONGEST` rows, shorter ones
     first, each occupant moves to a row that it holds, if crowds then lack fewer people in all, and
     no more records have come into rows of their person than left them. Where none helps a crowd,
     rows of k people that its record holds get their own records back, for good, by shortest cycles.
@@ -76,7 +76,7 @@ def reseat_people(
     held = classes.of[holders].astype(np.int32)
     crowd = _list_crowds(table, hidden, classes, held, classes.k, within=True)
     person = classes.party[classes.of]
-    return _exchange_seats(mend_all, LONGEST, classes, crowd, held, seat, (person, 0), draw)
+    return _exchange_seats(mend_all, _LONGEST, classes, crowd, held, seat, (person, 0), draw)
 
 
 def mix_values(
@@ -108,8 +108,10 @@ def mix_values(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _list_crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
-    return _exchange_seats(mix_all, SHORT, classes, crowd, held, seat, (value, table.records), draw)
+    crowd = _list_crowds(table, hidden, classes, held, np.minimum(_VALUES, classes.k), within=False)
+    return _exchange_seats(
+        mix_all, _SHORT, classes, crowd, held, seat, (value, table.records), draw
+    )
 
 
 def _exchange_seats(
@@ -154,7 +156,7 @@ def _list_crowds(
     pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
     owner, own = np.divmod(pairs, n)
     own_start = np.searchsorted(owner, np.arange(number + 1))
-    room = np.maximum(np.diff(own_start), ROOM * classes.k)
+    room = np.maximum(np.diff(own_start), _ROOM * classes.k)
     indptr = np.concatenate([[0], np.cumsum(room)])
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart

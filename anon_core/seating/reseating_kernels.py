@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
 
-STEPS = 4_000  # rows that a search for one cycle looks at; dense graphs have many more cycles
+_STEPS = 4_000  # rows that a search for one cycle looks at; dense graphs have many more cycles
 
 
 class Crowd(NamedTuple):
@@ -164,7 +164,7 @@ def mend_crowd(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark)
         if pinned[cycle[0]]:
             continue
         at[0] = seats.start[of[taken[cycle[0]]]]
-        while depth >= 0 and steps < STEPS:
+        while depth >= 0 and steps < _STEPS:
             steps += 1
             here = of[taken[cycle[depth]]]
             if at[depth] == seats.start[here + 1]:

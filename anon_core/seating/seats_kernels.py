@@ -5,7 +5,7 @@ import numpy as np
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
-WORDS = 256  # of a bitmap that say how rare a level is
+_WORDS = 256  # of a bitmap that say how rare a level is
 
 
 @parallel_kernel(lambda codes: codes.shape[1])
@@ -61,7 +61,7 @@ def list_fitting_rows(
 def _rows_allowing(allowed):
     """How many rows allow each level, counted in some of the words."""
     found = np.zeros(len(allowed), dtype=np.int64)
-    step = max(1, allowed.shape[1] // WORDS)
+    step = max(1, allowed.shape[1] // _WORDS)
     for level in range(len(allowed)):
         for w in range(0, allowed.shape[1], step):
             word = allowed[level, w]

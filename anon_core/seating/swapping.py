@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.swapping_kernels import (
+    FeaturePrices,
+    HeldRows,
     Near,
     Parties,
-    Prices,
-    Shared,
     exchange_row_shares,
     unite_rows,
 )
@@ -17,9 +17,9 @@ from anon_core.tables.records import BinaryTable
 # Rows of the nearest classes that are tried for a share, and where people own several records.
 NEAR_ROWS = 80
 NEAR_ROWS_OF_PEOPLE = 320
-EQUAL_ROWS = 8  # of one class
-AT_ONCE = 2**10  # classes whose rows are listed at once
-SWEEPS = 20
+_EQUAL_ROWS = 8  # of one class
+CLASSES_AT_ONCE = 2**10  # classes whose rows are listed at once
+_SWEEPS = 20
 
 
 def swap_shares(
@@ -55,13 +55,13 @@ def swap_shares(
     n, words = blank.shape
     hides, once = np.empty((2, n, words), dtype=np.uint64)
     relief = np.empty(holders.shape, dtype=np.int32)
-    shared = Shared(holders, hides, once, relief, np.empty(n, dtype=np.int32))
+    shared = HeldRows(holders, hides, once, relief, np.empty(n, dtype=np.int32))
     tries = _rows_of(classes, near)
     prices = prices_of(table, weights)
     parties = parties_of(classes, holders)
     unite_rows(shared, classes.bits, table.bits, blank, prices)
     dirty = np.ones(n, dtype=np.bool_)
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         if not exchange_row_shares(
             shared, classes.bits, table.bits, blank, parties, tries, prices, dirty
         ):
@@ -82,9 +82,9 @@ def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
 def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
     """For each class its own rows, then those of the nearest classes, up to a number."""
     most = NEAR_ROWS_OF_PEOPLE if classes.people else NEAR_ROWS
-    available, rows, found = np.minimum(classes.size, EQUAL_ROWS), [], []
-    for begin in range(0, len(classes), AT_ONCE):
-        part = np.arange(begin, min(begin + AT_ONCE, len(classes)))
+    available, rows, found = np.minimum(classes.size, _EQUAL_ROWS), [], []
+    for begin in range(0, len(classes), CLASSES_AT_ONCE):
+        part = np.arange(begin, min(begin + CLASSES_AT_ONCE, len(classes)))
         listed = np.column_stack([part, near[part]])
         size = np.where(listed < 0, 0, available[listed])
         room = most - (np.cumsum(size, axis=1) - size)
@@ -97,7 +97,9 @@ def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
     return Near(np.concatenate([[0], np.cumsum(np.concatenate(found))]), np.concatenate(rows))
 
 
-def prices_of(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Prices:
+def prices_of(
+    table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]
+) -> FeaturePrices:
     """Weights of features, and which features belong to a cell whose first one costs more."""
     book = table.codebook
     counted = np.flatnonzero(weights[1])
@@ -105,4 +107,4 @@ def prices_of(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.i
     for place, a in enumerate(counted):
         for bit in range(book.bit_offsets[a], book.bit_offsets[a + 1]):
             cells[place, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    return Prices(weights[0].astype(np.int64), cells, weights[1][counted].astype(np.int64))
+    return FeaturePrices(weights[0].astype(np.int64), cells, weights[1][counted].astype(np.int64))

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
-ONE, ANY = np.uint64(1), np.int64(2**62)
+_ONE, UNBOUNDED = np.uint64(1), np.int64(2**62)
 
 
-class Shared(NamedTuple):
+class HeldRows(NamedTuple):
     """Who holds the rows, and what that hides.
 
     Attributes
@@ -41,7 +41,7 @@ class Near(NamedTuple):
     rows: NDArray[np.int32]
 
 
-class Prices(NamedTuple):
+class FeaturePrices(NamedTuple):
     """What hidden features cost.
 
     Attributes
@@ -97,7 +97,7 @@ def compute_share_loss(r, c, kept, class_bits, bits, prices, most):
         word = (class_bits[c, w] ^ bits[r, w]) & ~kept[w]
         while word and total < most:
             total += prices.weights[64 * w + lowest_lane(word)]
-            word &= word - ONE
+            word &= word - _ONE
     for cell in range(len(prices.first)):
         before, added = np.uint64(0), np.uint64(0)
         for w in range(bits.shape[1]):
@@ -124,7 +124,9 @@ def unite_row(r, shared, class_bits, bits, blank, prices, kept):
     for share in range(1, shared.holders.shape[1]):
         c = shared.holders[r, share]
         find_hidden_without(r, c, shared, class_bits, bits, kept)
-        shared.relief[r, share] = compute_share_loss(r, c, kept, class_bits, bits, prices, ANY)
+        shared.relief[r, share] = compute_share_loss(
+            r, c, kept, class_bits, bits, prices, UNBOUNDED
+        )
         shared.greatest[r] = max(shared.greatest[r], shared.relief[r, share])
 
 
@@ -203,7 +205,7 @@ def best_exchange(r, shared, class_bits, bits, parties, near, prices, kept):
                     continue
                 cost -= saved
                 find_hidden_without(q, d, shared, class_bits, bits, kept[1])
-                cost += compute_share_loss(q, c, kept[1], class_bits, bits, prices, ANY)
+                cost += compute_share_loss(q, c, kept[1], class_bits, bits, prices, UNBOUNDED)
                 if cost >= least:
                     continue
                 there = shares_in(r, d, holders, party) - np.int64(party[d] == party[c])

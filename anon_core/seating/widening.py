@@ -8,26 +8,26 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating.filling_kernels import raise_flow
-from anon_core.seating.fits import ROOM, Fits, first_of
+from anon_core.seating.fits import ROWS_PER_NEED, RowShares, first_of
 from anon_core.seating.record_classes import RecordClasses, list_filled_places
 from anon_core.seating.rings import seat_in_ring
 from anon_core.seating.widening_kernels import (
     Joined,
+    JoiningSpace,
+    ListedPairs,
+    OpenRows,
     Owners,
-    Pairs,
-    Rows,
     Sources,
-    Space,
     cheapest_to_widen,
     reach_vertices,
     widen_rows,
 )
 from anon_core.tables.records import BinaryTable
 
-LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
-TRIED = 64  # classes that are tried for a row beside its nearest
+_LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
+CLASSES_TRIED = 64  # classes that are tried for a row beside its nearest
 MOST_LISTED = 16  # classes that a row lists at most for each that it lacks, when it is widened
-LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row is widened further
+_LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row is widened further
 LOOKED = 16  # classes that a round looks at to list them, for each pair that is listed already
 
 
@@ -72,22 +72,22 @@ def fill_row_shares(
     round finds a maximum flow of the other shares. If some are left, let S be the classes that a
     part of them can reach along rows with free limits, and T the rows from which others could be
     moved on to a row that lacks holders. To list anyone of S for a row of T makes the flow grow.
-    For each row of T the cheapest to admit is found of the nearest classes in S and `TRIED` others
-    of S, or the first others that are not listed for it. The cheapest rows that together lack half
-    of the shares left are widened (`_widen`). If all of S is listed for all of T, more rows are
-    opened to S.
+    For each row of T the cheapest to admit is found of the nearest classes in S and `CLASSES_TRIED`
+    others of S, or the first others that are not listed for it. The cheapest rows that together
+    lack half of the shares left are widened (`_widen`). If all of S is listed for all of T, more
+    rows are opened to S.
 
     Where people own several records, one class of a person is listed for a row at most, and of one
     person's rows as many for a class as it has members. So nobody holds more than 1/k of a row, and
     no record more than 1/k in the rows of one person.
     """
     n, size = table.records, classes.size
-    rows = Rows(classes.of, near, classes.bits, table.bits, hidden.copy())
+    rows = OpenRows(classes.of, near, classes.bits, table.bits, hidden.copy())
     owners = Owners(classes.party, size if classes.people else size[:0])
     most = np.minimum(classes.of_a_row(shares), shares)
     left, right = size * (shares - 1), np.full(n, shares - 1, dtype=np.int64)
-    flow = Flow(Fits.of(classes, rows), classes.of, most, left, right, dropped_at=n * shares)
-    room = n + ROOM * int(table.k.sum(dtype=np.int64))
+    flow = Flow(RowShares.of(classes, rows), classes.of, most, left, right, dropped_at=n * shares)
+    room = n + ROWS_PER_NEED * int(table.k.sum(dtype=np.int64))
     holds = shares // int(table.k.max())  # of a row, by each record at least
     while True:
         pairs, opened = flow.grow(3 * room // 4)
@@ -95,7 +95,7 @@ def fill_row_shares(
             return flow.fits.holders(classes.of, shares)
         reached = opened.reached
         sources = Sources(reached, np.flatnonzero(reached), classes.bits[reached])
-        space = Space(rows, pairs, sources, owners, weights, TRIED)
+        space = JoiningSpace(rows, pairs, sources, owners, weights, CLASSES_TRIED)
         joined = _widen_cheapest_rows(space, opened.targets, -(-right // holds), room // 4)
         if len(joined[0]) == 0:
             if not classes.people:
@@ -139,7 +139,7 @@ class Flow:
 
     Attributes
     ----------
-    fits : Fits
+    fits : RowShares
     of : int64 (n,)
         Class of each row's own record.
     most : int64 (classes,)
@@ -152,14 +152,14 @@ class Flow:
         Shares that were left when idle pairs were dropped, or more.
     """
 
-    fits: Fits
+    fits: RowShares
     of: NDArray[np.int64]
     most: NDArray[np.int64]
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     dropped_at: int
 
-    def grow(self, room: int) -> tuple[Pairs, Opened]:
+    def grow(self, room: int) -> tuple[ListedPairs, Opened]:
         """Raise the flow to a maximum; return its pairs and what would let it grow further.
 
         If there are more than `room` pairs, those that are idle then are dropped.
@@ -187,7 +187,7 @@ class Flow:
         self.dropped_at = missing
         return True
 
-    def _network(self) -> tuple[Pairs, tuple[NDArray[Any], ...], NDArray[np.int32]]:
+    def _network(self) -> tuple[ListedPairs, tuple[NDArray[Any], ...], NDArray[np.int32]]:
         """Return the pairs, those by row as `raise_flow` takes them, and how much each may hold."""
         pairs, slot = self.fits.by_row(len(self.of))
         limit = (self.most[self.fits.owner] - self._own()).astype(np.int32)
@@ -199,7 +199,7 @@ class Flow:
 
 
 def _widen_cheapest_rows(
-    space: Space,
+    space: JoiningSpace,
     targets: tuple[NDArray[np.int64], NDArray[np.int64]],
     lacks: NDArray[np.int64],
     room: int,
@@ -224,8 +224,8 @@ def _widen_cheapest_rows(
         np.empty(int(most.sum()), dtype=np.int64),
         np.empty(len(wide), dtype=np.int64),
     )
-    looks = max(TRIED, LOOKED * len(space.pairs.rows) // len(wide))
-    widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // LEAST_LISTED)), joined)
+    looks = max(CLASSES_TRIED, LOOKED * len(space.pairs.rows) // len(wide))
+    widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // _LEAST_LISTED)), joined)
     listed = joined.classes[list_filled_places(joined.start, joined.found)]
     wide = np.repeat(wide, joined.found)
     if len(space.owners.size):
@@ -235,7 +235,7 @@ def _widen_cheapest_rows(
 
 
 def _choose_rows(
-    space: Space,
+    space: JoiningSpace,
     rows: NDArray[np.int64],
     cost: NDArray[np.int64],
     who: NDArray[np.int64],
@@ -243,7 +243,7 @@ def _choose_rows(
 ) -> NDArray[np.int64]:
     """Places of rows that are widened, ascending: those that cost nothing, then the cheapest.
 
-    Together they lack half of what all rows lack, or they are one in `LEAST`.
+    Together they lack half of what all rows lack, or they are one in `_LEAST`.
     """
     order = np.argsort(cost, kind="stable")
     order = order[who[order] >= 0]
@@ -251,11 +251,11 @@ def _choose_rows(
         order = order[_find_apart_pairs(space, who[order], rows[order])]
     lack = np.cumsum(np.maximum(1, lacks[rows[order]]))
     half = 1 + int(np.searchsorted(lack, lacks.sum() // 2))
-    return np.sort(order[: max(half, len(lacks) // LEAST, int((cost[order] == 0).sum()))])
+    return np.sort(order[: max(half, len(lacks) // _LEAST, int((cost[order] == 0).sum()))])
 
 
 def _find_apart_pairs(
-    space: Space, classes: NDArray[np.int64], rows: NDArray[np.int64]
+    space: JoiningSpace, classes: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Places of pairs of which no class has two rows of one person: two may be one too many."""
     return first_of(classes, space.owners.party[space.rows.of[rows]])

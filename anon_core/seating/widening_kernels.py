@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
-ONE, ANY = np.uint64(1), np.int64(2**62)
+_ONE, _ANY = np.uint64(1), np.int64(2**62)
 
 
-class Rows(NamedTuple):
+class OpenRows(NamedTuple):
     """Rows, and the classes that may hold them.
 
     Attributes
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     hidden: NDArray[np.uint64]
 
 
-class Pairs(NamedTuple):
+class ListedPairs(NamedTuple):
     """Classes and rows that are listed for each other.
 
     Attributes
@@ -86,13 +86,13 @@ class Owners(NamedTuple):
     size: NDArray[np.int64]
 
 
-class Space(NamedTuple):
+class JoiningSpace(NamedTuple):
     """What is looked at for a source that may join a row.
 
     Attributes
     ----------
-    rows : Rows
-    pairs : Pairs
+    rows : OpenRows
+    pairs : ListedPairs
     sources : Sources
     owners : Owners
     weights : int32 (f,)
@@ -101,8 +101,8 @@ class Space(NamedTuple):
         Sources that are tried beside the nearest classes.
     """
 
-    rows: Rows
-    pairs: Pairs
+    rows: OpenRows
+    pairs: ListedPairs
     sources: Sources
     owners: Owners
     weights: NDArray[np.int32]
@@ -212,7 +212,7 @@ def compute_admission_cost(c, r, class_bits, bits, hidden, weights, most):
         word = (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w]
         while word and total < most:
             total += weights[64 * w + lowest_lane(word)]
-            word &= word - ONE
+            word &= word - _ONE
     return total
 
 
@@ -258,7 +258,7 @@ def cheapest_source(r, space, mark):
     to find one that may join.
     """
     rows, sources = space.rows, space.sources
-    least, best, seen = ANY, np.int64(-1), 0
+    least, best, seen = _ANY, np.int64(-1), 0
     at, nearest = first_looked_at(r, sources), rows.near.shape[1]
     for turn in range(nearest + len(sources.number)):
         if turn < nearest:

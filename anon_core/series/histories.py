@@ -12,7 +12,7 @@ from anon_core.series.fits import Fits
 from anon_core.tables.pasts import MOST_WAYS, Pasts
 
 
-class Counted(NamedTuple):
+class ValueCounts(NamedTuple):
     """A cell, by what the rows that may be a record's carry in the columns that never change.
 
     Attributes
@@ -29,7 +29,9 @@ class Counted(NamedTuple):
     rows: NDArray[np.int64]
 
 
-def count_rows(chain: NDArray[np.int64], value: NDArray[np.int64], fits: Fits) -> Counted:
+def count_matchable_rows(
+    chain: NDArray[np.int64], value: NDArray[np.int64], fits: Fits
+) -> ValueCounts:
     """Count the matchable rows of each record of a cell by value.
 
     Parameters
@@ -45,17 +47,17 @@ def count_rows(chain: NDArray[np.int64], value: NDArray[np.int64], fits: Fits) -
     span = int(value.max(initial=0)) + 1
     pair, count = np.unique(record[keep] * span + value[fits.row[keep]], return_counts=True)
     record, carried = np.divmod(pair, span)
-    return Counted(chain, chain[record], carried, count)
+    return ValueCounts(chain, chain[record], carried, count)
 
 
 def find_pasts(
-    cells: Sequence[Counted], chain: NDArray[np.int64], value: NDArray[np.int64]
+    cells: Sequence[ValueCounts], chain: NDArray[np.int64], value: NDArray[np.int64]
 ) -> Pasts:
     """Count the histories that withdrawn rows leave to each of some records.
 
     Parameters
     ----------
-    cells : sequence of Counted
+    cells : sequence of ValueCounts
         Cells whose rows were withdrawn.
     chain, value : int64 (n,)
         Of the records that are asked for: chains need not be in any cell.

@@ -15,8 +15,8 @@ from anon_core.errors import InputError
 from anon_core.series.fits import Fits
 from anon_core.series.histories import number_components
 from anon_core.series.withdrawing_kernels import (
-    Cell,
-    Graph,
+    HidingCell,
+    MatchableGraph,
     Sides,
     add_companions,
     count_parties,
@@ -26,10 +26,10 @@ from anon_core.series.withdrawing_kernels import (
     restrict_to_members,
 )
 
-# Prices of a companion, see `Cell`. Each is tried, and each component keeps what pulls fewest.
-PRICES = ((2, 1, 2), (1, 1, 0), (1, 3, 1), (3, 0, 1))
-RETURNS = 4  # rounds in which pulled records are given back one by one; more change little
-GROUP = 4  # groups of so many times k are withdrawn whole
+# Prices of a companion, see `HidingCell`. Each is tried; a component keeps what pulls fewest.
+_PRICES = ((2, 1, 2), (1, 1, 0), (1, 3, 1), (3, 0, 1))
+_RETURNS = 4  # rounds in which pulled records are given back one by one; more change little
+_GROUP = 4  # groups of so many times k are withdrawn whole
 
 
 def widen_withdrawal(
@@ -104,15 +104,15 @@ class _Parts:
 
     Attributes
     ----------
-    cell : Cell
+    cell : HidingCell
         What the kernels read.
-    graph : Graph
+    graph : MatchableGraph
         Matchable pairs of the whole cell: no other pair is matchable in a part.
     sides : Sides
     """
 
-    cell: Cell
-    graph: Graph
+    cell: HidingCell
+    graph: MatchableGraph
     sides: Sides
 
     @classmethod
@@ -138,7 +138,7 @@ class _Parts:
         record, row, ways = record[keep], fits.row[keep].astype(np.int64), ways[keep]
         ways = np.minimum(ways, k[record])  # more are not needed, and sums stay small
         start = np.searchsorted(record, np.arange(n + 1))
-        graph = Graph(start, row.astype(np.int32), ways, *_list_items(row, record, n)[:2])
+        graph = MatchableGraph(start, row.astype(np.int32), ways, *_list_items(row, record, n)[:2])
         of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]
         parties = int(of.max(initial=-1)) + 1
         pair, place = np.unique(record * max(parties, 1) + of[row], return_inverse=True)
@@ -146,7 +146,7 @@ class _Parts:
         with_party = _sum_by_group(ways, place, len(pair))
         back_start, back, order = _list_items(party, hider, parties)
         whole = _sum_by_group(ways, record, n)
-        cell = Cell(
+        cell = HidingCell(
             np.searchsorted(hider, np.arange(n + 1)),
             party.astype(np.int32),
             with_party,
@@ -157,7 +157,7 @@ class _Parts:
             of.astype(np.int32),
             k.astype(np.int32),
             np.minimum(k, whole),
-            np.array(PRICES[0], dtype=np.int64),
+            np.array(_PRICES[0], dtype=np.int64),
         )
         staying = np.diff(cell.start).astype(np.int32)
         nobody = np.zeros(parties, dtype=np.bool_)
@@ -203,7 +203,7 @@ class _Parts:
         number = int(block.max(initial=-1)) + 1
         best, fewest = self.sides.goes.copy(), np.full(number, len(block) + 1)
         nobody = self.sides.goes.copy()
-        for price in PRICES:
+        for price in _PRICES:
             self.cell.price[:] = price
             self._set(nobody)
             self.withdraw(np.flatnonzero(going))
@@ -249,7 +249,7 @@ class _Parts:
         """Let stay again what need not go."""
         asked = np.zeros(len(self.sides.goes), dtype=np.bool_)
         asked[self.cell.of[needed]] = True
-        for _ in range(RETURNS):
+        for _ in range(_RETURNS):
             block = self._blocks()
             kept = np.zeros(len(asked), dtype=np.bool_)
             kept[block[asked]] = True
@@ -304,10 +304,10 @@ class _Parts:
         fit = number[np.cumsum(size) <= missing]
         if len(fit):
             return np.flatnonzero(stays & np.isin(block, fit))
-        if size[0] <= GROUP * int(self.cell.k.max()):
+        if size[0] <= _GROUP * int(self.cell.k.max()):
             return np.flatnonzero(stays & (block == number[0]))
         spare = np.where(stays, self.sides.among_staying - self.cell.k, -1)
-        seeds = max(1, missing // (GROUP * int(self.cell.k.max())))
+        seeds = max(1, missing // (_GROUP * int(self.cell.k.max())))
         return np.argsort(-spare, kind="stable")[:seeds]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel
 
 
-class Cell(NamedTuple):
+class HidingCell(NamedTuple):
     """Who hides among whom.
 
     Attributes
@@ -70,7 +70,7 @@ class Sides(NamedTuple):
     ways_staying: NDArray[np.int64]
 
 
-class Graph(NamedTuple):
+class MatchableGraph(NamedTuple):
     """Matchable pairs of a cell.
 
     Attributes

@@ -1,1 +1,1 @@
-"""What a plan states about its data: the only terms that makers and auditors share."""
+"""What a plan states about its data: the only terms that anonymizers and auditors share."""

@@ -6,13 +6,13 @@ from typing import Literal
 
 from anon_core.errors import InputError
 
-Kind = Literal["numeric", "date", "categorical", "binary"]
+ColumnKind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
-MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
+_MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
 Carry = Literal["bounds", "median"]
 Rare = Literal["publish", "pool"]
 
-MOST_QUANTILES = 2**16  # every quantile is computed, however few values a column has
+_MOST_QUANTILES = 2**16  # every quantile is computed, however few values a column has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +52,11 @@ class ColumnSpec:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     encoding: Encoding = "one-hot"
     bins: int | tuple[float, ...] | None = field(default=None, repr=False)
     order: tuple[str, ...] = field(default=(), repr=False)
-    missing: MissingRule = "category"
+    missing: _MissingRule = "category"
     weight: float = 1.0
     range: tuple[float, float] | None = field(default=None, repr=False)
     carry: Carry = "bounds"
@@ -90,9 +90,9 @@ class ColumnSpec:
                 f"column {self.name!r}: rare = 'pool' makes one level of categories that may lie "
                 "far apart, which has no place in an order; use encoding = 'one-hot'"
             )
-        if isinstance(self.bins, int) and not 2 <= self.bins <= MOST_QUANTILES:
+        if isinstance(self.bins, int) and not 2 <= self.bins <= _MOST_QUANTILES:
             raise InputError(
-                f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}"
+                f"column {self.name!r}: quantiles must be at least 2 and at most {_MOST_QUANTILES}"
             )
         if isinstance(self.bins, tuple) and (
             not self.bins or list(self.bins) != sorted(set(self.bins))

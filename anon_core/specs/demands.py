@@ -87,7 +87,7 @@ class Demand:
                 "k is one of: a number, {uniform = [lo, hi]}, {column = ...}, "
                 "{by = ..., levels = ...}"
             )
-        if any(not 1 <= k <= MOST_K for k in self.stated):
+        if any(not 1 <= k <= MOST_K for k in self.constant_levels):
             raise InputError(f"every k must be at least 1 and at most {MOST_K}")
         if self.seed < 0:
             raise InputError("the seed of uniform k must be at least 0")
@@ -95,7 +95,7 @@ class Demand:
             raise InputError("uniform = [lo, hi] needs lo <= hi")
 
     @property
-    def stated(self) -> list[int]:
+    def constant_levels(self) -> list[int]:
         """Each k that is stated here, not in a column."""
         single = [k for k in (self.constant, self.default) if k is not None]
         return [*(self.uniform or ()), *self.levels.values(), *single]

@@ -1,6 +1,6 @@
 """Levels as typed values: the bounds of numbers and dates, the members of sets of categories.
 
-The makers' side; auditors have their own.
+The anonymizers' side; auditors have their own.
 """
 
 import re
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, floor, inf, isfinite
 
-from anon_core.tables.categories import OTHER
+from anon_core.tables.categories import OTHER_CATEGORY
 from anon_core.tables.records import Attribute
 
-Bound = float | None  # None: open
-Bounds = tuple[Bound, Bound]
+LevelEnd = float | None  # None: open
+LevelEnds = tuple[LevelEnd, LevelEnd]
 
 
-def level_bounds(attribute: Attribute, *, whole: bool) -> list[Bounds]:
+def list_level_ends(attribute: Attribute, *, whole: bool) -> list[LevelEnds]:
     """The least and the greatest value of each level but the missing one.
 
     Parameters
@@ -53,10 +53,10 @@ def list_level_members(attribute: Attribute) -> list[str | None]:
     named = list(attribute.labels[first:end])
     if attribute.has_other:
         named = ["\\" + text if re.fullmatch(r"\\*\(other\)", text) else text for text in named]
-    return [None] * first + named + [OTHER] * attribute.has_other
+    return [None] * first + named + [OTHER_CATEGORY] * attribute.has_other
 
 
-def _round_side(side: float, whole: bool, rounded: Callable[[float], int]) -> Bound:
+def _round_side(side: float, whole: bool, rounded: Callable[[float], int]) -> LevelEnd:
     if not isfinite(side):
         return None
     return rounded(side) if whole else side + 0.0  # no negative zero

@@ -1,4 +1,4 @@
-"""Categories to levels. The makers' side; auditors have their own."""
+"""Categories to levels. The anonymizers' side; auditors have their own."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.number_levels import Persons, people_of
 
-OTHER = "(other)"
+OTHER_CATEGORY = "(other)"
 
 
 def categories_of(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
@@ -52,4 +52,4 @@ def pool_rare_categories(
             break
         joined += 1
     rare = set(order[:joined].tolist())
-    return [label for at, label in enumerate(labels) if at not in rare] + [OTHER], joined
+    return [label for at, label in enumerate(labels) if at not in rare] + [OTHER_CATEGORY], joined

@@ -1,4 +1,4 @@
-"""Masked records as cells of text. The makers' side; auditors have their own parser.
+"""Masked records as cells of text. The anonymizers' side; auditors have their own parser.
 
 A masked one-hot attribute is written as a value set, a masked thermometer as an interval. The text
 of a group of numbers is an interval itself.
@@ -11,14 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.tables.categories import OTHER
-from anon_core.tables.encoding import MISSING, distinct_columns, features_of, has_hidden_features
+from anon_core.tables.categories import OTHER_CATEGORY
+from anon_core.tables.encoding import (
+    MISSING_CATEGORY,
+    distinct_columns,
+    features_of,
+    has_hidden_features,
+)
 from anon_core.tables.records import Attribute, BinaryTable
 
-ALL = "*"
+_ALL = "*"
 
 
-class Shown(NamedTuple):
+class MaskedColumn(NamedTuple):
     """The masked cells of one attribute.
 
     Attributes
@@ -33,7 +38,7 @@ class Shown(NamedTuple):
     levels: list[tuple[int, ...] | None]
 
 
-def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
+def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[MaskedColumn]:
     """The levels that each record's masked quasi-identifiers allow.
 
     Parameters
@@ -56,7 +61,7 @@ def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Sho
         used, cell = np.unique(cell, return_inverse=True)
         every: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
         every += levels
-        shown.append(Shown(cell, [every[each] for each in used]))
+        shown.append(MaskedColumn(cell, [every[each] for each in used]))
     return shown
 
 
@@ -103,7 +108,7 @@ def _find_allowed_levels(
 
 def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
     if levels is None:
-        return ALL
+        return _ALL
     if len(levels) == 1:
         return texts[levels[0]]
     if attribute.ordinal:
@@ -127,14 +132,14 @@ def label_texts(attribute: Attribute) -> list[str]:
     first, end = int(attribute.has_missing), attribute.levels - attribute.has_other
     named = [_escape_label(label) for label in attribute.labels[first:end]]
     if attribute.has_other:
-        named = ["\\" + text if text == OTHER else text for text in named]
-    return [MISSING] * first + named + [OTHER] * attribute.has_other
+        named = ["\\" + text if text == OTHER_CATEGORY else text for text in named]
+    return [MISSING_CATEGORY] * first + named + [OTHER_CATEGORY] * attribute.has_other
 
 
 def _escape_label(label: str) -> str:
     if label == "":
         return "\\_"
-    if label == MISSING:
+    if label == MISSING_CATEGORY:
         return "\\" + label
     text = re.sub(r"([\\|*])", r"\\\1", label)
     return re.sub(r"^\.|\.\Z|\.(?=\.)|(?<=\.)\.", r"\\.", text)

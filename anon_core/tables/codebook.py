@@ -7,23 +7,23 @@ from typing import Any
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
 
-ESCAPES = (
+_ESCAPES = (
     "a backslash stands before | * \\ and before doubled or outer dots of a value; "
     "\\_ is the empty text"
 )
-MEDIANS = {
+_MEDIANS = {
     "cells": (
         "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)"
     ),
-    "escapes": ESCAPES,
+    "escapes": _ESCAPES,
     "groups": (
         "in a column with inner_edges a number is the median of its group "
         "and stands for all of it, in intervals too"
     ),
 }
-INTERVALS = {  # of a codebook in which a single level may be an interval
+_INTERVALS = {  # of a codebook in which a single level may be an interval
     "cells": "value | value set A|B|C | interval lo..hi | * (every value)",
-    "escapes": ESCAPES,
+    "escapes": _ESCAPES,
     "intervals": (
         "an end that is not written is open; both ends are included, but in a column with "
         "inner_edges and without medians lo..hi means above lo, up to and including hi"
@@ -33,7 +33,7 @@ INTERVALS = {  # of a codebook in which a single level may be an interval
         "and stands for all of it, in intervals too"
     ),
 }
-OTHERS = {"others": "in a column with has_other, (other) is any category that labels do not name"}
+_OTHERS = {"others": "in a column with has_other, (other) is any category that labels do not name"}
 
 
 def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
@@ -44,8 +44,8 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
     bounded = any(a.binned and a.carry == "bounds" for a in codebook.attributes)
     shared = any(isinstance(value, tuple) for a in codebook.attributes for value in a.values)
     return {
-        **(INTERVALS if bounded or shared else MEDIANS),
-        **(OTHERS if any(a.has_other for a in codebook.attributes) else {}),
+        **(_INTERVALS if bounded or shared else _MEDIANS),
+        **(_OTHERS if any(a.has_other for a in codebook.attributes) else {}),
         "attributes": [_describe_attribute(a) for a in codebook.attributes],
     }
 

@@ -1,4 +1,4 @@
-"""Cuts between groups of numbers: readable ones. The makers' side; auditors have their own.
+"""Cuts between groups of numbers: readable ones. The anonymizers' side; auditors have their own.
 
 A cut c lies between two groups: one holds numbers up to and including c, the next those above. The
 fewer digits a cut has, the less it says about the people beside it.
@@ -9,14 +9,14 @@ from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 
-from anon_core.specs.columns import Kind
+from anon_core.specs.columns import ColumnKind
 
-STEPS = (5, 2, 1)  # times a power of ten
-MONTHS = (12, 3, 1)  # a year, a quarter, a month
+_STEPS = (5, 2, 1)  # times a power of ten
+_MONTHS = (12, 3, 1)  # a year, a quarter, a month
 
 
 def readable_cut(
-    kind: Kind, low: float, high: float, near: float, allowed: Callable[[float], bool]
+    kind: ColumnKind, low: float, high: float, near: float, allowed: Callable[[float], bool]
 ) -> float | None:
     """Choose the roundest allowed number c with low <= c < high.
 
@@ -53,7 +53,7 @@ def _list_round_decimals(low: float, high: float) -> Iterator[list[float]]:
     # Below the spacing of float64, finer steps give no other numbers.
     last = Decimal(float(np.spacing(greatest))).adjusted() - 1
     for exponent in range(Decimal(greatest).adjusted() + 1, last, -1):
-        for step in STEPS:
+        for step in _STEPS:
             unit = Decimal(step).scaleb(exponent)
             first, end = (
                 int((Decimal(side) / unit).to_integral_value(ROUND_FLOOR)) for side in (low, high)
@@ -67,7 +67,7 @@ def _list_round_days(low: float, high: float) -> Iterator[list[float]]:
         int(np.datetime64(int(side), "D").astype("datetime64[M]").astype(int))
         for side in (low, high)
     )
-    for months in MONTHS:
+    for months in _MONTHS:
         yield [_last_day_before(month) for month in range(first, end + 2) if month % months == 0]
     yield [float(day) for day in range(int(low), int(high))]
     yield [day + 0.5 for day in range(int(low), int(high))]

@@ -78,8 +78,7 @@ def list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> 
     if demand.column is not None:
         return _of_column(demand.column, values)
     k = np.array(
-        [demand.levels.get(value, demand.default or 0) for value in values.tolist()],
-        dtype=np.int64,
+        [demand.levels.get(value, demand.default or 0) for value in values.tolist()], dtype=np.int64
     )
     if (k < 1).any():
         raise InputError(

@@ -1,4 +1,4 @@
-"""Columns to bits. The makers' side; auditors have their own.
+"""Columns to bits. The anonymizers' side; auditors have their own.
 
 A numeric column becomes groups or one level per number, a categorical column one level per
 category. Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits
@@ -18,9 +18,9 @@ from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
-MISSING = "(missing)"
+MISSING_CATEGORY = "(missing)"
 
-Columns = Mapping[str, NDArray[Any]]
+_Columns = Mapping[str, NDArray[Any]]
 
 
 # ---------------------------------------------------------------- fitting
@@ -34,14 +34,14 @@ class Fitted(NamedTuple):
 
 
 def fit(
-    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+    specs: Sequence[ColumnSpec], columns: _Columns, least: int = 1, persons: Persons = None
 ) -> Codebook:
     """Choose the levels of each quasi-identifier from the data; see `fit_codebook`."""
     return fit_codebook(specs, columns, least, persons).codebook
 
 
 def fit_codebook(
-    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+    specs: Sequence[ColumnSpec], columns: _Columns, least: int = 1, persons: Persons = None
 ) -> Fitted:
     """Choose the levels of each quasi-identifier from the data, and count those that joined.
 
@@ -103,7 +103,7 @@ def _fit_attribute(
         kind=spec.kind,
         # Two levels need one bit, and a thermometer of two levels is that bit.
         encoding="ordinal" if spec.kind == "binary" else spec.encoding,
-        labels=tuple([MISSING] * has_missing + labels),
+        labels=tuple([MISSING_CATEGORY] * has_missing + labels),
         has_missing=has_missing,
         hide_missing=has_missing and spec.missing == "all-hidden" and len(labels) > 0,
         has_other=has_other,
@@ -126,7 +126,7 @@ def _require_permissible(spec: ColumnSpec, present: NDArray[Any]) -> None:
             )
 
 
-def find_complete_records(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
+def find_complete_records(specs: Sequence[ColumnSpec], columns: _Columns) -> NDArray[np.bool_]:
     """Which records have a value in every column whose rule is to drop others, bool (n,)."""
     stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
     for spec in specs:
@@ -144,7 +144,7 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 # ---------------------------------------------------------------- encoding
 
 
-def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
+def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Encode records under a fitted codebook.
 
     Parameters

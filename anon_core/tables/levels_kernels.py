@@ -4,13 +4,13 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-ONE = np.uint64(1)
+_ONE = np.uint64(1)
 
 
 @kernel
 def is_hidden(hidden, i, bit):
     """Whether feature `bit` is hidden in row i."""
-    return (hidden[i, bit >> 6] >> np.uint64(bit & 63)) & ONE != 0
+    return (hidden[i, bit >> 6] >> np.uint64(bit & 63)) & _ONE != 0
 
 
 @parallel_kernel(lambda codes: codes.shape[0])
@@ -21,7 +21,7 @@ def map_allowed(begin, end, codes, hidden, level_offsets, bit_offsets, ordinal, 
         level, bit = level_offsets[a], bit_offsets[a]
         levels = level_offsets[a + 1] - level
         for i in range(codes.shape[1]):
-            word, flag, own = i >> 6, ONE << np.uint64(i & 63), codes[a, i]
+            word, flag, own = i >> 6, _ONE << np.uint64(i & 63), codes[a, i]
             allowed[level + own, word] |= flag
             if ordinal[a]:
                 q = own

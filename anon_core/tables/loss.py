@@ -11,7 +11,7 @@ from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
 
 Loss = Literal["rank", "range", "binary"]
-WHOLE = 2**30  # what a cell of the heaviest column loses at most
+WHOLE_CELL_LOSS = 2**30  # what a cell of the heaviest column loses at most
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         What a cell of more than one level loses in addition, in parts of what it can lose at most.
     """
     own = np.array([a.weight for a in book.attributes])
-    whole = np.maximum(1, np.round(own / own.max() * WHOLE)).astype(np.int64)
+    whole = np.maximum(1, np.round(own / own.max() * WHOLE_CELL_LOSS)).astype(np.int64)
     steps, positions = [], []
     for a, most in zip(book.attributes, whole.tolist(), strict=True):
         steps.append(most // max(1, a.levels - (loss == "rank")))

@@ -1,4 +1,4 @@
-"""Numbers to levels that enough people share. The makers' side; auditors have their own."""
+"""Numbers to levels that enough people share. The anonymizers' side; auditors have their own."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.specs.columns import ColumnSpec, Kind
+from anon_core.specs.columns import ColumnKind, ColumnSpec
 from anon_core.tables.cuts import readable_cut
 
-MOVED = 10  # a readable cut may move one in so many people of a group to the next one
+_MOVED = 10  # a readable cut may move one in so many people of a group to the next one
 
 Persons = NDArray[np.integer[Any]] | None
-Span = tuple[float, float]
+_Span = tuple[float, float]
 
 
 class NumberLevels(NamedTuple):
@@ -30,7 +30,7 @@ class NumberLevels(NamedTuple):
     """
 
     edges: tuple[float, ...] = ()
-    values: tuple[float | Span, ...] = ()
+    values: tuple[float | _Span, ...] = ()
     joined: int = 0
 
 
@@ -72,11 +72,7 @@ def numbers_of(
 
 
 def number_labels(
-    spec: ColumnSpec,
-    edges: Sequence[float],
-    numbers: Sequence[float | Span],
-    *,
-    given: bool,
+    spec: ColumnSpec, edges: Sequence[float], numbers: Sequence[float | _Span], *, given: bool
 ) -> list[str]:
     """The texts of levels: a number, or an interval ``lo..hi`` whose outer end is open."""
     if spec.bins is not None and spec.carry == "bounds" and given:
@@ -133,7 +129,7 @@ def _groups_of(
 
 
 def _find_readable_cuts(
-    kind: Kind,
+    kind: ColumnKind,
     bins: int,
     numbers: NDArray[np.float64],
     quantiles: NDArray[np.float64],
@@ -144,9 +140,9 @@ def _find_readable_cuts(
     distinct, place = np.unique(numbers, return_inverse=True)
     holding = people_of(place, len(distinct), persons)
     up_to = np.cumsum(np.bincount(place))
-    moved = len(numbers) // (MOVED * bins)
+    moved = len(numbers) // (_MOVED * bins)
 
-    def allowed(number: float) -> bool:
+    def is_allowed(number: float) -> bool:
         at = np.searchsorted(distinct, number)
         return bool(distinct[at] != number or holding[at] >= least)
 
@@ -155,7 +151,9 @@ def _find_readable_cuts(
         reached = up_to[np.searchsorted(distinct, quantile)]
         first = np.searchsorted(up_to, reached - moved, side="left")
         last = np.searchsorted(up_to[:-1], reached + moved, side="right")
-        cut = readable_cut(kind, float(distinct[first]), float(distinct[last]), quantile, allowed)
+        cut = readable_cut(
+            kind, float(distinct[first]), float(distinct[last]), quantile, is_allowed
+        )
         if cut is not None:
             cuts.append(cut)
     return np.unique(np.array(cuts, dtype=np.float64))
@@ -181,7 +179,7 @@ def _levels_of(
         low = _find_group_ends(place, count, least, persons, apart)[0]
         high = count - _find_group_ends(count - 1 - place, count, least, persons, apart[::-1])[0]
         ends = [*range(low, high + 1), count] if low <= high else [count]
-    values: list[float | Span] = []
+    values: list[float | _Span] = []
     for start, end in zip([0, *ends], ends, strict=False):
         if end - start == 1:
             values.append(float(distinct[start]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.specs.columns import Carry, Encoding, Kind
+from anon_core.specs.columns import Carry, ColumnKind, Encoding
 from anon_core.specs.demands import Demanded, refuse_impossible
 from anon_core.steps import Step
 from anon_core.tables.pasts import Pasts
@@ -42,7 +42,7 @@ class Attribute:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     encoding: Encoding
     labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False
@@ -138,7 +138,7 @@ class BinaryTable:
         the same k. None: each record is a person.
     pasts : Pasts, optional
         What rows that were published before leave open of each record's histories. None: no record
-        had a row. Only methods of this process know it: `packed` leaves it out.
+        had a row. Only methods of this process know it: `pack_arrays` leaves it out.
     """
 
     codebook: Codebook
@@ -168,11 +168,11 @@ class BinaryTable:
                 )
 
     @property
-    def demanded(self) -> Demanded:
+    def demands(self) -> Demanded:
         """What the records demand."""
         return Demanded(self.person is not None, self.k)
 
-    def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def pack_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""
         attributes = [
             {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
@@ -207,15 +207,15 @@ class BinaryTable:
 
     @classmethod
     def from_arrays(cls, codebook: Codebook, arrays: Mapping[str, NDArray[Any]]) -> "BinaryTable":
-        """Return the table of the arrays of `packed`."""
+        """Return the table of the arrays of `pack_arrays`."""
         person = arrays["person"] if "person" in arrays else None  # noqa: SIM401 - an open file has no get
         return cls(codebook, arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"], person)
 
-    def made(
-        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
+    def restore_result(
+        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], result_step: int
     ) -> "MaskedTable":
         """Return what an anonymizer made of this table, from the arrays of `MaskedTable.arrays`."""
-        return MaskedTable(self, arrays["hidden"], steps, kept, arrays.get("holders"))
+        return MaskedTable(self, arrays["hidden"], steps, result_step, arrays.get("holders"))
 
     def at(self, places: NDArray[np.int64]) -> "BinaryTable":
         """Return the records at these places, int64 (m,), in this order; k may exceed m."""
@@ -258,7 +258,7 @@ class MaskedTable:
     hidden : uint64 (n, words)
         Features hidden in each record's row, packed as `table.bits`.
     steps : tuple of Step
-    kept : int
+    result_step : int
         Number of the step whose result this is; 0 if there are no steps.
     holders : int32 (n, D), optional
         By row and share: the record that holds this part of the chance to sit in the row, for
@@ -268,7 +268,7 @@ class MaskedTable:
     table: BinaryTable
     hidden: NDArray[np.uint64]
     steps: tuple[Step, ...] = ()
-    kept: int = 0
+    result_step: int = 0
     holders: NDArray[np.int32] | None = None
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -15,7 +15,7 @@ from anon_core.errors import InfeasibleError
 from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-LARGE = 2**18  # records of a table that is split
+SPLIT_RECORDS = 2**18  # records of a table that is split
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Unsettled:
         The table, and that part of it.
     places : int64 (m,)
         The records of the part, ascending.
-    order : int64 (m,)
+    tie_order : int64 (m,)
         The order that decides ties among them.
     settled : int64 (n - m,)
         All others, those of a group side by side.
@@ -39,18 +39,20 @@ class Unsettled:
     whole: BinaryTable
     data: BinaryTable
     places: NDArray[np.int64]
-    order: NDArray[np.int64]
+    tie_order: NDArray[np.int64]
     settled: NDArray[np.int64]
     group: NDArray[np.int64]
 
     @classmethod
-    def of(cls, whole: BinaryTable, order: NDArray[np.int64], *, large: int = LARGE) -> "Unsettled":
+    def of(
+        cls, whole: BinaryTable, tie_order: NDArray[np.int64], *, large: int = SPLIT_RECORDS
+    ) -> "Unsettled":
         """Split a table of `large` records or more; of a smaller one nothing is settled.
 
         Parameters
         ----------
         whole : BinaryTable
-        order : int64 (n,)
+        tie_order : int64 (n,)
             The order of the records that decides ties: the first of a group are not settled.
         large : int, optional
 
@@ -62,10 +64,10 @@ class Unsettled:
         people own so many of the records that are left that no crowd could be large enough.
         """
         none = np.empty(0, dtype=np.int64)
-        nothing = cls(whole, whole, np.arange(whole.records), order, none, none)
+        nothing = cls(whole, whole, np.arange(whole.records), tie_order, none, none)
         if whole.records < large or whole.pasts is not None:
             return nothing
-        settled, group = _find_settled_records(whole, order)
+        settled, group = _find_settled_records(whole, tie_order)
         rest = np.ones(whole.records, dtype=np.bool_)
         rest[settled] = False
         places = np.flatnonzero(rest)
@@ -75,9 +77,9 @@ class Unsettled:
         except InfeasibleError:
             return nothing
         place = np.cumsum(rest) - 1
-        return cls(whole, part, places, place[order[rest[order]]], settled, group)
+        return cls(whole, part, places, place[tie_order[rest[tie_order]]], settled, group)
 
-    def joined(self, made: MaskedTable) -> MaskedTable:
+    def restore_whole(self, made: MaskedTable) -> MaskedTable:
         """The whole table with the masks of the part; settled rows show everything.
 
         Where seats have chances, each settled row is held by its record and those next to it.
@@ -95,22 +97,22 @@ class Unsettled:
             own = np.arange(len(first)) - first
             for share in range(holders.shape[1]):
                 holders[self.settled, share] = self.settled[first + (own + share) % size]
-        return MaskedTable(self.whole, hidden, made.steps, made.kept, holders)
+        return MaskedTable(self.whole, hidden, made.steps, made.result_step, holders)
 
 
 def _find_settled_records(
-    whole: BinaryTable, order: NDArray[np.int64]
+    whole: BinaryTable, tie_order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The records that hide among equal ones, those of a group side by side, and their groups."""
     kind, _ = distinct_columns(np.vstack([whole.codes, whole.k[None]]))
     alone = np.logical_not(whole.blank.any(axis=0))
     if whole.person is not None:  # one record of each person: the first
         pair = kind * (int(whole.person.max()) + 1) + whole.person
-        first = np.unique(pair[order], return_index=True)[1]
+        first = np.unique(pair[tie_order], return_index=True)[1]
         once = np.zeros(whole.records, dtype=np.bool_)
-        once[order[first]] = True
+        once[tie_order[first]] = True
         alone &= once
-    chosen = order[alone[order]]
+    chosen = tie_order[alone[tie_order]]
     chosen = chosen[np.argsort(kind[chosen], kind="stable")]
     of = kind[chosen]
     place = np.arange(len(of)) - np.searchsorted(of, of)

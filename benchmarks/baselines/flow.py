@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from anon_core.anonymizers.freeform.freeform_kernels import Space, all_increases
-from anon_core.anonymizers.loss_kernels import NEVER, Cells
+from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, all_increases
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, LevelCells
 
 NEAR = 3  # times k pairs of each record to begin with
 MORE = 10  # pairs of each record that are added at a time
@@ -23,9 +23,9 @@ def first_costs(table, loss):
     n = table.records
     holder = np.arange(n, dtype=np.int32)[None]
     costs = np.empty((n, n), dtype=np.int64)
-    space = Space(Cells.of(table, loss), holder, np.ones(n, dtype=np.int64))
+    space = RowHolders(LevelCells.of(table, loss), holder, np.ones(n, dtype=np.int64))
     all_increases(costs, 1, space)
-    return np.where(costs < NEVER, costs / loss.whole.max(), np.inf)
+    return np.where(costs < PROHIBITIVE_LOSS, costs / loss.whole.max(), np.inf)
 
 
 def flow(costs, k):

@@ -8,7 +8,7 @@ program again.
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.measures.table.crowds import crowds
 from benchmarks import released_cells
 from benchmarks.baselines.k_concealment_kernels import count_fits, cover, price, seat
@@ -22,7 +22,7 @@ def k_concealment(table, loss, k, *, choices=1, seed=0):
     2. A record that fits fewer than k rows widens those that cost least.
     3. A record with fewer than k matchable rows changes places with others: both rows are widened.
     """
-    n, cells = table.records, Cells.of(table, loss)
+    n, cells = table.records, LevelCells.of(table, loss)
     covers = np.empty((n, k), dtype=np.int64)
     cover(covers, np.random.default_rng(seed).integers(0, choices, (n, k)), cells)
     pairs = [np.stack([np.repeat(np.arange(n), k), covers.ravel()])]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
@@ -14,7 +14,7 @@ def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k):
     for r in range(begin, end):
         covers[r, 0] = r
         for share in range(1, covers.shape[1]):
-            costs[:] = NEVER
+            costs[:] = PROHIBITIVE_LOSS
             for v in range(len(covers)):
                 cost = compute_loss_increase(v, r, costs[-1], cells)
                 if cost >= costs[-1] or (covers[r, :share] == v).any():
@@ -24,7 +24,7 @@ def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k):
                     costs[place], lightest[place] = costs[place - 1], lightest[place - 1]
                     place -= 1
                 costs[place], lightest[place] = cost, v
-            found = min(turn[r, share], (costs < NEVER).sum() - 1)
+            found = min(turn[r, share], (costs < PROHIBITIVE_LOSS).sum() - 1)
             covers[r, share] = lightest[found]
             widen_row(covers[r, share], r, cells)
 
@@ -42,15 +42,15 @@ def count_fits(begin, end, fits, cells):  # fits int64 (n,)
 def price(v, both, costs, cells):  # costs int64 (n,)
     """costs[r] = what it takes that v fits row r; with `both`, that r's record fits row v, too.
 
-    NEVER where it takes nothing; returns how many these are.
+    PROHIBITIVE_LOSS where it takes nothing; returns how many these are.
     """
     there = 0
     for r in range(len(costs)):
-        costs[r] = compute_loss_increase(v, r, NEVER, cells)
+        costs[r] = compute_loss_increase(v, r, PROHIBITIVE_LOSS, cells)
         if both:
-            costs[r] += compute_loss_increase(r, v, NEVER, cells)
+            costs[r] += compute_loss_increase(r, v, PROHIBITIVE_LOSS, cells)
         if costs[r] == 0:
-            costs[r] = NEVER
+            costs[r] = PROHIBITIVE_LOSS
             there += 1
     return there
 

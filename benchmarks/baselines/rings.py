@@ -7,7 +7,7 @@ part stand in the order of a greedy tour.
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from benchmarks.baselines.rings_kernels import ring, split
 
 
@@ -16,7 +16,7 @@ def rings(table, loss, k):
 
     loss is a `LossTable`. Each column is an assignment of records to rows.
     """
-    cells = Cells.of(table, loss)
+    cells = LevelCells.of(table, loss)
     holders = np.empty((table.records, k), dtype=np.int32)
     for part in parts(table.records, k, cells):
         ring(part, cells)

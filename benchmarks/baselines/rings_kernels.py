@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel
 from benchmarks.baselines.cells_kernels import restart
 
@@ -13,7 +13,7 @@ def furthest(v, members, cells):
     best, place = np.int64(-1), np.int64(0)
     restart(0, v, cells)
     for i in range(len(members)):
-        cost = compute_loss_increase(members[i], 0, NEVER, cells)
+        cost = compute_loss_increase(members[i], 0, PROHIBITIVE_LOSS, cells)
         if cost > best:
             best, place = cost, np.int64(i)
     return place
@@ -35,7 +35,7 @@ def split(members, k, left, cells):
     for i in range(len(members)):
         if i not in (one, two):
             v = members[i]
-            here = compute_loss_increase(v, 0, NEVER, cells)
+            here = compute_loss_increase(v, 0, PROHIBITIVE_LOSS, cells)
             left[i] = here < compute_loss_increase(v, 1, here + 1, cells)
             widen_row(v, 0 if left[i] else 1, cells)
     few = left.sum() < k
@@ -45,7 +45,7 @@ def split(members, k, left, cells):
         if left[i] == few:
             widen_row(members[i], side, cells)
     while min(left.sum(), len(members) - left.sum()) < k:
-        best, place = NEVER, -1
+        best, place = PROHIBITIVE_LOSS, -1
         for i in range(len(members)):
             if left[i] != few:
                 cost = compute_loss_increase(members[i], side, best, cells)
@@ -60,7 +60,7 @@ def ring(members, cells):
     """Bring members into an order in which each is followed by the nearest that is left."""
     for i in range(len(members) - 1):
         restart(0, members[i], cells)
-        best, place = NEVER, i + 1
+        best, place = PROHIBITIVE_LOSS, i + 1
         for j in range(i + 1, len(members)):
             cost = compute_loss_increase(members[j], 0, best, cells)
             if cost < best:

@@ -6,7 +6,7 @@ them. A plan does not.
 
 from contextlib import contextmanager
 
-from anon_core.covers.b_edge_cover import in_order, nearest_closure
+from anon_core.covers.b_edge_cover import nearest_closure, sort_edges
 from anon_core.covers.named import COVERS, Cover, closure_memory
 
 MOST_VERTICES = 4096  # of covers that hold matrices of all pairs
@@ -14,7 +14,7 @@ MOST_VERTICES = 4096  # of covers that hold matrices of all pairs
 
 def _nearest(_graph, _counts, _b, near):
     """Return the b-nearest closure with its redundant edges: at most twice the optimum, too."""
-    return in_order(nearest_closure(near))
+    return sort_edges(nearest_closure(near))
 
 
 def _exact(graph, counts, b, near):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.covers.b_edge_cover import in_order, nearest_closure
+from anon_core.covers.b_edge_cover import nearest_closure, sort_edges
 from anon_core.errors import LimitError
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours
@@ -90,7 +90,7 @@ def _optimum(
             continue
         idle = 0 if program.bound > before + LEAST_GAIN * abs(program.bound) else idle + 1
         if np.abs(x - np.round(x)).max() <= SLACK or idle == PATIENCE or not program.cut(x):
-            return in_order(_edges(program, _proved(program, np.round(x)), matrix))
+            return sort_edges(_edges(program, _proved(program, np.round(x)), matrix))
     raise LimitError(
         f"no cover was proved best within {MOST_ROUNDS} linear programs; choose another cover"
     )

@@ -1,20 +1,18 @@
 """Costs of all pairs."""
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, pick_levels
+from anon_core.jit.lanes import LANES
+from anon_core.search.costs_kernels import pick_levels
 
 
 @kernel
 def pair_cost(rows, costs, i, j):  # rows (n, attributes), costs: `Costs` of the search
     """E of two records, by place."""
-    attributes, wide = rows.shape[1], costs.coarse.shape[1] * LANES
-    ours, theirs = i // LANES * wide + i % LANES, j // LANES * wide + j % LANES
-    cost = pick_levels(costs.coarse, ours, rows, j * attributes, attributes)
-    cost += pick_levels(costs.coarse, theirs, rows, i * attributes, attributes)
+    ours, theirs = (i // LANES, i % LANES), (j // LANES, j % LANES)
+    cost = pick_levels(costs.coarse, *ours, rows, j) + pick_levels(costs.coarse, *theirs, rows, i)
     if costs.shift:
         cost <<= costs.shift
-        cost += pick_levels(costs.fine, ours, rows, j * attributes, attributes)
-        cost += pick_levels(costs.fine, theirs, rows, i * attributes, attributes)
+        cost += pick_levels(costs.fine, *ours, rows, j) + pick_levels(costs.fine, *theirs, rows, i)
     return cost
 
 

@@ -12,7 +12,7 @@ from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
 from anon_core.anonymizers.optimal.columns import group_losses
 from anon_core.anonymizers.optimal.partition import PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 from anon_core.tables.packing_kernels import unpack_range
 from benchmarks import timed
 from benchmarks.baselines.mondrian import mondrian
@@ -72,7 +72,7 @@ def lost_by_hiding(made, loss):
             total += (flags @ np.diff(places)).sum()
         else:
             total += (flags.sum() - flags.any(axis=1).sum()) * loss.step[a]
-    return total / WHOLE
+    return total / WHOLE_CELL_LOSS
 
 
 def measured(table, k, method):
@@ -84,7 +84,7 @@ def measured(table, k, method):
         return lost_by_hiding(made, loss), seconds
     groups, seconds, _ = timed(lambda: METHODS[method](table, loss))
     assert min(map(len, groups)) >= k
-    return group_losses(table, loss, groups).sum() / WHOLE, seconds
+    return group_losses(table, loss, groups).sum() / WHOLE_CELL_LOSS, seconds
 
 
 def compare(prefix, table, k, methods):

@@ -51,11 +51,11 @@ def measure(name, k, eps, maker):
     for seed in range(ORDERS):
         order = np.random.default_rng(seed).permutation(graph.records)
         try:
-            made, _, processor = timed(lambda order=order: maker.anonymize(graph, order=order))
+            made, _, processor = timed(lambda order=order: maker.anonymize(graph, tie_order=order))
         except InfeasibleError as error:
             print(f"{name}.{k}.{eps:g}: refused: {error}", flush=True)
             return
-        kept = made.steps[made.kept - 1].figures
+        kept = made.steps[made.result_step - 1].figures
         row = (kept["degree error"], kept["added degree"], moved(made), len(made.steps))
         figures.append(row)
         seconds.append(processor)

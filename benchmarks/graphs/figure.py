@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate
 from anon_core.errors import InfeasibleError
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.discrepancy import estimate_discrepancy
 from anon_core.measures.graph.structure import compute_expected_clustering, degree_change
 from benchmarks.graphs.sets import load
@@ -39,8 +39,8 @@ REPRESENTED, OTHERS = "#b35806", "#777777"
 
 def judged(graph, made):
     """The three measures, and the parts of degree that are added."""
-    source = Edges(graph.u, graph.v, graph.p, graph.records)
-    released = Edges(made.u, made.v, made.p, graph.records)
+    source = UncertainEdges(graph.u, graph.v, graph.p, graph.records)
+    released = UncertainEdges(made.u, made.v, made.p, graph.records)
     change = degree_change(Degrees.of(source), Degrees.of(released))
     apart = abs(
         compute_expected_clustering(source).coefficient
@@ -60,7 +60,7 @@ def measured(graph, maker, seeds):
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(graph.records)
         try:
-            rows.append(judged(graph, maker.anonymize(graph, order=order)))
+            rows.append(judged(graph, maker.anonymize(graph, tie_order=order)))
         except InfeasibleError:
             continue
     return np.array(rows).reshape(-1, 4)

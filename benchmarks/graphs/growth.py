@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from anon_core.anonymizers import Obfuscate
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.graphs.records import UncertainGraph
 from benchmarks import memory, timed
@@ -32,7 +32,7 @@ def drawn(edges):
     u, v = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
     graph = with_drawn(UncertainGraph(u, v, u, np.full(n, K, dtype=np.int32)))
     hiding = Hiding.of(graph)
-    bits = hiding.entropies(Edges(n, graph.u, graph.v, graph.p))
+    bits = hiding.entropies(GraphEdges(n, graph.u, graph.v, graph.p))
     return replace(graph, exempt=int(np.count_nonzero(hiding.below(bits))) // 2)
 
 

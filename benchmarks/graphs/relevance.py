@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.worlds import Estimate, estimate_relevance
+from anon_core.anonymizers.uncertain_graph.worlds.relevance import Estimate, estimate_relevance
 from benchmarks import timed
 from benchmarks.graphs.sets import load
 

@@ -9,7 +9,7 @@ import gzip
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.betweenness_kernels import hash_numbers
+from anon_core.anonymizers.uncertain_graph.worlds.betweenness_kernels import hash_numbers
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from benchmarks import data_file

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from anon_core.anonymizers.uncertain_graph.worlds import (
+from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
     Estimate,
     count_connected_pairs,
     estimate_relevance,

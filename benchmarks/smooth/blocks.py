@@ -7,7 +7,7 @@ the search for near records, which no block shares.
 
 import sys
 
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.neighbours import list_neighbours
 from anon_core.anonymizers.smooth.smooth import Smooth
 from benchmarks import timed
@@ -23,7 +23,7 @@ def measure(name):
     else:
         matrix = SETS[name](K)
     print(f"{name}: {matrix.records} x {matrix.items}, {matrix.entries} entries")
-    rows = Rows(matrix.indptr, matrix.indices, matrix.k)
+    rows = ItemRows(matrix.indptr, matrix.indices, matrix.k)
     _, _, processor = timed(lambda: list_neighbours(rows, matrix.items))
     print(f"{name}.search: {processor:.1f} s of processor")
     for block in BLOCKS:

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from anon_core.anonymizers.smooth.counts import compute_matrix_figures
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.steps import Observer
 from benchmarks import memory, timed
@@ -27,7 +27,7 @@ class Told(Observer):
 def measure(records):
     data, crowd = planted(records, records // 10, 8)
     best = compute_matrix_figures(
-        Rows(data.indptr, data.indices, data.k), data.items, crowd.astype(np.int32)
+        ItemRows(data.indptr, data.indices, data.k), data.items, crowd.astype(np.int32)
     )
     before, maker = memory("VmRSS"), Smooth()
     print(f"{records}.entries: {data.entries}")

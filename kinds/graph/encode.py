@@ -22,7 +22,7 @@ def write_encoded(plan: GraphPlan, ingested: Stored, folder: Path) -> Mapping[st
     if not plan.allow_unprotected:
         refuse_alone(k, "vertices")
     graph = encode_edges(plan, ingested, k)
-    document, arrays = graph.packed()
+    document, arrays = graph.pack_arrays()
     packed: dict[str, Any] = {**document, **arrays}
     np.savez(folder / GRAPH, **packed)
     note = f"encoded {graph.edges} edges of {graph.records} vertices"

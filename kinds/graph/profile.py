@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from anon_core.measures.requirements import at_most
+from anon_core.measures.requirements import is_at_most
 from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
 
 ALL = 1.0  # allows every change
@@ -42,7 +42,7 @@ class GraphChanges(Changes):
         for name, (was, now) in self.counts.items():
             change = abs(now - was) / max(now, was, 1)
             allowed = getattr(limits, name)
-            if not at_most(change, allowed):
+            if not is_at_most(change, allowed):
                 told = name.replace("_", " ")
                 text = f"there are {now} {told} instead of {was}, a difference of {change:.4f}"
                 yield build_excess(text, name, allowed)

@@ -24,7 +24,7 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
     if not plan.allow_unprotected:
         refuse_alone(k, "users")
     matrix, names = encode_entries(pairs, k)
-    document, arrays = matrix.packed()
+    document, arrays = matrix.pack_arrays()
     packed: dict[str, Any] = {**document, **arrays}
     np.savez(folder / MATRIX, **packed)
     names.to_frame().write_parquet(folder / NAMES)

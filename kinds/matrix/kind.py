@@ -198,9 +198,9 @@ class Matrix(Kind):
         np.savez(
             folder / COUNTS,
             sizes=np.sort(measured.classes.sizes),
-            kept=smooth.kept,
+            kept=smooth.true_entries,
             suppressed=smooth.suppression_count,
-            created=smooth.created,
+            created=smooth.false_entries,
         )
 
     def measured(self, verdict: Stored) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anon_core.measures.requirements import at_most
+from anon_core.measures.requirements import is_at_most
 from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
 
 COUNTED = ("items", "entries")
@@ -43,7 +43,7 @@ class MatrixChanges(Changes):
         allowed = {"items": limits.items, "entries": limits.entries}
         for name, (was, now) in self.counts.items():
             change = abs(now - was) / max(now, was, 1)
-            if not at_most(change, allowed[name]):
+            if not is_at_most(change, allowed[name]):
                 told = f"there are {now} {name} instead of {was}, a difference of {change:.4f}"
                 yield build_excess(told, name, allowed[name])
 

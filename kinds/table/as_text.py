@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.cells import Labelled
-from anon_core.measures.table.native import (
-    Bounds,
+from anon_core.measures.table.codebook.native import (
+    CellBounds,
     texts_in_form,
     texts_of_intervals,
     texts_of_lists,
@@ -27,7 +27,7 @@ class Reader:
 
     Attributes
     ----------
-    bounds : sequence of Bounds
+    bounds : sequence of CellBounds
         Of its levels; of numbers and dates only.
     strict : bool
         Whether text must be written as levels are, too.
@@ -35,7 +35,7 @@ class Reader:
 
     name: str
     column: Labelled = field(repr=False)
-    bounds: Sequence[Bounds] = field(default=(), repr=False)
+    bounds: Sequence[CellBounds] = field(default=(), repr=False)
     strict: bool = False
 
     @classmethod

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from anon_core.measures.table.native import Bounds, group_bounds, value_bounds
+from anon_core.measures.table.codebook.native import CellBounds, group_bounds, value_bounds
 from kinds.table.forms import COUNTED
 
 OPEN = (-inf, inf)
@@ -57,7 +57,7 @@ class Coded:
         """The named categories."""
         return set(self.labels[int(self.has_missing) : len(self.labels) - self.has_other])
 
-    def bounds(self, *, whole: bool) -> list[Bounds]:
+    def bounds(self, *, whole: bool) -> list[CellBounds]:
         """Bounds of the levels in data.parquet, from edges and values.
 
         What the codebook states as bounds is not used.

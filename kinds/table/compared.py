@@ -13,7 +13,7 @@ import polars as pl
 
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.shown_drift import (
-    Bounds,
+    ShownInterval,
     Spans,
     find_share_bounds,
     shift_of_categories,
@@ -122,7 +122,7 @@ def _compare_categories(was: set[str], now: set[str]) -> dict[str, Any]:
     return {"new": sorted(now - was), "gone": sorted(was - now)}
 
 
-def _round_shift_bounds(shift: Bounds) -> dict[str, Any]:
+def _round_shift_bounds(shift: ShownInterval) -> dict[str, Any]:
     return {"at_least": round(shift[0], 6), "at_most": round(shift[1], 6)}
 
 
@@ -144,7 +144,7 @@ def _read_spans(column: Coded, cells: pl.Series) -> Spans:
 
 def _pair_share_bounds(
     before: Coded, after: Coded, was: pl.Series, now: pl.Series
-) -> tuple[dict[Hashable, Bounds], dict[Hashable, Bounds]]:
+) -> tuple[dict[Hashable, ShownInterval], dict[Hashable, ShownInterval]]:
     """The bounds of each category's share; one that is pooled in a table may be any of the pool."""
     names = before.categories | after.categories
     return _bound_category_shares(before, was, names), _bound_category_shares(after, now, names)
@@ -152,7 +152,7 @@ def _pair_share_bounds(
 
 def _bound_category_shares(
     column: Coded, cells: pl.Series, names: set[str]
-) -> dict[Hashable, Bounds]:
+) -> dict[Hashable, ShownInterval]:
     cell, levels = read_cells(column, cells.to_list())
     least, greatest = find_share_bounds(cell, levels)
     whole, empty = np.all(levels, axis=1)[cell], ~np.any(levels, axis=1)[cell]
@@ -163,7 +163,7 @@ def _bound_category_shares(
     pooled = float(greatest[-1]) if column.has_other else 0.0
     named = range(int(column.has_missing), len(column.labels) - column.has_other)
     place = {column.labels[at]: at for at in named}
-    found: dict[Hashable, Bounds] = {}
+    found: dict[Hashable, ShownInterval] = {}
     for name in names:
         if (at := place.get(name)) is not None:
             found[name] = float(least[at]), float(greatest[at]) + unread

@@ -69,7 +69,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
         refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
-    packed: dict[str, Any] = {**table.packed()[1], "kept": np.flatnonzero(kept)}
+    packed: dict[str, Any] = {**table.pack_arrays()[1], "kept": np.flatnonzero(kept)}
     np.savez(folder / BITS, **packed)
     features, dropped = table.codebook.features, int((~kept).sum())
     note = f"binarized {table.records} records into {features} features; {dropped} dropped"

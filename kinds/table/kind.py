@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import TableAnonymizer
 from anon_core.measures.table.crowds import Crowds
-from anon_core.part import Part
+from anon_core.part import DataPart
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
@@ -181,7 +181,7 @@ class Table(Kind):
         """The packed records."""
         return load_encoded(encoded)[0]
 
-    def part(self, data: BinaryTable, order: NDArray[Any]) -> Part:
+    def part(self, data: BinaryTable, order: NDArray[Any]) -> DataPart:
         """Of a large table the records that do not hide among equal ones."""
         return Unsettled.of(data, order)
 

@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, list_level_members
+from anon_core.tables.bounds import (
+    LevelEnd,
+    LevelEnds,
+    excludes_lower,
+    list_level_ends,
+    list_level_members,
+)
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.records import Attribute, Codebook
 from kinds.columns import Column
@@ -45,7 +51,7 @@ def native_cells(
             None if levels is None else [names[level] for level in levels] for levels in shown
         ]
     else:
-        bounds = level_bounds(attribute, whole=is_whole(dtype))
+        bounds = list_level_ends(attribute, whole=is_whole(dtype))
         missing = attribute.has_missing
         cell = _build_interval if form == INTERVAL else _build_interval_list
         cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
@@ -73,13 +79,13 @@ def _describe_attribute(attribute: Attribute, dtype: pl.DataType) -> dict[str, A
     }
     if counted:
         whole = is_whole(dtype)
-        bounds = level_bounds(attribute, whole=whole)
+        bounds = list_level_ends(attribute, whole=whole)
         entry["lower"] = EXCLUDED if excludes_lower(attribute, whole=whole) else INCLUDED
         entry["bounds"] = [[_format_bound(side, dtype) for side in pair] for pair in bounds]
     return entry
 
 
-def _format_bound(side: Bound, dtype: pl.DataType) -> float | str | None:
+def _format_bound(side: LevelEnd, dtype: pl.DataType) -> float | str | None:
     """A bound in the codebook: a date as ISO text."""
     if side is None or dtype != pl.Date:
         return side
@@ -87,7 +93,7 @@ def _format_bound(side: Bound, dtype: pl.DataType) -> float | str | None:
 
 
 def _build_interval(
-    bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
+    bounds: Sequence[LevelEnds], missing: bool, levels: Sequence[int]
 ) -> dict[str, Any]:
     first, last = levels[0] - missing, levels[-1] - missing
     if last < 0:
@@ -97,7 +103,7 @@ def _build_interval(
 
 
 def _build_interval_list(
-    bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
+    bounds: Sequence[LevelEnds], missing: bool, levels: Sequence[int]
 ) -> list[dict[str, Any] | None]:
     return [
         None

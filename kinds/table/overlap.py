@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attackers.intersection import ReleaseRows, crowds_left
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.intersection import Shown, crowds_left
 from kinds.table.encode import load_encoded
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import KEY
@@ -114,7 +114,7 @@ def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     return place[own.source_row]
 
 
-def _number_carried_values(sides: Sequence[Side]) -> list[Shown]:
+def _number_carried_values(sides: Sequence[Side]) -> list[ReleaseRows]:
     """Number what the rows carry, one number for one value in all releases."""
     numbered: list[dict[str, NDArray[np.int64]]] = [{} for _ in sides]
     for name in dict.fromkeys(name for side in sides for name in side.carried):
@@ -124,4 +124,6 @@ def _number_carried_values(sides: Sequence[Side]) -> list[Shown]:
         ends = np.cumsum([len(sides[at].carried[name]) for at in holders])
         for at, part in zip(holders, np.split(ranks, ends[:-1]), strict=True):
             numbered[at][name] = part
-    return [Shown(side.classes, carried) for side, carried in zip(sides, numbered, strict=True)]
+    return [
+        ReleaseRows(side.classes, carried) for side, carried in zip(sides, numbered, strict=True)
+    ]

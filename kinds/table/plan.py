@@ -203,7 +203,7 @@ class TablePlan:
             )
         if self.demand.source_column is not None:
             self._column("k", self.demand.source_column)
-        if 1 in self.demand.stated and not self.allow_unprotected:
+        if 1 in self.demand.constant_levels and not self.allow_unprotected:
             raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
         self._check_person()
         self._check_mix()

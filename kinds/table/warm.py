@@ -36,7 +36,7 @@ def compile_in_background(*, quiet: bool) -> Iterator[None]:
 
 def has_compiled_kernels() -> bool:
     """Whether numba's cache holds the kernel that `compile_judge` compiles last."""
-    from anon_core.measures.table.attacks_kernels import expect_records as kernel
+    from anon_core.measures.table.attackers.attacks_kernels import expect_records as kernel
 
     source = Path(kernel.py_func.__code__.co_filename).stat().st_mtime
     folder = Path(kernel.stats.cache_path or "")
@@ -94,7 +94,7 @@ def compile_makers(table: "BinaryTable") -> None:
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
     random_matching(
-        local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records)), words
+        local.run(Adaptive(), table, threads=1, tie_order=draw.permutation(table.records)), words
     )
     # Rows that hide nothing must be widened.
     even = build_even_rows(
@@ -107,7 +107,8 @@ def compile_judge(table: "BinaryTable") -> None:
     """Call every kernel of an audit, on a release of the table that hides nothing."""
     import numpy as np
 
-    from anon_core.measures.table import attacks, crowds, diversity
+    from anon_core.measures.table import crowds, diversity
+    from anon_core.measures.table.attackers import attacks
     from anon_core.measures.table.classes import Classes, ReleasedCells
 
     shown = [np.eye(attribute.levels, dtype=np.bool_) for attribute in table.codebook.attributes]

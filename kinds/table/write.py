@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mix_values
-from anon_core.tables.cells import Shown, cell_texts, list_shown_cells
+from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
 from kinds.rows import key_texts, write_csv
@@ -52,7 +52,7 @@ class Rows:
         The types of the source's columns.
     attributes : dict of Attribute
         The quasi-identifiers.
-    cells : dict of Shown
+    cells : dict of MaskedColumn
         Of each quasi-identifier, by row.
     """
 
@@ -62,7 +62,7 @@ class Rows:
     frame: pl.DataFrame
     schema: pl.Schema
     attributes: Mapping[str, Attribute]
-    cells: Mapping[str, Shown]
+    cells: Mapping[str, MaskedColumn]
 
     @property
     def text(self) -> pl.DataFrame:
@@ -174,7 +174,7 @@ def lay_out_released_rows(
     attributes = {attribute.name: attribute for attribute in masked.table.codebook.attributes}
     order = np.argsort(keys)
     cells = {
-        name: Shown(shown.cell[order], shown.levels)
+        name: MaskedColumn(shown.cell[order], shown.levels)
         for name, shown in zip(
             attributes, list_shown_cells(masked.table, masked.hidden), strict=True
         )

@@ -88,7 +88,7 @@ def describe_timed_steps(made: Made, seconds: Sequence[float]) -> list[dict[str,
             "number": step.number,
             **step.figures,
             "seconds": taken,
-            **({"published": True} if step.number == made.kept else {}),
+            **({"published": True} if step.number == made.result_step else {}),
         }
         for step, taken in zip(made.steps, seconds, strict=True)
     ]
@@ -112,7 +112,7 @@ def _run_in_process(
     resume, before = checkpoint.load()
     with step_progress(data.records, before, checkpoint.save) as progress:
         result = _choose_runner(compute)(
-            anonymizer, data, order=order, observer=progress, resume=resume
+            anonymizer, data, tie_order=order, observer=progress, resume=resume
         )
     return result, progress.seconds
 

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
+from anon_core.engines.mpi.job import (
+    EXIT_REFUSED,
+    Progress,
+    has_result,
+    read_failure,
+    read_progress,
+)
 from anon_core.errors import ClusterError
 from tasks.compute.cluster import (
     Handle,
@@ -136,7 +142,7 @@ def _explain_end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool,
     if record.state in ENDS:
         return ENDS[record.state]
     code = handle.exit_code()
-    if code == REFUSED:
+    if code == EXIT_REFUSED:
         wait_for_condition(lambda: read_failure(folder) is not None)
     if (reason := read_failure(folder)) is not None:
         return False, f"was refused: {reason}"

@@ -101,7 +101,7 @@ class StepProgress(_Shown, Observer):
             most = "" if steps is None else f" of at most {steps}"
             log_line(f"continuing after iteration {len(self.seconds)}{most}")
 
-    def advanced(self, records: int) -> None:
+    def report_records(self, records: int) -> None:
         """Move the bar within a step."""
         now = time.perf_counter()
         if now - self._moved >= EVERY:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, Self
 
 from anon_core.errors import GuaranteeError
-from anon_core.measures.requirements import at_most
+from anon_core.measures.requirements import is_at_most
 from anon_core.measures.table.drift import Drift, by_chance
 
 OF_A_COLUMN = ("new_categories", "gone_categories", "shift")
@@ -152,10 +152,10 @@ class Changes:
     def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
         """Each change above its limit, with what accepts it."""
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
-        if not at_most(change, limits.rows):
+        if not is_at_most(change, limits.rows):
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
             yield build_excess(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
-        if not at_most(self.replaced / max(1, self.rows_before), limits.replaced):
+        if not is_at_most(self.replaced / max(1, self.rows_before), limits.replaced):
             people = f"{self.replaced} of {self.rows_before} people left and as many new ones came"
             told = f"{people}: are identifiers spelt otherwise?"
             yield build_excess(told, "replaced", limits.replaced)
@@ -166,7 +166,7 @@ class Changes:
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits.of_column(name))
-        if self.utility is not None and not at_most(
+        if self.utility is not None and not is_at_most(
             self.utility[0] - self.utility[1], limits.utility
         ):
             fall = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
@@ -174,16 +174,16 @@ class Changes:
 
     def _excesses_of(self, name: str, drift: Drift, limits: DriftLimits) -> Iterator[Excess]:
         column = f"column {name!r}"
-        if not at_most(drift.new_records / self.rows, limits.new_categories):
+        if not is_at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
             new = f"{column} has {_format_category_count(drift.new, 'new ')} in {rows}"
             yield build_excess(new, "new_categories", limits.new_categories, name)
-        if not at_most(drift.gone_records / self.rows_before, limits.gone_categories):
+        if not is_at_most(drift.gone_records / self.rows_before, limits.gone_categories):
             rows = f"{drift.gone_records} of {self.rows_before} rows"
             gone = f"{column} lacks {_format_category_count(drift.gone)} that {rows} had"
             yield build_excess(gone, "gone_categories", limits.gone_categories, name)
         chance = by_chance(self.rows_before, self.rows)
-        if not at_most(drift.shift, limits.shift + chance):
+        if not is_at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
             excess = build_excess(shift, "shift", limits.shift, name)
             told = f"{excess.change} plus the {chance:.4f} that chance explains"

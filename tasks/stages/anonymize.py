@@ -43,8 +43,10 @@ def anonymize(
         part = kind.part(data, order)
         if part.data.records < data.records:
             log_line(f"{data.records - part.data.records} records hide among equal ones: no masks")
-        made, seconds = engines.run_anonymizer(run, inputs, maker, part.data, part.order, compute)
-        made = part.joined(made)
+        made, seconds = engines.run_anonymizer(
+            run, inputs, maker, part.data, part.tie_order, compute
+        )
+        made = part.restore_whole(made)
         np.savez(folder / MADE, allow_pickle=False, **made.arrays())
         facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
         return {**facts, "iterations": engines.describe_timed_steps(made, seconds)}

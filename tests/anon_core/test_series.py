@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.engines import local
-from anon_core.measures.series import Cell, count_histories
+from anon_core.measures.series import SeriesCell, count_histories
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.fitting import find_fitting_rows
@@ -187,7 +187,7 @@ class Registry:
         """All cells, as the auditor's fast code takes them."""
         return count_histories(
             [
-                Cell(
+                SeriesCell(
                     np.asarray(cell["people"], dtype=np.int64),
                     cell["fits"].start,
                     cell["fits"].row,

@@ -56,8 +56,8 @@ def parts(graph):
 def test_a_graph_released_as_it_is_loses_nothing():
     source = with_drawn(of_lines([[str(v), str(v * 7 % 60)] for v in range(60)], 1, 0))
     same = {"u": source.u, "v": source.v, "p": source.p}
-    assert figure.judged(source, source.made(same, (), 0)) == [0, 0, 0, 0]
-    half = source.made({**same, "p": source.p // 2}, (), 0)
+    assert figure.judged(source, source.restore_result(same, (), 0)) == [0, 0, 0, 0]
+    half = source.restore_result({**same, "p": source.p // 2}, (), 0)
     apart, error, _, added = figure.judged(source, half)
     assert apart > 0.01
     assert error == pytest.approx(source.p.sum(dtype=np.int64) / ONE / source.records, rel=1e-6)

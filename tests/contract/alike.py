@@ -35,10 +35,10 @@ class Alike:
     def memory(self, data):
         return 64 * data.records**2
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         self.admit(data)
         if resume is not None:
-            return data.made(resume.arrays, resume.steps, 1)
+            return data.restore_result(resume.arrays, resume.steps, 1)
         u, v = np.triu_indices(data.records, 1)
         share = self.times * int(data.p.sum(dtype=np.int64)) // max(1, len(u)) // MILLIONTH
         p = np.full(len(u), min(max(share, 1), 999_999) * MILLIONTH)

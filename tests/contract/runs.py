@@ -34,11 +34,11 @@ class Runs:
     def memory(self, data):
         return 200 * data.records + 64 * data.entries
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         self.admit(data)
         if resume is not None:
-            return data.made(resume.arrays, resume.steps, 1)
-        order = np.arange(data.records) if order is None else order
+            return data.restore_result(resume.arrays, resume.steps, 1)
+        order = np.arange(data.records) if tie_order is None else tie_order
         held = [
             data.indices[a:b].tolist() for a, b in zip(data.indptr, data.indptr[1:], strict=False)
         ]

@@ -37,7 +37,7 @@ class Stripes:
     def memory(self, data):
         return 64 * data.records * data.codebook.words
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         places = np.lexsort(data.codes)
         stripes = np.array_split(places, max(1, data.records // self.width))
         hidden = np.zeros_like(data.bits)

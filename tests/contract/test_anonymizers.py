@@ -32,7 +32,7 @@ from tests.anon_core.anonymizers.test_smooth import crowded
 from tests.anon_core.anonymizers.test_uncertain_graph import drawn, graph
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table, traced
-from tests.anon_core.measures.table.test_law import stated
+from tests.anon_core.measures.table.attackers.test_law import stated
 from tests.contract.toy import Runs
 from tests.observers import Seen
 from tests.strategies import sparse_matrices, tables, uncertain_graphs
@@ -100,7 +100,7 @@ OTHERS = [
 def content(made):
     """All that was made, to the last bit."""
     arrays = {name: array.tobytes() for name, array in made.arrays().items()}
-    return arrays, made.steps, made.kept
+    return arrays, made.steps, made.result_step
 
 
 @pytest.fixture
@@ -129,9 +129,9 @@ def test_what_a_plan_tells_is_refused_of_its_table_too(maker):
     table = big_table(40, 6, 5)
     owned = of_people(table, np.arange(40, dtype=np.int32) // 2)
     for each in (table, owned):
-        told = refusal(maker.admit_demands, each.demanded)
+        told = refusal(maker.admit_demands, each.demands)
         assert told == refusal(maker.admit, each)
-    assert refusal(maker.admit_demands, table.demanded) is None
+    assert refusal(maker.admit_demands, table.demands) is None
     assert refusal(maker.admit_demands, Demanded(False, np.empty(0, dtype=np.int64))) is None
 
 
@@ -158,7 +158,7 @@ OF_TABLES = {  # by name: whether a release keeps it
     ).all(),
     "even seats": lambda made, rows, seat: (
         made.holders is not None
-        and stated(made.table.codes, made.table.k, rows, made.holders, seat).kept
+        and stated(made.table.codes, made.table.k, rows, made.holders, seat).holds
     ),
 }
 
@@ -242,7 +242,7 @@ def test_its_releases_keep_its_promise(maker):
 
 def test_a_broken_promise_is_found():
     table = big_table(SMALL, 6, 5)
-    made = table.made({"hidden": np.zeros_like(table.bits)}, (), 0)
+    made = table.restore_result({"hidden": np.zeros_like(table.bits)}, (), 0)
     rows, seat = released(made), np.arange(SMALL)
     broken = {name for name, kept in OF_TABLES.items() if not kept(made, rows, seat)}
     assert broken == set(OF_TABLES) - {"truthful rows"}
@@ -250,12 +250,14 @@ def test_a_broken_promise_is_found():
     matrix = crowded(SMALL, 60)
     alone = {"group": np.arange(SMALL, dtype=np.int32)}
     empty = {"group_indptr": np.zeros(SMALL + 1, dtype=np.int64), "group_indices": matrix.indices}
-    made = matrix.made({**alone, **empty}, (), 0)
+    made = matrix.restore_result({**alone, **empty}, (), 0)
     assert not OF_MATRICES["smooth majority"](made)
     own = {"group_indptr": matrix.indptr, "group_indices": matrix.indices}
-    assert not OF_MATRICES["equivalence classes"](matrix.made({**alone, **own}, (), 0))
+    assert not OF_MATRICES["equivalence classes"](matrix.restore_result({**alone, **own}, (), 0))
     star = graph(4, {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0}, 2)
-    assert not OF_GRAPHS["obfuscated"](star.made({"u": star.u, "v": star.v, "p": star.p}, (), 0))
+    assert not OF_GRAPHS["obfuscated"](
+        star.restore_result({"u": star.u, "v": star.v, "p": star.p}, (), 0)
+    )
 
 
 # ---------------------------------------------------------------- the same bytes
@@ -265,7 +267,7 @@ from anon_core.engines import local
 from tests.contract.test_anonymizers import DEFAULTS, ORDER, SIZED, SMALL, content
 for case in DEFAULTS:
     table = SIZED[case.values[0].kind](SMALL, 6, 5)
-    made = [local.run(case.values[0], table, order=ORDER, threads=each) for each in (1, 2, 4)]
+    made = [local.run(case.values[0], table, tie_order=ORDER, threads=each) for each in (1, 2, 4)]
     print(case.id, len({repr(content(one)) for one in made}))
 """
 
@@ -282,19 +284,19 @@ def test_one_two_and_four_threads_make_the_same_bytes():
 @pytest.mark.parametrize("maker", LARGE)
 def test_it_goes_on_from_every_checkpoint(maker, table, tmp_path):
     seen, file = Seen(), CheckpointFile(tmp_path / "checkpoint", [])
-    whole = maker.anonymize(table, order=ORDER, observer=seen)
+    whole = maker.anonymize(table, tie_order=ORDER, observer=seen)
     (most,) = seen.expected
     assert [state.steps for state in seen.states] == [
         whole.steps[: number + 1] for number in range(len(whole.steps))
     ]
     assert [step.number for step in whole.steps] == list(range(1, len(whole.steps) + 1))
     assert most is None or len(whole.steps) <= most
-    assert 1 <= whole.kept <= len(whole.steps)
+    assert 1 <= whole.result_step <= len(whole.steps)
     assert max(seen.records) == table.records
     for state in seen.states:
         file.save(state, [1.0] * len(state.steps))
         resume, _ = file.load()
-        again = maker.anonymize(table, order=ORDER, resume=resume)
+        again = maker.anonymize(table, tie_order=ORDER, resume=resume)
         assert content(again) == content(whole)
 
 
@@ -308,13 +310,15 @@ def test_a_checkpoint_without_its_arrays_is_refused(maker, table):
 
 @pytest.mark.parametrize("maker", DEFAULTS)
 def test_data_and_result_survive_as_arrays(maker, table):
-    document, arrays = table.packed()
+    document, arrays = table.pack_arrays()
     again = maker.data.unpack_arrays(json.loads(json.dumps(document)), arrays)
-    assert content(maker.anonymize(again, order=ORDER)) == content(
-        maker.anonymize(table, order=ORDER)
+    assert content(maker.anonymize(again, tie_order=ORDER)) == content(
+        maker.anonymize(table, tie_order=ORDER)
     )
     made = maker.anonymize(table)
-    assert content(table.made(made.arrays(), made.steps, made.kept)) == content(made)
+    assert content(table.restore_result(made.arrays(), made.steps, made.result_step)) == content(
+        made
+    )
 
 
 @pytest.mark.parametrize("maker", DEFAULTS)
@@ -405,8 +409,8 @@ def spread_over(engine):
 @pytest.mark.slow
 @pytest.mark.parametrize("maker", spread_over("dask"))
 def test_dask_makes_the_bytes_of_one_process(maker, table):
-    made = farm.run(maker, table, order=ORDER, workers=2, threads=2)
-    assert content(made) == content(local.run(maker, table, order=ORDER))
+    made = farm.run(maker, table, tie_order=ORDER, workers=2, threads=2)
+    assert content(made) == content(local.run(maker, table, tie_order=ORDER))
 
 
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
@@ -416,7 +420,7 @@ def test_ranks_make_the_bytes_of_one_process(maker, table, tmp_path):
     assert read_job(job).anonymizer == maker
     done = mpirun(2, "-m", "anon_core.engines.mpi", job)
     assert done.returncode == 0, done.stderr
-    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))
 
 
 @pytest.mark.slow
@@ -426,4 +430,4 @@ def test_ranks_make_the_bytes_of_one_process_with_other_settings(maker, table, t
     job = ordered(tmp_path / "job", maker, table, ORDER, ranks=3)
     done = mpirun(3, "-m", "anon_core.engines.mpi", job)
     assert done.returncode == 0, done.stderr
-    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))

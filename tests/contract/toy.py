@@ -31,7 +31,7 @@ class Runs:
     def admit(self, data):
         """Refuse demands that no table meets."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded):
         """Refuse people who own several records."""
@@ -41,12 +41,12 @@ class Runs:
         """Return the bytes of three arrays of bits and one of codes."""
         return data.records * (24 * data.codebook.words + 8 * len(data.codes) + 64) + 2**16
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         """Hide columns by run; a run of equal records is cut by the order."""
         self.admit(data)
         observer = observer or Observer()
         observer.expects(2)
-        order = np.arange(data.records) if order is None else order
+        order = np.arange(data.records) if tie_order is None else tie_order
         steps = () if resume is None else resume.steps
         if resume is not None and set(resume.arrays) != {"hidden"}:
             raise InputError("the checkpoint holds no hidden features; start anew without it")
@@ -55,7 +55,7 @@ class Runs:
             hidden = self._everything(data) if not steps else self._by_run(data, order)
             shown = 1 - np.bitwise_count(hidden).sum() / (data.records * data.codebook.features)
             steps = (*steps, Step(len(steps) + 1, {"utility": float(shown)}))
-            observer.advanced(data.records)
+            observer.report_records(data.records)
             observer.on_step(State({"hidden": hidden}, steps))
         return MaskedTable(data, hidden, steps, 2)
 

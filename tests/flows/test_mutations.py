@@ -457,7 +457,7 @@ class Wrong:
     def memory(self, table):
         return 0
 
-    def anonymize(self, table, *, order=None, observer=None, resume=None):
+    def anonymize(self, table, *, tie_order=None, observer=None, resume=None):
         step = Step(1, {"utility": 0.5, "weighted_utility": 0.5, "cover_edges": 0})
         if observer is not None:
             observer.on_step(State({"nothing": np.zeros(0)}, (step,)))

@@ -30,8 +30,8 @@ class Adaptive(Settings):
     With schedule = "fixed" and reclaim = False it is the algorithm of the paper. A step is an
     iteration; its figures are `utility` (1 - hidden bits / (n f), Definition III.2),
     `weighted_utility` (each bit, and each masked cell where that counts, at its base weight: the
-    greatest is kept), `cover_edges`, and `foreseen` where a part of the records went ahead: the
-    weighted utility that the half reached before.
+    greatest is kept), `cover_edges`, and `foreseen` after a warm start: the weighted
+    utility that half of the records reached.
 
     References
     ----------
@@ -57,7 +57,7 @@ class Adaptive(Settings):
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse settings that count rows where people own several, and too many even shares."""
@@ -80,10 +80,12 @@ class Adaptive(Settings):
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`."""
         self.admit(data)
-        return run_iterations(self, data, Grouping, order=order, observer=observer, resume=resume)
+        return run_iterations(
+            self, data, Grouping, tie_order=tie_order, observer=observer, resume=resume
+        )

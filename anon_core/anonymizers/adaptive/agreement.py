@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing
 from anon_core.anonymizers.adaptive.showing_kernels import price_features, show_offered
 from anon_core.covers.cover_kernels import count_hidden, hide_differences
-from anon_core.jit.lanes import CHUNK
+from anon_core.jit.lanes import CHUNK_WORDS
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.tiles_kernels import Tree
 from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, Codebook
 
 # Partners listed for each one that a vertex needs. Longer lists took more time and gave no more.
-ROOM = 3
-MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
-LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
+LISTED_PER_NEED = 3
+_MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
+_LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
 
 
 @dataclass(frozen=True)
@@ -106,15 +106,15 @@ def reclaim_features(
 
     Notes
     -----
-    For v, `ROOM` times as many partners are listed as it needs beside its twins. They are the first
-    ones, so that vertices share them; any subgraph with enough edges will do. All threads price,
-    one shows, so the result does not depend on their number. Memory: 12 * ROOM * sum b bytes, and
-    two bits a vertex and level.
+    For v, `LISTED_PER_NEED` times as many partners are listed as it needs beside its twins. They
+    are the first ones, so that vertices share them; any subgraph with enough edges will do. All
+    threads price, one shows, so the result does not depend on their number. Memory:
+    12 * LISTED_PER_NEED * sum b bytes, and two bits a vertex and level.
     """
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
     twins[graph.layout] = np.repeat(runs, runs) - 1
-    room = np.minimum(ROOM * np.maximum(0, b - twins), table.records - 1)
+    room = np.minimum(LISTED_PER_NEED * np.maximum(0, b - twins), table.records - 1)
     indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
     partners = where.mutual(indptr, listed, size)
     del listed
@@ -122,11 +122,11 @@ def reclaim_features(
     where.share(spare)
     cheapest, offered = (
         np.zeros(table.records),
-        np.empty((table.records, MOST_OFFERED), dtype=np.int32),
+        np.empty((table.records, _MOST_OFFERED), dtype=np.int32),
     )
     settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
-    for limit in LIMITS:
+    for limit in _LIMITS:
         price_features(
             table.bits, hidden, settled, table.codes, table.blank, weights, cell_weights,
             book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest,
@@ -148,7 +148,7 @@ def maps_memory(vertices: int, book: Codebook) -> int:
 
 
 def _map_shape(vertices: int, book: Codebook) -> tuple[int, int]:
-    return int(book.level_offsets[-1]), CHUNK * -(-vertices // (64 * CHUNK))
+    return int(book.level_offsets[-1]), CHUNK_WORDS * -(-vertices // (64 * CHUNK_WORDS))
 
 
 def find_hidden_features(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:

@@ -19,38 +19,40 @@ from anon_core.anonymizers.adaptive.memory import farm_memory
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.jit.lanes import LANES
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import GROUP, Neighbours, Search, level_tree
+from anon_core.search.nearest import BLOCKS_IN_GROUP, NearestSearch, Neighbours, level_tree
 from anon_core.spread import Farm
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MOST_CHUNKS = 128  # tasks of an iteration: enough for as many threads, each worth its message
+SEARCH_TASKS = 128  # tasks of an iteration: enough for as many threads, each worth its message
 
-Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
+_Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
 
 
-def memory(maker: Adaptive, data: BinaryTable) -> int:
+def memory(anonymizer: Adaptive, data: BinaryTable) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     This process holds all that `Adaptive.memory` states but the costs. A worker holds the graph,
     its tree, counts, costs and the lists at work.
     """
-    return maker.memory(data) + farm_memory(data)
+    return anonymizer.memory(data) + farm_memory(data)
 
 
 def anonymize(
-    maker: Adaptive,
+    anonymizer: Adaptive,
     data: BinaryTable,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Adaptive.anonymize`, the search for the nearest spread over a farm."""
-    maker.admit(data)
+    anonymizer.admit(data)
     make = partial(FarmedGrouping, farm=farm)
-    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(
+        anonymizer, data, make, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
 class FarmedGrouping(Grouping):
@@ -64,13 +66,13 @@ class FarmedGrouping(Grouping):
         self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
     ) -> Neighbours:
         """Return the nearest of each record; lists take their places as they come back."""
-        ground = Ground(graph, self.counts, self.b)
+        ground = SearchGround(graph, self.counts, self.b)
         indptr = np.concatenate([[0], np.cumsum(self.b, dtype=np.int64)])
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
 
-        def chunk_of(blocks: range) -> Chunk:
+        def chunk_of(blocks: range) -> SearchChunk:
             slots = _find_list_slots(indptr, ground.members(blocks))
-            return Chunk(blocks, None if before is None else before.vertex[slots])
+            return SearchChunk(blocks, None if before is None else before.vertex[slots])
 
         searched = 0
         chunks = [chunk_of(blocks) for blocks in cut_task_blocks(self.table.records)]
@@ -86,7 +88,7 @@ class FarmedGrouping(Grouping):
 def cut_task_blocks(records: int) -> list[range]:
     """Return the blocks of 64 places of each task: whole groups, which share what they read."""
     blocks = -(-records // LANES)
-    size = -(-blocks // (MOST_CHUNKS * GROUP)) * GROUP
+    size = -(-blocks // (SEARCH_TASKS * BLOCKS_IN_GROUP)) * BLOCKS_IN_GROUP
     return [range(start, min(blocks, start + size)) for start in range(0, blocks, size)]
 
 
@@ -97,21 +99,21 @@ def _find_list_slots(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> N
     return np.repeat(starts - first, sizes) + np.arange(sizes.sum())
 
 
-class Chunk:
+class SearchChunk:
     """Blocks to search, and the lists of their vertices under other weights. Its repr is opaque.
 
     Attributes
     ----------
     blocks : range
     listed : int32 (sum b of their vertices,) or None
-        See `Search.neighbours`, `before`.
+        See `NearestSearch.neighbours`, `before`.
     """
 
     def __init__(self, blocks: range, listed: NDArray[np.int32] | None) -> None:
         self.blocks, self.listed = blocks, listed
 
 
-class Ground:
+class SearchGround:
     """What all tasks of an iteration read; a worker makes its search once. Its repr is opaque.
 
     It is sent anew for each iteration, and the tree is made anew. That takes a twentieth of the
@@ -128,29 +130,29 @@ class Ground:
         self, graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32]
     ) -> None:
         self.graph, self.counts, self.b = graph, counts, b
-        self._search: Search | None = None
+        self._search: NearestSearch | None = None
         self._lock = threading.Lock()
 
     def __reduce__(
         self,
-    ) -> tuple[type["Ground"], tuple[Dissimilarity, NDArray[np.uint16], NDArray[np.int32]]]:
-        return Ground, (self.graph, self.counts, self.b)
+    ) -> tuple[type["SearchGround"], tuple[Dissimilarity, NDArray[np.uint16], NDArray[np.int32]]]:
+        return SearchGround, (self.graph, self.counts, self.b)
 
     def members(self, blocks: range) -> NDArray[np.int64]:
         """Return the vertices of some blocks, ascending."""
         return np.sort(self.graph.layout[blocks.start * LANES : blocks.stop * LANES])
 
-    def search(self, threads: int) -> Search:
+    def search(self, threads: int) -> NearestSearch:
         """Return the search. The first task makes it with these threads; the others wait."""
         with self._lock:
             if self._search is None:
                 most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
                 numba.set_num_threads(min(threads, most))
-                self._search = Search.of(self.graph, level_tree(self.graph), self.counts)
+                self._search = NearestSearch.of(self.graph, level_tree(self.graph), self.counts)
             return self._search
 
 
-def search_chunk(ground: Ground, chunk: Chunk, threads: int) -> Lists:
+def search_chunk(ground: SearchGround, chunk: SearchChunk, threads: int) -> _Lists:
     """Return vertices and costs of the lists of a chunk's vertices, in the order of the vertices.
 
     A worker runs as many tasks as it has threads, so each search takes one thread of numba.

@@ -22,7 +22,7 @@ from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
 from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable, Edges
 
-MOST_COUNTED = 2**16 - 1
+_MOST_COUNTED = 2**16 - 1
 
 
 class Grouping:
@@ -62,7 +62,7 @@ class Grouping:
         """Return the cover of the next iteration, under the weights that the counts make."""
         graph = self.graph.fade_weights(epsilon)
         self._neighbours = self.nearest(graph, self._neighbours, report)
-        return self.chosen(graph, self._neighbours)
+        return self.choose_edges(graph, self._neighbours)
 
     def nearest(
         self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
@@ -72,7 +72,7 @@ class Grouping:
             graph, self.tree, self.counts, self.asked, before=before, report=report
         )
 
-    def chosen(self, graph: Dissimilarity, near: Neighbours) -> Edges:
+    def choose_edges(self, graph: Dissimilarity, near: Neighbours) -> Edges:
         """Return the cover by lists of the nearest."""
         return self.kind.find(graph, self.counts, self.b, near)
 
@@ -90,7 +90,7 @@ class Grouping:
             left = reclaim_features(self.table, graph, self.tree, *parts, hidden, Together())
             count_partners(
                 self.table.bits, hidden, graph.layout, left.start, left.other, left.size,
-                MOST_COUNTED, self.counts,
+                _MOST_COUNTED, self.counts,
             )  # fmt: skip
         else:
             count_differences(
@@ -102,7 +102,7 @@ class Grouping:
                 self.counts,
             )
 
-    def reached(self, number: int, edges: int, foreseen: float | None = None) -> Step:
+    def summarize_step(self, number: int, edges: int, foreseen: float | None = None) -> Step:
         """Return the figures of an iteration whose cover has so many edges."""
         totals = count_hiding_vertices(self.graph, self.counts)
         figures = compute_utilities(*totals, (self.weights, self.cell_weights), self.table.records)
@@ -115,10 +115,10 @@ class Grouping:
         """Return how many edges a cover has."""
         return len(cover)
 
-    def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+    def collect_edges(self, cover: Edges, tie_order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the part of a cover that a checkpoint keeps from here, as records of the table."""
-        return rename_vertices(cover.u, cover.v, order)
+        return rename_vertices(cover.u, cover.v, tie_order)
 
-    def hidden(self) -> NDArray[np.uint64]:
+    def collect_hidden(self) -> NDArray[np.uint64]:
         """Return the features hidden in each record's row, uint64 (n, words)."""
         return find_hidden_features(self.graph, self.counts)

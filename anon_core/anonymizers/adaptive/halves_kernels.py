@@ -4,10 +4,11 @@ import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
 
-ONE = np.uint64(1)
-REACH = 1  # pairs on either side that a mean is taken over
-WIDTH = 1  # bits: those and twice the own pair are four, and crowds of the whole are twice as large
-BLOCK = 512
+_ONE = np.uint64(1)
+_REACH = 1  # pairs on either side that a mean is taken over
+# Bits: those and twice the own pair are four, and crowds of the whole are twice as large.
+_WIDTH = 1
+_BLOCK = 512
 
 
 def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
@@ -24,13 +25,13 @@ def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
     fill_inherited(held, held_at, chosen, at, rows, crowd, counts)
 
 
-@parallel_kernel(lambda held_at: (len(held_at) + BLOCK - 1) // BLOCK)
+@parallel_kernel(lambda held_at: (len(held_at) + _BLOCK - 1) // _BLOCK)
 def widen_crowds(first, last, held, held_at, most, crowd):  # crowd (m,): changed
     """A crowd is at least as large as the greatest of its counts, at most `most`."""
     m = len(held_at)
     for block in range(first, last):
         for bit in range(len(held)):
-            for i in range(BLOCK * block, min(BLOCK * block + BLOCK, m)):
+            for i in range(_BLOCK * block, min(_BLOCK * block + _BLOCK, m)):
                 crowd[i] = max(crowd[i], min(np.int32(held[bit, held_at[i]]), most))
 
 
@@ -43,19 +44,19 @@ def fill_inherited(begin, end, held, held_at, chosen, at, rows, crowd, counts):
         having = np.empty(m, dtype=np.int32)  # of each crowd, those who have the feature
         for i in range(m):
             differing = min(np.int32(held[bit, held_at[i]]), crowd[i])
-            having[i] = crowd[i] - differing if (chosen[i, word] >> shift) & ONE else differing
+            having[i] = crowd[i] - differing if (chosen[i, word] >> shift) & _ONE else differing
         first, last, everyone, with_it = 0, 0, 0, 0
         for i in range(m):
-            while last < min(i + REACH + 1, m):
+            while last < min(i + _REACH + 1, m):
                 everyone += crowd[last]
                 with_it += having[last]
                 last += 1
-            if first < i - REACH:
+            if first < i - _REACH:
                 everyone -= crowd[first]
                 with_it -= having[first]
                 first += 1
-            missing = 2 * REACH + 2 - (last - first)
+            missing = 2 * _REACH + 2 - (last - first)
             have = with_it + missing * having[i]
             lack = everyone + missing * crowd[i] - have
             for r in range(2 * i, min(2 * i + 2, len(at))):
-                counts[bit, at[r]] = (lack if (rows[r, word] >> shift) & ONE else have) >> WIDTH
+                counts[bit, at[r]] = (lack if (rows[r, word] >> shift) & _ONE else have) >> _WIDTH

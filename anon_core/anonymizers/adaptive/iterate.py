@@ -9,9 +9,9 @@ from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.halves import Half
 from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, rename_vertices
 from anon_core.anonymizers.adaptive.schedule import (
-    HALVINGS,
+    WARM_START_HALVINGS,
     best_of,
-    goes_ahead,
+    has_warm_start,
     next_epsilon,
     warm_start_epsilon,
 )
@@ -20,15 +20,15 @@ from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
+_MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
 
 
 def run_iterations(
     settings: Settings,
     table: BinaryTable,
-    make: MakeGrouping,
+    make: _MakeGrouping,
     *,
-    order: NDArray[np.int64] | None,
+    tie_order: NDArray[np.int64] | None,
     observer: Observer | None,
     resume: State | None,
 ) -> MaskedTable:
@@ -42,12 +42,12 @@ def run_iterations(
     the formula stands: a weight falls with the number of differing neighbours. The prose beside it
     says the opposite.
     """
-    order = np.arange(table.records) if order is None else order
+    tie_order = np.arange(table.records) if tie_order is None else tie_order
     observer = observer or Observer()
     observer.expects(settings.max_iterations)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(table.records)
-    grouping = make(table.at(order), settings)  # ties: the smallest index is the first in order
+    rank = np.empty_like(tie_order)
+    rank[tie_order] = np.arange(table.records)
+    grouping = make(table.at(tie_order), settings)  # ties: the smallest index is the first in order
     steps: list[Step] = []
     epsilon: float | None = settings.epsilon
     foreseen: float | None = None
@@ -57,32 +57,32 @@ def run_iterations(
         epsilon = _restore_counts(settings, grouping, table, rank, resume)
         steps, best = list(resume.steps), resume.arrays[BEST]
         foreseen = steps[0].figures.get("foreseen")
-    elif goes_ahead(settings, table.records):
+    elif has_warm_start(settings, table.records):
         epsilon, foreseen = (
             warm_start_epsilon(settings),
-            _go_ahead(settings, grouping, make, observer),
+            _run_warm_start(settings, grouping, make, observer),
         )
     while epsilon is not None:
-        cover = grouping.cover(epsilon, observer.advanced)
+        cover = grouping.cover(epsilon, observer.report_records)
         grouping.hide(cover.u, cover.v)
-        steps.append(grouping.reached(len(steps) + 1, grouping.edges(cover), foreseen))
-        latest = grouping.kept(cover, order)
+        steps.append(grouping.summarize_step(len(steps) + 1, grouping.edges(cover), foreseen))
+        latest = grouping.collect_edges(cover, tie_order)
         if best is None or best_of(steps) is steps[-1]:
-            best, hidden = latest, grouping.hidden()
+            best, hidden = latest, grouping.collect_hidden()
         observer.on_step(State({LATEST: latest, BEST: best}, tuple(steps)))
         del cover, latest  # the next search needs their counts only
         epsilon = next_epsilon(settings, steps)
     assert best is not None
     if hidden is None:
         grouping.hide(*rename_vertices(best[0], best[1], rank))
-        hidden = grouping.hidden()
+        hidden = grouping.collect_hidden()
     done = tuple(steps), best_of(steps).number
     if settings.seats == "matchable":
         return MaskedTable(table, hidden[rank], *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
     rows = build_even_rows(ordered, hidden, weights, settings.passes)
-    holders = order.astype(np.int32)[rows.holders[rank]]
+    holders = tie_order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 
 
@@ -103,10 +103,10 @@ def _restore_counts(
     return epsilon
 
 
-def _go_ahead(
-    settings: Settings, grouping: Grouping, make: MakeGrouping, observer: Observer, share: int = 2
+def _run_warm_start(
+    settings: Settings, grouping: Grouping, make: _MakeGrouping, observer: Observer, share: int = 2
 ) -> float:
-    """Let a half of the records (1 / share of all) go ahead and leave its counts.
+    """Warm start: solve a half of the records (1 / share of all) and leave its counts.
 
     Returns the weighted utility that it reached. Counts and crowds of a part are smaller by its
     share, and so is epsilon.
@@ -114,11 +114,11 @@ def _go_ahead(
     half = Half.of(grouping.table, grouping.graph, grouping.tree, more=share > 2)
     work = make(half.table, settings)
     epsilon = settings.epsilon
-    if share < 2**HALVINGS:
-        _go_ahead(settings, work, make, observer, 2 * share)
+    if share < 2**WARM_START_HALVINGS:
+        _run_warm_start(settings, work, make, observer, 2 * share)
         epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.
-    cover = work.cover(epsilon / share or epsilon, lambda _: observer.advanced(0))
+    cover = work.cover(epsilon / share or epsilon, lambda _: observer.report_records(0))
     work.hide(cover.u, cover.v)
     half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
-    return work.reached(0, work.edges(cover)).figures["weighted_utility"]
+    return work.summarize_step(0, work.edges(cover)).figures["weighted_utility"]

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from anon_core.anonymizers.adaptive.agreement import ROOM, maps_memory
+from anon_core.anonymizers.adaptive.agreement import LISTED_PER_NEED, maps_memory
 from anon_core.anonymizers.adaptive.halves import stand_in
-from anon_core.anonymizers.adaptive.schedule import HALVINGS, goes_ahead
+from anon_core.anonymizers.adaptive.schedule import WARM_START_HALVINGS, has_warm_start
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.covers.named import COVERS
-from anon_core.covers.suitor import AT_ONCE
+from anon_core.covers.suitor import MESSAGES_AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
@@ -15,7 +15,7 @@ from anon_core.seating.reassigning import SEGMENT
 from anon_core.seating.reseating import reseat_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
-COUNTED = 4096  # vertices whose counts travel together
+COUNT_BATCH = 4096  # vertices whose counts travel together
 
 
 def memory_needed(settings: Settings, table: BinaryTable) -> int:
@@ -68,10 +68,10 @@ def farm_memory(table: BinaryTable) -> int:
 def _over_levels(settings: Settings, table: BinaryTable, need: Callable[[BinaryTable], int]) -> int:
     """Return the most bytes held at a time where an iteration on a table takes `need` bytes.
 
-    While a part of the records goes ahead, the counts and the tree of the whole wait.
+    During the warm start with a part of the records, the counts and the tree of the whole wait.
     """
     most, waiting, book = need(table), 0, table.codebook
-    for _ in range(HALVINGS if goes_ahead(settings, table.records) else 0):
+    for _ in range(WARM_START_HALVINGS if has_warm_start(settings, table.records) else 0):
         waiting += table.records * (
             2 * book.features + 25 * len(book.attributes) + 8 * book.words + 64
         )
@@ -96,12 +96,18 @@ def _of_records(table: BinaryTable, threads: int | None = None) -> int:
 
 def _of_rank(table: BinaryTable, *, ranks: int, threads: int) -> int:
     # Before reclaiming, an entry takes: lists and their predecessors 16 bytes, keys at both ends
-    # 16, suitors 2, covers 36. Then a cover, and ROOM times: lists 4, keys 16, partners 8, marks 4.
-    # Messages are held thrice, counts once from each rank.
+    # 16, suitors 2, covers 36. Then a cover, and LISTED_PER_NEED times: lists 4, keys 16, partners
+    # 8, marks 4. Messages are held thrice, counts once from each rank.
     # Worst case: a vertex listed by all others stores one key and one partner for each.
     total = int((table.k - 1).sum(dtype="int64"))
     entries, popular = total * 6 // (5 * ranks), total - total // ranks
-    travelling = 36 * AT_ONCE + 2 * COUNTED * 2 * table.codebook.features * (ranks + 1)
+    travelling = 36 * MESSAGES_AT_ONCE + 2 * COUNT_BATCH * 2 * table.codebook.features * (ranks + 1)
     replicated = _of_records(table, threads) + 8 * table.records * (table.codebook.words + 6)
     at_work = search_memory(table.records, int(table.k.max()), threads)
-    return replicated + (60 + 32 * ROOM) * entries + 12 * ROOM * popular + at_work + travelling
+    return (
+        replicated
+        + (60 + 32 * LISTED_PER_NEED) * entries
+        + 12 * LISTED_PER_NEED * popular
+        + at_work
+        + travelling
+    )

@@ -16,7 +16,7 @@ from anon_core.anonymizers.adaptive.agreement import (
 )
 from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.iterate import run_iterations
-from anon_core.anonymizers.adaptive.memory import COUNTED, rank_memory
+from anon_core.anonymizers.adaptive.memory import COUNT_BATCH, rank_memory
 from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
@@ -29,35 +29,37 @@ from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, Edges, MaskedTable
 
-ALL = np.iinfo(np.uint64).max
+_ALL = np.iinfo(np.uint64).max
 
 
-def memory(maker: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
+def memory(anonymizer: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
     """Return the bytes that a rank holds at most beyond the table; see `rank_memory`."""
-    return rank_memory(maker, data, ranks=ranks, threads=threads)
+    return rank_memory(anonymizer, data, ranks=ranks, threads=threads)
 
 
 def anonymize(
-    maker: Adaptive,
+    anonymizer: Adaptive,
     data: BinaryTable,
     ranks: Ranks,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Adaptive.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
-    maker.admit(data)
+    anonymizer.admit(data)
     make = partial(SpreadGrouping, ranks=ranks)
-    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(
+        anonymizer, data, make, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
 def share(
-    arrays: Mapping[str, NDArray[Any]], order: NDArray[np.int64], ranks: Ranks
+    arrays: Mapping[str, NDArray[Any]], tie_order: NDArray[np.int64], ranks: Ranks
 ) -> dict[str, NDArray[Any]]:
     """Return the edges of a checkpoint's part that have an end among the own vertices."""
-    rank_of = np.empty(len(order), dtype=np.int64)
-    rank_of[order] = np.arange(len(order))
+    rank_of = np.empty(len(tie_order), dtype=np.int64)
+    rank_of[tie_order] = np.arange(len(tie_order))
     near = {
         name: ranks.owns(rank_of[ends[0]]) | ranks.owns(rank_of[ends[1]])
         for name, ends in arrays.items()
@@ -85,7 +87,7 @@ class SpreadGrouping(Grouping):
     def check(self, resume: State, table: BinaryTable) -> None:
         """Check nothing: the parts were checked as they were read."""
 
-    def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
+    def choose_edges(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """Return the edges of the cover with an end among the own vertices."""
         return spread_cover(self.ranks, build_adjacency(self.ranks, near), self.b)
 
@@ -100,13 +102,13 @@ class SpreadGrouping(Grouping):
                 self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
             )
         else:  # where all is hidden all neighbours agree
-            hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, u, v)
+            hidden, partners = np.full_like(self.table.bits, _ALL), neighbours_in(self.ranks, u, v)
         self._count(partners, hidden)
 
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
         """Count by feature the partners of each vertex that agree and differ; share the counts."""
         bits, lists = self.table.bits, (partners.start, partners.other, partners.size)
-        shape = (len(self.counts), min(COUNTED, self.ranks.per))
+        shape = (len(self.counts), min(COUNT_BATCH, self.ranks.per))
         most = int(np.iinfo(self._counted).max)
 
         def make(first: int, last: int) -> NDArray[Any]:
@@ -117,17 +119,17 @@ class SpreadGrouping(Grouping):
         def take(first: int, last: int, batch: NDArray[Any]) -> None:
             scatter_counts(batch, self.graph.place[first:last], self.counts)
 
-        self.ranks.batches(make, take, COUNTED)
+        self.ranks.batches(make, take, COUNT_BATCH)
 
     def edges(self, cover: Edges) -> int:
         """Return how many edges all ranks have: the rank of its first end counts an edge."""
         own = np.count_nonzero(self.ranks.owns(cover.u))
         return int(self.ranks.total(np.array([own]))[0])
 
-    def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+    def collect_edges(self, cover: Edges, tie_order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the edges whose first end is an own vertex, as records of the table."""
         own = self.ranks.owns(cover.u)
-        return rename_vertices(cover.u[own], cover.v[own], order)
+        return rename_vertices(cover.u[own], cover.v[own], tie_order)
 
 
 class _Apart(Together):

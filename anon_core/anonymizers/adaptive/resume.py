@@ -12,13 +12,13 @@ from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable
 
 LATEST, BEST = "latest", "best"  # int32 (2, m): ends of edges, as records of the table
-FIGURES = ("utility", "weighted_utility", "cover_edges")
+_FIGURES = ("utility", "weighted_utility", "cover_edges")
 
 
 def check_steps(settings: Settings, steps: tuple[Step, ...]) -> None:
     """Refuse the steps of a checkpoint that these settings cannot have reached."""
     numbers = [step.number for step in steps]
-    stated = all(name in step.figures for step in steps for name in FIGURES)
+    stated = all(name in step.figures for step in steps for name in _FIGURES)
     if not steps or numbers != list(range(1, len(steps) + 1)) or not stated:
         raise InputError(
             "the checkpoint does not count its iterations from 1; start anew without it"

@@ -1,25 +1,25 @@
-"""Which epsilon the next iteration runs with, when the last one is reached, and what goes ahead."""
+"""Which epsilon the next iteration runs with, when the last one is reached, and the warm start."""
 
 from collections.abc import Sequence
 
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.steps import Step
 
-SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
-FALL = 4.0
-LOWEST_EPSILON = 1.25
-LARGE = 2**14  # records from which on a part goes ahead; smaller tables take seconds anyhow
-HALVINGS = 2
+_SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
+_FALL = 4.0
+_LOWEST_EPSILON = 1.25
+WARM_START_RECORDS = 2**14  # from which on a warm start pays; smaller tables take seconds anyhow
+WARM_START_HALVINGS = 2  # levels of the multilevel schedule below all records
 
 
-def goes_ahead(settings: Settings, records: int) -> bool:
-    """Return whether a part of so many records goes ahead."""
-    return settings.schedule == "multilevel" and records >= LARGE
+def has_warm_start(settings: Settings, records: int) -> bool:
+    """Return whether a run over so many records starts from the counts of a part of them."""
+    return settings.schedule == "multilevel" and records >= WARM_START_RECORDS
 
 
 def warm_start_epsilon(settings: Settings) -> float:
     """Return the epsilon of an iteration that starts from what a smaller part reached."""
-    return min(settings.epsilon, max(settings.epsilon / FALL, LOWEST_EPSILON))
+    return min(settings.epsilon, max(settings.epsilon / _FALL, _LOWEST_EPSILON))
 
 
 def read_weighted_utility(step: Step) -> float:
@@ -48,14 +48,14 @@ def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
     foreseen = steps[0].figures.get("foreseen")
     if foreseen is not None and settings.schedule == "multilevel":
         slow = len(steps) > 1 and _is_slow(steps, len(steps) - 1)
-        expected = 1 - read_weighted_utility(steps[-1]) <= (1 + SLOW) * (1 - foreseen)
+        expected = 1 - read_weighted_utility(steps[-1]) <= (1 + _SLOW) * (1 - foreseen)
         return None if slow or expected else warm_start_epsilon(settings)
     epsilon = settings.epsilon
     for count in range(1, len(steps) if settings.schedule != "fixed" else 0):
         if _is_slow(steps, count):
-            if epsilon <= LOWEST_EPSILON:
+            if epsilon <= _LOWEST_EPSILON:
                 return None
-            epsilon = max(epsilon / FALL, LOWEST_EPSILON)
+            epsilon = max(epsilon / _FALL, _LOWEST_EPSILON)
     return epsilon
 
 
@@ -65,4 +65,4 @@ def _is_slow(steps: Sequence[Step], count: int) -> bool:
         1 - read_weighted_utility(best_of(steps[:count])),
         1 - read_weighted_utility(steps[count]),
     )
-    return after > (1 - SLOW) * before
+    return after > (1 - _SLOW) * before

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from anon_core.anonymizers.weights import Weights, check_weights
+from anon_core.anonymizers.weights import WeightRule, check_weights
 from anon_core.covers.named import COVERS
 from anon_core.errors import InputError
 
@@ -46,7 +46,7 @@ class Settings:
     epsilon: float = 20.0
     schedule: Literal["multilevel", "falling", "fixed"] = "multilevel"
     reclaim: bool = True
-    weights: Weights = "columns"
+    weights: WeightRule = "columns"
     cover: Literal["mce", "lse"] = "mce"
     seats: Literal["even", "matchable"] = field(
         default="matchable", metadata={"before": "matchable", "stated levels": "even"}

@@ -7,30 +7,31 @@ A partner of a vertex differs from it only in features hidden at both. Packed ro
 import numpy as np
 from numba.extending import register_jitable
 
-from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences
+from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences, keep_agreeing
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally_bits
+from anon_core.jit.lanes import LANES, lowest_lane, tally_bits
 
-ONE = np.uint64(1)
-HELD = 1024  # partners looked at together
-SCATTER = 40503  # odd, near 2^16 by the golden ratio: multiples modulo a power of two lie far apart
+_ONE = np.uint64(1)
+_HELD = 1024  # partners looked at together
+# Odd, near 2^16 by the golden ratio: multiples modulo a power of two lie far apart.
+_SCATTER = 40503
 
 
 @kernel
 def refresh_partners(i, bits, hidden, start, partner, size, differing, needed, count):
-    # differing (words, HELD), needed (words,): scratch; count (words * LANES,): filled
+    # differing (words, _HELD), needed (words,): scratch; count (words * LANES,): filled
     """Drop partners that no longer agree with i, count by feature those that differ.
 
     Features in which none differs are shown.
     """
     count[:], needed[:] = 0, 0
     words, kept, stop = bits.shape[1], start[i], start[i] + size[i]
-    for begin in range(start[i], stop, HELD):
+    for begin in range(start[i], stop, _HELD):
         held = keep_agreeing(
-            bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing
+            bits, hidden, i, partner, kept, begin, min(_HELD, stop - begin), differing
         )
         for w in range(words):
-            needed[w] |= tally_bits(count, LANES * w, differing, w * HELD, held)
+            needed[w] |= tally_bits(count, LANES * w, differing, w * _HELD, held)
         kept += held
     size[i] = kept - start[i]
     for w in range(words):
@@ -67,7 +68,7 @@ def list_offers(
         word = hidden[i, w]
         while word:  # after `refresh_partners` these are the features in which a partner differs
             hides[size] = LANES * w + lowest_lane(word)
-            word &= word - ONE
+            word &= word - _ONE
             size += 1
     for a in range(len(cell_weights)):
         begin, end = bit_offsets[a], bit_offsets[a + 1]
@@ -101,7 +102,7 @@ def list_offers(
             else:
                 bit = hides[last - 1 - (step - middle)]
                 gain = weights[bit] + (gain if step > middle else 0)
-            if (settled[i, bit >> 6] >> np.uint64(bit & 63)) & ONE:
+            if (settled[i, bit >> 6] >> np.uint64(bit & 63)) & _ONE:
                 continue
             worth = gain + (cell_weights[a] if count[bit] == differing else 0)
             cost = count[bit] / worth
@@ -129,15 +130,15 @@ def count_block_turns(records):
 
 @inlined
 def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
-    # mark (HELD,): scratch; marks (slots,) uint16
+    # mark (_HELD,): scratch; marks (slots,) uint16
     """Put the partners first that differ from i in an offered feature.
 
     Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
     0. Unless `refresh_partners` took several rounds, `differing` still holds its result.
     """
     front, stop = start[i], start[i] + size[i]
-    for begin in range(start[i], stop, HELD):
-        held = min(HELD, stop - begin)
+    for begin in range(start[i], stop, _HELD):
+        held = min(_HELD, stop - begin)
         for slot in range(held if several else 0):
             u = np.uintp(partner[begin + slot])
             for w in range(bits.shape[1]):
@@ -149,7 +150,7 @@ def mark_offered(i, bits, start, partner, size, offered, differing, several, mar
                 break
             word, shift, rank = bit >> 6, np.uint64(bit & 63), np.uint64(index)
             for slot in range(held):
-                mark[slot] |= ((differing[word, slot] >> shift) & ONE) << rank
+                mark[slot] |= ((differing[word, slot] >> shift) & _ONE) << rank
         for slot in range(held):
             if mark[slot]:
                 partner[front], partner[begin + slot] = partner[begin + slot], partner[front]
@@ -191,14 +192,14 @@ def price_features(
     most, blocks = offered.shape[1], count_block_turns(len(size))
     # The first vertices have the longest lists; scattering deals them out to all threads.
     for turn in range(begin, end):
-        block = turn * SCATTER & (blocks - 1)
+        block = turn * _SCATTER & (blocks - 1)
         count, needed = (
             np.empty(LANES * bits.shape[1], dtype=np.int32),
             np.empty(bits.shape[1], dtype=np.uint64),
         )
         differing, mark = (
-            np.empty((bits.shape[1], HELD), dtype=np.uint64),
-            np.empty(HELD, dtype=np.uint64),
+            np.empty((bits.shape[1], _HELD), dtype=np.uint64),
+            np.empty(_HELD, dtype=np.uint64),
         )
         hides = np.empty(len(weights), dtype=np.int64)
         offer, price = np.empty(most, dtype=np.int64), np.empty(most)
@@ -206,7 +207,7 @@ def price_features(
             offered[i, 0] = -1
             if size[i] == 0 or spare[i] <= 0 or cheapest[i] > limit:
                 continue
-            several = size[i] > HELD
+            several = size[i] > _HELD
             # Other threads may read while this shows a feature; no agreeing pair differs in it.
             refresh_partners(i, bits, hidden, start, partner, size, differing, needed, count)
             found, cheapest[i] = list_offers(
@@ -265,7 +266,7 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
             bit = offered[i, index]
             if bit < 0:
                 break
-            flag, lost = ONE << np.uint64(bit & 63), 0
+            flag, lost = _ONE << np.uint64(bit & 63), 0
             kept = (refused >> index) & 1
             for q in range(0 if kept else held):
                 lost += (mask[q] >> index) & 1
@@ -290,7 +291,7 @@ def count_partners(
             np.empty(LANES * bits.shape[1], dtype=np.int32),
             np.empty(bits.shape[1], dtype=np.uint64),
         )
-        differing = np.empty((bits.shape[1], HELD), dtype=np.uint64)
+        differing = np.empty((bits.shape[1], _HELD), dtype=np.uint64)
         for place in range(LANES * block, min(LANES * block + LANES, len(layout))):
             refresh_partners(
                 layout[place], bits, hidden, start, partner, size, differing, needed, count

@@ -14,41 +14,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.freeform.freeform import Freeform
-from anon_core.anonymizers.freeform.freeform_kernels import Space, enter_holders
-from anon_core.anonymizers.freeform.segments import Method, Starts, assign_rows, cut_segment
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, enter_holders
+from anon_core.anonymizers.freeform.segments import SegmentMethod, Starts, assign_rows, cut_segment
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MOST_CHUNKS = 128  # tasks of a round: enough for as many threads
+ROUND_TASKS = 128  # tasks of a round: enough for as many threads
 
 
-def memory(maker: Freeform, data: BinaryTable) -> int:
+def memory(anonymizer: Freeform, data: BinaryTable) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     Beside what `Freeform.memory` states, this process holds the tasks of a round, and the chunks as
     they are, packed, and on their way through the scheduler, which may run here.
     """
     per_chunk_record = 4 * len(data.codebook.attributes) + 4 * int(data.k.max(initial=1)) + 8
-    return maker.memory(data) + in_flight(data.records * per_chunk_record)
+    return anonymizer.memory(data) + in_flight(data.records * per_chunk_record)
 
 
 def anonymize(
-    maker: Freeform,
+    anonymizer: Freeform,
     data: BinaryTable,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `Freeform.anonymize`, the segments of each round spread over a farm."""
-    assign = partial(on_farm, farm=farm)
-    return maker.anonymize_by(data, assign, order=order, observer=observer, resume=resume)
+    assign = partial(assign_on_farm, farm=farm)
+    return anonymizer.anonymize_by(
+        data, assign, tie_order=tie_order, observer=observer, resume=resume
+    )
 
 
-class Ground:
+class RoundGround:
     """What all tasks of a round read. Its repr is opaque.
 
     Attributes
@@ -57,14 +59,14 @@ class Ground:
     done : int
         Rounds before this one.
     layout : tuple of ndarray
-        `offsets`, `ordinal`, `whole`, `step`, `position`, `first` of `Cells`.
+        `offsets`, `ordinal`, `whole`, `step`, `position`, `first` of `LevelCells`.
     """
 
-    def __init__(self, method: Method, done: int, layout: tuple[NDArray[Any], ...]) -> None:
+    def __init__(self, method: SegmentMethod, done: int, layout: tuple[NDArray[Any], ...]) -> None:
         self.method, self.done, self.layout = method, done, layout
 
 
-class Chunk:
+class SegmentChunk:
     """Segments that follow each other, each numbered from 0. Its repr is opaque.
 
     Attributes
@@ -79,21 +81,21 @@ class Chunk:
         self.starts, self.parts = starts, parts
 
 
-def on_farm(
-    method: Method,
+def assign_on_farm(
+    method: SegmentMethod,
     starts: Starts,
     done: int,
-    space: Space,
+    space: RowHolders,
     report: Callable[[int], None],
     *,
     farm: Farm,
 ) -> None:
     """Do a round on a farm; see `Assign`. Segments take their places as they come back."""
     bounds = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
-    size, seated = -(-len(bounds) // MOST_CHUNKS), 0
-    ground = Ground(method, done, space.cells[4:])
+    size, seated = -(-len(bounds) // ROUND_TASKS), 0
+    ground = RoundGround(method, done, space.cells[4:])
     chunks = [
-        Chunk(
+        SegmentChunk(
             [first for first, _ in some],
             [_pack_segment(cut_segment(space, *ends), done) for ends in some],
         )
@@ -106,7 +108,7 @@ def on_farm(
         report(seated)
 
 
-def take_chunk(ground: Ground, chunk: Chunk, _threads: int) -> list[NDArray[np.int32]]:
+def take_chunk(ground: RoundGround, chunk: SegmentChunk, _threads: int) -> list[NDArray[np.int32]]:
     """Return the record that takes each row of each segment.
 
     A worker runs as many tasks as it has threads, so each takes one thread of numba.
@@ -118,17 +120,19 @@ def take_chunk(ground: Ground, chunk: Chunk, _threads: int) -> list[NDArray[np.i
     ]
 
 
-def _pack_segment(space: Space, done: int) -> tuple[NDArray[Any], ...]:
+def _pack_segment(space: RowHolders, done: int) -> tuple[NDArray[Any], ...]:
     return space.cells.codes, space.holder[:done], space.most
 
 
-def _unpack_segment(packed: tuple[NDArray[Any], ...], layout: tuple[NDArray[Any], ...]) -> Space:
+def _unpack_segment(
+    packed: tuple[NDArray[Any], ...], layout: tuple[NDArray[Any], ...]
+) -> RowHolders:
     """Make the rows again from those who took them; one more round is free."""
     codes, before, most = packed
     member = np.zeros((len(codes), int(layout[0][-1])), dtype=np.bool_)
     holder = np.full((len(before) + 1, len(codes)), -1, dtype=np.int32)
     holder[:-1] = before
-    space = Space(Cells(codes, codes.copy(), codes.copy(), member, *layout), holder, most)
+    space = RowHolders(LevelCells(codes, codes.copy(), codes.copy(), member, *layout), holder, most)
     for done in range(len(before)):
         enter_holders(done, space)
     return space

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.freeform.freeform_kernels import Space, enter_holders
+from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, enter_holders
 from anon_core.anonymizers.freeform.segments import (
     Assign,
-    Method,
+    SegmentMethod,
     Starts,
     find_segment_starts,
     on_threads,
 )
 from anon_core.anonymizers.groups import cell_mask, compute_hidden_figures
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -28,7 +28,7 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MOST_EXACT = 16
+_MOST_EXACT = 16
 HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
 
 
@@ -73,7 +73,7 @@ class Freeform:
     sections 5-7 and 8.1.
     """
 
-    method: Method = "hungarian"
+    method: SegmentMethod = "hungarian"
     loss: Loss = "rank"
     exact: float = 0.1
     segment: int = 1000
@@ -90,18 +90,18 @@ class Freeform:
     }
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
+        if self.method not in get_args(SegmentMethod):
             raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
         check_loss(self.loss)
-        if not 0 <= self.exact <= MOST_EXACT:
-            raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
+        if not 0 <= self.exact <= _MOST_EXACT:
+            raise InputError(f"exact must be a number from 0 to {_MOST_EXACT}")
         if self.segment < 0:
             raise InputError("segment must be 0 or a number of records")
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
+        self.admit_demands(data.demands)
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records, and a k of too many rounds."""
@@ -129,19 +129,21 @@ class Freeform:
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
-        return self.anonymize_by(data, on_threads, order=order, observer=observer, resume=resume)
+        return self.anonymize_by(
+            data, on_threads, tie_order=tie_order, observer=observer, resume=resume
+        )
 
     def anonymize_by(
         self,
         data: BinaryTable,
         assign: Assign,
         *,
-        order: NDArray[np.int64] | None,
+        tie_order: NDArray[np.int64] | None,
         observer: Observer | None,
         resume: State | None,
     ) -> MaskedTable:
@@ -150,8 +152,8 @@ class Freeform:
         observer = observer or Observer()
         rounds, n = int(data.k.max(initial=1)), data.records
         observer.expects(rounds + self.exchanges)
-        order = np.arange(n) if order is None else order
-        place = order[_sort_by_levels(data.at(order))]
+        tie_order = np.arange(n) if tie_order is None else tie_order
+        place = tie_order[_sort_by_levels(data.at(tie_order))]
         table = data.at(place)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         starts, space = self.segments(table), self._space(table, rounds)
@@ -163,9 +165,9 @@ class Freeform:
             _hide_differences(table, space.holder[done], hidden)
         for done in range(len(steps), rounds):
             if done:
-                assign(self.method, starts, done, space, observer.advanced)
+                assign(self.method, starts, done, space, observer.report_records)
             else:
-                observer.advanced(n)
+                observer.report_records(n)
             enter_holders(done, space)
             _hide_differences(table, space.holder[done], hidden)
             steps.append(Step(done + 1, compute_hidden_figures(table, hidden, weights)))
@@ -175,7 +177,7 @@ class Freeform:
             made = exchange_even_shares(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
             steps.append(Step(rounds + 1, compute_hidden_figures(table, hidden, weights)))
-            observer.advanced(n)
+            observer.report_records(n)
             observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
         return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
@@ -185,13 +187,13 @@ class Freeform:
         length = max(self.segment, 2 * int(data.k.max(initial=1))) if self.segment else 0
         return find_segment_starts(data.records, length)
 
-    def _space(self, table: BinaryTable, rounds: int) -> Space:
+    def _space(self, table: BinaryTable, rounds: int) -> RowHolders:
         times = rounds // table.k.astype(np.int64)
         holder = np.full((rounds, table.records), -1, dtype=np.int32)
         holder[0] = np.arange(table.records)  # in the first round each takes its own row
         shortest = int(np.diff(self.segments(table)).min())
-        return Space(
-            cells=Cells.of(table, loss_table(table.codebook, self.loss, self.exact)),
+        return RowHolders(
+            cells=LevelCells.of(table, loss_table(table.codebook, self.loss, self.exact)),
             holder=holder,
             most=times if 2 * rounds <= shortest else np.ones_like(times),
         )
@@ -213,7 +215,7 @@ def _hide_differences(
             hidden[blank[holder]] |= cell_mask(table.codebook, attribute)
 
 
-def _restore_rounds(state: State, rounds: int, space: Space) -> None:
+def _restore_rounds(state: State, rounds: int, space: RowHolders) -> None:
     """Enter the rounds of a checkpoint; refuse one that is none of this table."""
     holder = state.arrays.get(HOLDER)
     n = len(space.most)

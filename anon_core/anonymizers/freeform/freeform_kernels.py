@@ -5,16 +5,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import NEVER, Cells, compute_loss_increase, widen_row
+from anon_core.anonymizers.loss_kernels import (
+    PROHIBITIVE_LOSS,
+    LevelCells,
+    compute_loss_increase,
+    widen_row,
+)
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
-class Space(NamedTuple):
+class RowHolders(NamedTuple):
     """Who holds which row, of all records or of a segment; records are numbered from 0.
 
     Attributes
     ----------
-    cells : Cells
+    cells : LevelCells
         The records, and the rows as they are so far.
     holder : int32 (rounds, n)
         Record that took each row in each round.
@@ -22,7 +27,7 @@ class Space(NamedTuple):
         How often each record may take the same row.
     """
 
-    cells: Cells
+    cells: LevelCells
     holder: NDArray[np.int32]
     most: NDArray[np.int64]
 
@@ -86,14 +91,14 @@ def greedy_round(done, row_of, space):
     after = np.arange(1, n + 2)  # the next free row; the head stands at the end
     after[n] = 0
     for v in range(n):
-        best, before, place = NEVER, np.int64(-1), n
+        best, before, place = PROHIBITIVE_LOSS, np.int64(-1), n
         step, r = n, after[n]
         while r < n and best > 0:
             cost = compute_loss_increase(v, r, best, space.cells)
             if cost < best and may_take(v, r, done, space):
                 best, before, place = cost, step, r
             step, r = r, after[r]
-        if best < NEVER:
+        if best < PROHIBITIVE_LOSS:
             after[before] = after[place]
             row_of[v], space.holder[done, place] = place, v
         elif seat_along_path(v, done, row_of, space):
@@ -108,13 +113,13 @@ def greedy_round(done, row_of, space):
 
 @parallel_kernel(lambda costs: len(costs))
 def all_increases(begin, end, costs, done, space):  # costs (n, n)
-    """costs[v, r] = what row r loses more if record v holds it; NEVER if it may not."""
+    """costs[v, r] = what row r loses more if record v holds it; PROHIBITIVE_LOSS if it may not."""
     for v in range(begin, end):
         for r in range(len(costs)):
             if may_take(v, r, done, space):
-                costs[v, r] = compute_loss_increase(v, r, NEVER, space.cells)
+                costs[v, r] = compute_loss_increase(v, r, PROHIBITIVE_LOSS, space.cells)
             else:
-                costs[v, r] = NEVER
+                costs[v, r] = PROHIBITIVE_LOSS
 
 
 @kernel
@@ -123,7 +128,7 @@ def lightest_first(pairs, costs, done, row_of, space):  # pairs (n * n,) by risi
     n = len(costs)
     for pair in pairs:
         v, r = pair // n, pair % n
-        if costs[v, r] == NEVER:
+        if costs[v, r] == PROHIBITIVE_LOSS:
             break
         if row_of[v] < 0 and space.holder[done, r] < 0:
             row_of[v], space.holder[done, r] = r, v

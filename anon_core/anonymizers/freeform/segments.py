@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.freeform.freeform_kernels import (
-    Space,
+    RowHolders,
     all_increases,
     greedy_round,
     lightest_first,
 )
-from anon_core.anonymizers.loss_kernels import NEVER
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS
 from anon_core.jit.kernel import spread_work
 
-Method = Literal["greedy", "sort-greedy", "hungarian"]
+SegmentMethod = Literal["greedy", "sort-greedy", "hungarian"]
 Starts = NDArray[np.int64]
 # assign(method, starts, done, space, report) fills in holder[done]; report(records) as it goes on.
-Assign = Callable[[Method, Starts, int, Space, Callable[[int], None]], None]
+Assign = Callable[[SegmentMethod, Starts, int, RowHolders, Callable[[int], None]], None]
 
 
 def find_segment_starts(records: int, length: int) -> Starts:
@@ -30,7 +30,11 @@ def find_segment_starts(records: int, length: int) -> Starts:
 
 
 def on_threads(
-    method: Method, starts: Starts, done: int, space: Space, report: Callable[[int], None]
+    method: SegmentMethod,
+    starts: Starts,
+    done: int,
+    space: RowHolders,
+    report: Callable[[int], None],
 ) -> None:
     """Do a round on the threads of this process; see `Assign`."""
 
@@ -44,17 +48,17 @@ def on_threads(
     report(len(space.most))
 
 
-def cut_segment(space: Space, first: int, end: int) -> Space:
+def cut_segment(space: RowHolders, first: int, end: int) -> RowHolders:
     """Return the records first .. end - 1, who hold rows of each other only, numbered from 0."""
     rows = {
         name: getattr(space.cells, name)[first:end] for name in ("codes", "low", "high", "member")
     }
     holder = np.ascontiguousarray(space.holder[:, first:end])
     holder[holder >= 0] -= first
-    return Space(space.cells._replace(**rows), holder, space.most[first:end])
+    return RowHolders(space.cells._replace(**rows), holder, space.most[first:end])
 
 
-def assign_rows(method: Method, done: int, space: Space) -> NDArray[np.int32]:
+def assign_rows(method: SegmentMethod, done: int, space: RowHolders) -> NDArray[np.int32]:
     """Return the record that takes each row in round `done`, int32 (n,)."""
     n = len(space.most)
     row_of = np.full(n, -1, dtype=np.int64)
@@ -74,11 +78,11 @@ def assign_rows(method: Method, done: int, space: Space) -> NDArray[np.int32]:
 
 
 def least_costs(
-    costs: NDArray[np.int64], done: int, row_of: NDArray[np.int64], space: Space
+    costs: NDArray[np.int64], done: int, row_of: NDArray[np.int64], space: RowHolders
 ) -> None:
     """An assignment of least cost; the costs, whole and below 2^53, are exact in float64."""
     from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
 
-    record, row = linear_sum_assignment(np.where(costs < NEVER, costs, np.inf))
+    record, row = linear_sum_assignment(np.where(costs < PROHIBITIVE_LOSS, costs, np.inf))
     row_of[record] = row
     space.holder[done, row] = record

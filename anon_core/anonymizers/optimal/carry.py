@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_core.anonymizers.optimal.columns import Groups, group_losses
+from anon_core.anonymizers.optimal.columns import GroupLists, group_losses
 from anon_core.anonymizers.optimal.ordered import first_known
-from anon_core.anonymizers.optimal.partition import PART, least_loss
+from anon_core.anonymizers.optimal.partition import PART_BUDGET, least_loss
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
@@ -37,11 +37,11 @@ class Solved(NamedTuple):
     """A part: its records, the groups that stay, and the records that are carried to the next."""
 
     records: list[int]
-    groups: Groups
+    groups: GroupLists
     carried: list[int]
 
 
-def run_split_and_carry(table: BinaryTable, loss: LossTable, split: Split) -> Groups:
+def run_split_and_carry(table: BinaryTable, loss: LossTable, split: Split) -> GroupLists:
     """Algorithm 1 of Liang and Samavi, or the bubble carry of their section 6."""
     return [group for part in solve_parts(table, loss, split) for group in part.groups]
 
@@ -56,7 +56,7 @@ def solve_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[S
     so what it has beyond a k-set is fewer than k, and all of it is carried. Lemma 2 holds: a part
     has at most boundary (2 k - 1) + sets k records. Fewer than k records at the end belong to the
     last part in addition, as in the paper's worked example. A part whose best partition is not
-    proved within `PART` keeps the best found.
+    proved within `PART_BUDGET` keeps the best found.
     """
     k, n = int(table.k.max()), table.records
     carried: list[int] = []
@@ -66,7 +66,7 @@ def solve_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[S
         end = n if n - end < k else end
         records = carried + list(range(begin, end))
         piece = table.at(np.array(records))
-        best, _ = least_loss(piece, loss, first_known(piece, loss), PART)
+        best, _ = least_loss(piece, loss, first_known(piece, loss), PART_BUDGET)
         stay = range(len(best)) if end == n else _list_staying_groups(piece, loss, best, split)
         groups = [[records[v] for v in best[g]] for g in stay]
         done = {v for group in groups for v in group}
@@ -75,7 +75,7 @@ def solve_parts(table: BinaryTable, loss: LossTable, split: Split) -> Iterator[S
 
 
 def _list_staying_groups(
-    piece: BinaryTable, loss: LossTable, groups: Groups, split: Split
+    piece: BinaryTable, loss: LossTable, groups: GroupLists, split: Split
 ) -> list[int]:
     """The groups of a part that are not carried."""
     if split.part:

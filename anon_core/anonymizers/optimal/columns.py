@@ -5,20 +5,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import Cells, loss_of, widen_row
+from anon_core.anonymizers.loss_kernels import LevelCells, loss_of, widen_row
 from anon_core.anonymizers.optimal.partition_kernels import better_groups, likely_groups
-from anon_core.tables.loss import WHOLE, LossTable
+from anon_core.tables.loss import WHOLE_CELL_LOSS, LossTable
 from anon_core.tables.records import BinaryTable
 
-AT_ONCE = 500  # groups that one search adds
-DEAR = 20_000  # groups that a search looked at: then grow some greedily before the next
+_AT_ONCE = 500  # groups that one search adds
+_DEAR = 20_000  # groups that a search looked at: then grow some greedily before the next
 TOLERANCE = 1e-7  # of HiGHS, relative to a whole cell
 
-Groups = list[list[int]]
-Costed = tuple[Groups, NDArray[np.int64]]  # groups, and what each loses
+GroupLists = list[list[int]]
+Costed = tuple[GroupLists, NDArray[np.int64]]  # groups, and what each loses
 
 
-class Part(NamedTuple):
+class SortedRecords(NamedTuple):
     """Records to be partitioned: equals stand side by side, `kinds` (n,) numbers them."""
 
     table: BinaryTable
@@ -35,7 +35,7 @@ class Part(NamedTuple):
         """Records of each kind."""
         return np.bincount(self.kinds)
 
-    def columns(self, groups: Groups) -> Any:
+    def columns(self, groups: GroupLists) -> Any:
         """A matrix of one column for each group: how many members are of each kind."""
         from scipy.sparse import coo_array
 
@@ -45,10 +45,10 @@ class Part(NamedTuple):
         shape = (int(self.kinds[-1]) + 1, len(groups))
         return coo_array((np.ones(len(rows)), (rows, column)), shape=shape).tocsc()
 
-    def groups(self, chosen: Groups) -> Groups:
+    def groups(self, chosen: GroupLists) -> GroupLists:
         """Groups of the same kinds as those chosen, each record in one."""
         free = np.searchsorted(self.kinds, np.arange(self.kinds[-1] + 1))
-        made: Groups = []
+        made: GroupLists = []
         for group in chosen:
             made.append([])
             for kind in self.kinds[group]:
@@ -64,9 +64,9 @@ def kinds_of(table: BinaryTable) -> NDArray[np.int64]:
     return np.argsort(np.argsort(first))[kinds.ravel()]
 
 
-def group_losses(table: BinaryTable, loss: LossTable, groups: Groups) -> NDArray[np.int64]:
+def group_losses(table: BinaryTable, loss: LossTable, groups: GroupLists) -> NDArray[np.int64]:
     """What each of these disjoint groups loses, int64: its size times the loss of one row."""
-    cells = Cells.of(table, loss)
+    cells = LevelCells.of(table, loss)
     losses = np.empty(len(groups), dtype=np.int64)
     for g, group in enumerate(groups):
         for v in group[1:]:
@@ -75,20 +75,20 @@ def group_losses(table: BinaryTable, loss: LossTable, groups: Groups) -> NDArray
     return losses
 
 
-class Search:
+class GroupSearch:
     """The search for groups of small reduced cost, within a number of groups to look at."""
 
-    def __init__(self, part: Part, budget: int) -> None:
+    def __init__(self, part: SortedRecords, budget: int) -> None:
         self.part = part
         self._left = np.array([budget])
         self._spent = 0
 
     def better(self, dual: NDArray[np.float64]) -> Costed | None:
         """Some groups of negative reduced cost; none if there are none; None beyond the budget."""
-        if self._spent > DEAR and (likely := self._likely(dual))[0]:
+        if self._spent > _DEAR and (likely := self._likely(dual))[0]:
             return likely
         before = int(self._left[0])
-        found = self.below(dual, -TOLERANCE, AT_ONCE)
+        found = self.below(dual, -TOLERANCE, _AT_ONCE)
         self._spent = before - int(self._left[0])
         return found
 
@@ -101,8 +101,15 @@ class Search:
         found, length, cost = _allocate_groups(most, part.longest)
         alike = np.diff(part.kinds, prepend=-1) == 0
         number = better_groups(
-            *(k, alike, dual[part.kinds] * WHOLE, limit * WHOLE, limit < 0, self._left),
-            *(Cells.of(part.table, part.loss), found, length, cost),
+            *(
+                k,
+                alike,
+                dual[part.kinds] * WHOLE_CELL_LOSS,
+                limit * WHOLE_CELL_LOSS,
+                limit < 0,
+                self._left,
+            ),
+            *(LevelCells.of(part.table, part.loss), found, length, cost),
         )
         if number < 0 or (number == most and limit >= 0):
             return None
@@ -112,8 +119,8 @@ class Search:
         part, k = self.part, self.part.table.k.astype(np.int64)
         found, length, cost = _allocate_groups(len(k), part.longest)
         number = likely_groups(
-            *(k, dual[part.kinds] * WHOLE, -TOLERANCE * WHOLE),
-            *(Cells.of(part.table, part.loss), found, length, cost),
+            *(k, dual[part.kinds] * WHOLE_CELL_LOSS, -TOLERANCE * WHOLE_CELL_LOSS),
+            *(LevelCells.of(part.table, part.loss), found, length, cost),
         )
         return _list_groups(number, found, length, cost)
 

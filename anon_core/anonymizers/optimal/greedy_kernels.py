@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.loss_kernels import (
-    NEVER,
-    Cells,
+    PROHIBITIVE_LOSS,
+    LevelCells,
     compute_loss_increase,
     loss_of,
     widen_row,
@@ -33,7 +33,7 @@ class Runs(NamedTuple):
     jump: NDArray[np.int32]
 
     @classmethod
-    def of(cls, cells: Cells) -> "Runs":
+    def of(cls, cells: LevelCells) -> "Runs":
         """The records of `cells` in their order."""
         differs = cells.codes[1:] != cells.codes[:-1]
         columns = np.argsort(differs.sum(axis=0), kind="stable")
@@ -107,7 +107,7 @@ def _find_cheapest_run(
     Runs that share the columns which already cost as much as the best are passed over at once.
     """
     number, columns = runs.level.shape
-    best, found, depth = NEVER, number, 0
+    best, found, depth = PROHIBITIVE_LOSS, number, 0
     run = _find_next_run(0, after)
     while run < number:
         a, total = depth, sums[depth]
@@ -156,7 +156,7 @@ def _price_levels(r, a, cells, price):
 
 
 @kernel
-def place_rest(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
+def place_leftover_records(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
     """Give each record without a group to the one that then loses least more, in order.
 
     `sequential`: groups count with those who joined before; else as they were grown. A record joins
@@ -171,9 +171,11 @@ def place_rest(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
         losses[g] = loss_of(rows[g], cells)
     rest = np.flatnonzero(group < 0)
     for v in rest:
-        best, place, enough = NEVER, 0, False
+        best, place, enough = PROHIBITIVE_LOSS, 0, False
         for g in range(len(rows)):
-            cost = losses[g] + (grown[g] + 1) * compute_loss_increase(v, rows[g], NEVER, cells)
+            cost = losses[g] + (grown[g] + 1) * compute_loss_increase(
+                v, rows[g], PROHIBITIVE_LOSS, cells
+            )
             fits = size[g] + 1 >= k[v]
             if (fits and not enough) or (fits == enough and cost < best):
                 best, place, enough = cost, g, fits

@@ -11,8 +11,8 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
-from anon_core.anonymizers.optimal.columns import Groups
-from anon_core.anonymizers.optimal.partition import PART, PROOF, least_loss
+from anon_core.anonymizers.optimal.columns import GroupLists
+from anon_core.anonymizers.optimal.partition import PART_BUDGET, PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -22,8 +22,8 @@ from anon_core.steps import Observer, State
 from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
-MOST_RECORDS = 200  # of method = "exact"
+_Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
+_MOST_RECORDS = 200  # of method = "exact"
 FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
 # By the greatest k, up to how many records "auto" does so: minutes on two cores.
 FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
@@ -65,7 +65,7 @@ class Optimal:
     sections 2 and 3.
     """
 
-    method: Method = "auto"
+    method: _Method = "auto"
     loss: Loss = "range"
     sets: int = 3
     boundary: int = 0
@@ -84,8 +84,8 @@ class Optimal:
     engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
+        if self.method not in get_args(_Method):
+            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
         check_loss(self.loss)
         if self.sets < 2:
             raise InputError("sets must be at least 2")
@@ -101,11 +101,11 @@ class Optimal:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
         data.refuse_impossible_demands()
-        self.admit_demands(data.demanded)
-        if self.method == "exact" and data.records > MOST_RECORDS:
+        self.admit_demands(data.demands)
+        if self.method == "exact" and data.records > _MOST_RECORDS:
             raise LimitError(
-                f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
-                f"{data.records}; choose 'split-and-carry' or 'greedy'"
+                f"method = 'exact' proves the least loss of at most {_MOST_RECORDS} records, not "
+                f"of {data.records}; choose 'split-and-carry' or 'greedy'"
             )
 
     def admit_demands(self, demanded: Demanded) -> None:
@@ -131,7 +131,7 @@ class Optimal:
         levels = int(book.level_offsets[-1])
         per_record = 56 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 440
         holders = 24 * data.records * shares_of(data.k)
-        columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
+        columns = {"exact": PROOF.columns, "split-and-carry": PART_BUDGET.columns}
         longest = min(data.records, 2 * int(data.k.max(initial=1)) - 1)
         program = (100 * longest + 600) * columns.get(self._choose_method(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
@@ -140,7 +140,7 @@ class Optimal:
         self,
         data: BinaryTable,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> MaskedTable:
@@ -149,7 +149,7 @@ class Optimal:
         weights = feature_weights(data.codebook, "columns", self.loss)
 
         def find() -> NDArray[np.int64]:
-            places = np.arange(data.records) if order is None else order
+            places = np.arange(data.records) if tie_order is None else tie_order
             places = places[ordered.by_variance(data.at(places), self.loss)]
             group = np.empty(data.records, dtype=np.int64)
             groups = self._groups(data.at(places), loss_table(data.codebook, self.loss))
@@ -164,13 +164,13 @@ class Optimal:
     def _split(self) -> Split:
         return Split(self.sets, self.boundary, self.part, self.accept)
 
-    def _choose_method(self, data: BinaryTable) -> Method:
+    def _choose_method(self, data: BinaryTable) -> _Method:
         if self.method != "auto":
             return self.method
         few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
-    def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
+    def _groups(self, table: BinaryTable, loss: LossTable) -> GroupLists:
         method = self._choose_method(table)
         if method == "initial":
             return ordered.build_initial_groups(table)
@@ -195,14 +195,16 @@ def _list_holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.
 
     k is here the greatest demand of the class.
     """
-    shares, order = shares_of(k), np.argsort(group, kind="stable")
+    shares, permutation = shares_of(k), np.argsort(group, kind="stable")
     size = np.bincount(group)
     start = np.cumsum(size) - size
     greatest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(greatest, group, k)
-    of = group[order]
+    of = group[permutation]
     turn = np.arange(shares) // (shares // greatest[of])[:, None]
     place = np.arange(len(group)) - start[of]
     holders = np.empty((len(group), shares), dtype=np.int32)
-    holders[order] = order[start[of][:, None] + (place[:, None] + turn) % size[of][:, None]]
+    holders[permutation] = permutation[
+        start[of][:, None] + (place[:, None] + turn) % size[of][:, None]
+    ]
     return holders

@@ -3,9 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import Cells
-from anon_core.anonymizers.optimal.columns import Groups, group_losses
-from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow_greedy_groups, place_rest
+from anon_core.anonymizers.loss_kernels import LevelCells
+from anon_core.anonymizers.optimal.columns import GroupLists, group_losses
+from anon_core.anonymizers.optimal.greedy_kernels import (
+    Runs,
+    grow_greedy_groups,
+    place_leftover_records,
+)
 from anon_core.tables.loss import LossTable, level_values
 from anon_core.tables.records import BinaryTable
 
@@ -25,9 +29,9 @@ def by_variance(table: BinaryTable, loss: str) -> NDArray[np.int64]:
     return np.lexsort([columns[a][1] for a in reversed(order)])
 
 
-def build_initial_groups(table: BinaryTable) -> Groups:
+def build_initial_groups(table: BinaryTable) -> GroupLists:
     """The initial feasible solution: records in order, cut as soon as their demands are met."""
-    groups: Groups = []
+    groups: GroupLists = []
     for v in range(table.records):
         if not groups or len(groups[-1]) >= table.k[groups[-1]].max():
             groups.append([])
@@ -38,27 +42,27 @@ def build_initial_groups(table: BinaryTable) -> Groups:
     return groups
 
 
-def build_greedy_groups(table: BinaryTable, loss: LossTable, *, sequential: bool) -> Groups:
+def build_greedy_groups(table: BinaryTable, loss: LossTable, *, sequential: bool) -> GroupLists:
     """Algorithm 2 of Liang and Samavi: O(n^2 attributes) time at most, O(n levels) memory."""
-    cells, k = Cells.of(table, loss), table.k.astype(np.int64)
+    cells, k = LevelCells.of(table, loss), table.k.astype(np.int64)
     group = np.full(table.records, -1, dtype=np.int64)
     rows = grow_greedy_groups(k, cells, Runs.of(cells), group)
     if len(rows) == 0:
         return [list(range(table.records))]
-    place_rest(k, cells, rows, sequential, group)
+    place_leftover_records(k, cells, rows, sequential, group)
     order, ends = np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))
     return _merge_small_groups([part.tolist() for part in np.split(order, ends[:-1])], table.k)
 
 
-def first_known(table: BinaryTable, loss: LossTable) -> Groups:
+def first_known(table: BinaryTable, loss: LossTable) -> GroupLists:
     """The better of the initial feasible solution and greedy search."""
     both = build_initial_groups(table), build_greedy_groups(table, loss, sequential=True)
     return min(both, key=lambda groups: group_losses(table, loss, groups).sum())
 
 
-def _merge_small_groups(groups: Groups, k: NDArray[np.int32]) -> Groups:
+def _merge_small_groups(groups: GroupLists, k: NDArray[np.int32]) -> GroupLists:
     """Join groups that are too small for a member that came last with the group before them."""
-    done: Groups = []
+    done: GroupLists = []
     for group in groups:
         if done and len(done[-1]) < k[done[-1]].max():
             done[-1] = sorted(done[-1] + group)

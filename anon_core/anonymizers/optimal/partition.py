@@ -8,20 +8,20 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.optimal.columns import (
     TOLERANCE,
     Costed,
-    Groups,
-    Part,
-    Search,
+    GroupLists,
+    GroupSearch,
+    SortedRecords,
     group_losses,
     kinds_of,
 )
 from anon_core.anonymizers.optimal.partition_kernels import least_partition
-from anon_core.tables.loss import WHOLE, LossTable
+from anon_core.tables.loss import WHOLE_CELL_LOSS, LossTable
 from anon_core.tables.records import BinaryTable
 
-KEPT = 400  # groups of small reduced cost that stay from one search to the next
-MOST_NODES = 20_000  # of branch and bound by HiGHS, where no proof is had
-INFEASIBLE = 2  # status of HiGHS
-FIRST_GAP = 0.005  # of the bound: how much more than the bound partitions may lose at first
+_KEPT = 400  # groups of small reduced cost that stay from one search to the next
+_MOST_NODES = 20_000  # of branch and bound by HiGHS, where no proof is had
+_INFEASIBLE = 2  # status of HiGHS
+_FIRST_GAP = 0.005  # of the bound: how much more than the bound partitions may lose at first
 
 
 class Budget(NamedTuple):
@@ -46,12 +46,12 @@ class Budget(NamedTuple):
 
 
 PROOF = Budget(100_000_000, 50_000, 20_000_000, 20_000)
-PART = Budget(2_000_000, 20_000, 5_000_000, 0)
+PART_BUDGET = Budget(2_000_000, 20_000, 5_000_000, 0)
 
 
 def least_loss(
-    table: BinaryTable, loss: LossTable, known: Groups, budget: Budget
-) -> tuple[Groups, bool]:
+    table: BinaryTable, loss: LossTable, known: GroupLists, budget: Budget
+) -> tuple[GroupLists, bool]:
     """Find groups that lose least among all partitions into groups of enough records.
 
     Parameters
@@ -83,14 +83,14 @@ def least_loss(
     kinds = kinds_of(table)
     order = np.argsort(kinds, kind="stable")
     place = np.argsort(order)
-    part = Part(table.at(order), kinds[order], loss)
+    part = SortedRecords(table.at(order), kinds[order], loss)
     known = [place[group].tolist() for group in known]
-    search = Search(part, budget.groups)
+    search = GroupSearch(part, budget.groups)
     priced = _price_groups(search, known)
     best = _find_least_partition(search, priced, known, budget) if priced.complete else None
     proved = best is not None
     if best is None:
-        best = _solve_integer_program(part, priced.groups, priced.costs, MOST_NODES)[0] or known
+        best = _solve_integer_program(part, priced.groups, priced.costs, _MOST_NODES)[0] or known
     return [sorted(order[group].tolist()) for group in best], proved
 
 
@@ -109,19 +109,19 @@ class Priced(NamedTuple):
         Whether no other group loses less than its members' prices.
     """
 
-    groups: Groups
+    groups: GroupLists
     costs: NDArray[np.float64]
     dual: NDArray[np.float64]
     bound: float
     complete: bool
 
 
-def _price_groups(search: Search, known: Groups) -> Priced:
+def _price_groups(search: GroupSearch, known: GroupLists) -> Priced:
     """Add groups to the known ones until none is better, or the budget is spent."""
     from scipy.optimize import linprog  # takes a third of a second to import
 
     part, value = search.part, np.inf
-    groups, costs = list(known), group_losses(part.table, part.loss, known) / WHOLE
+    groups, costs = list(known), group_losses(part.table, part.loss, known) / WHOLE_CELL_LOSS
     while True:
         columns = part.columns(groups)
         program = linprog(
@@ -133,22 +133,22 @@ def _price_groups(search: Search, known: Groups) -> Priced:
         more = search.better(dual)
         reduced = costs - columns.T @ dual
         reduced[: len(known)] = -np.inf
-        kept = np.argsort(reduced, kind="stable")[: len(known) + KEPT]
+        kept = np.argsort(reduced, kind="stable")[: len(known) + _KEPT]
         if more is None or not more[0]:
             chosen = [groups[i] for i in kept]
             return Priced(chosen, costs[kept], dual, bound, more is not None)
         if bound < value - TOLERANCE:  # so that no columns come and go for ever
             value, groups, costs = bound, [groups[i] for i in kept], costs[kept]
-        groups, costs = groups + more[0], np.concatenate([costs, more[1] / WHOLE])
+        groups, costs = groups + more[0], np.concatenate([costs, more[1] / WHOLE_CELL_LOSS])
 
 
 def _find_least_partition(
-    search: Search, priced: Priced, known: Groups, budget: Budget
-) -> Groups | None:
+    search: GroupSearch, priced: Priced, known: GroupLists, budget: Budget
+) -> GroupLists | None:
     """The partition of least loss; None: not proved within the budget."""
     slack = TOLERANCE * len(search.part.kinds)
     gap = float(priced.costs[: len(known)].sum()) - priced.bound
-    tries, step = np.array([budget.tries]), FIRST_GAP * max(1.0, priced.bound)
+    tries, step = np.array([budget.tries]), _FIRST_GAP * max(1.0, priced.bound)
     while gap > slack:
         limit = min(step, gap) + slack
         more = search.below(priced.dual, limit, budget.columns)
@@ -157,7 +157,7 @@ def _find_least_partition(
         chosen = _least_of(search.part, more, priced.dual, limit, tries)
         if chosen is None and budget.nodes:
             chosen, lost = _solve_integer_program(
-                search.part, more[0], more[1] / WHOLE, budget.nodes
+                search.part, more[0], more[1] / WHOLE_CELL_LOSS, budget.nodes
             )
             if chosen and lost > priced.bound + limit:  # groups beyond the limit may lose less
                 if lost - priced.bound < gap:
@@ -172,12 +172,12 @@ def _find_least_partition(
 
 
 def _least_of(
-    part: Part,
+    part: SortedRecords,
     columns: Costed,
     dual: NDArray[np.float64],
     limit: float,
     tries: NDArray[np.int64],
-) -> Groups | None:
+) -> GroupLists | None:
     """The partition of least cost by groups of reduced costs below `limit` in all; [] if none.
 
     None beyond the tries.
@@ -188,7 +188,9 @@ def _least_of(
     length = np.array([len(group) for group in groups])
     member = np.zeros((len(groups), length.max()), dtype=np.int64)
     member[np.arange(member.shape[1]) < length[:, None]] = part.kinds[np.concatenate(groups)]
-    reduced = np.maximum(0, costs / WHOLE - [dual[part.kinds[group]].sum() for group in groups])
+    reduced = np.maximum(
+        0, costs / WHOLE_CELL_LOSS - [dual[part.kinds[group]].sum() for group in groups]
+    )
     order = np.lexsort([reduced, member[:, 0]])
     begin = np.searchsorted(member[order, 0], np.arange(part.kinds[-1] + 2))
     path = np.zeros(len(part.kinds), dtype=np.int64)
@@ -200,8 +202,8 @@ def _least_of(
 
 
 def _solve_integer_program(
-    part: Part, groups: Groups, costs: NDArray[np.float64], nodes: int
-) -> tuple[Groups | None, float]:
+    part: SortedRecords, groups: GroupLists, costs: NDArray[np.float64], nodes: int
+) -> tuple[GroupLists | None, float]:
     """The partition of least cost by these groups, and its cost, by HiGHS; [] if there is none.
 
     None beyond the nodes.
@@ -218,7 +220,7 @@ def _solve_integer_program(
         options={"node_limit": nodes, "mip_rel_gap": 0.0},
     )
     if program.status != 0:
-        return ([] if program.status == INFEASIBLE else None), np.inf
+        return ([] if program.status == _INFEASIBLE else None), np.inf
     times = np.round(program.x).astype(np.int64)
     chosen = [groups[i] for i in np.repeat(np.arange(len(times)), times)]
     return part.groups(chosen), float(program.fun)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import NEVER, compute_loss_increase, widen_row
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, compute_loss_increase, widen_row
 from anon_core.jit.kernel import kernel
 
 
@@ -50,7 +50,7 @@ def better_groups(
             if budget[0] == 0:
                 return -1
             budget[0] -= 1
-            more = compute_loss_increase(v, depth, NEVER, cells)
+            more = compute_loss_increase(v, depth, PROHIBITIVE_LOSS, cells)
             total, size = loss[depth] + more, depth + 2
             duals, least = gain[depth] + dual[v], max(need[depth], k[v])
             # Each further member loses as much as the others do now, at least.
@@ -113,7 +113,7 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
             best, place, more = np.inf, 0, np.int64(0)
             for v in range(n):
                 if not joined[v]:
-                    added = compute_loss_increase(v, 0, NEVER, cells)
+                    added = compute_loss_increase(v, 0, PROHIBITIVE_LOSS, cells)
                     reduced = (total + added) * size - duals - dual[v]
                     if reduced < best:
                         best, place, more = reduced, v, added
@@ -157,7 +157,7 @@ def least_partition(
     free, kind = count.copy(), np.zeros(len(path) + 1, dtype=np.int64)
     place, column = np.zeros(len(path) + 1, dtype=np.int64), np.zeros_like(path)
     total, spent = np.zeros(len(path) + 1), np.zeros(len(path) + 1, dtype=np.int64)
-    size, least, depth = 0, NEVER, 0
+    size, least, depth = 0, PROHIBITIVE_LOSS, 0
     while depth >= 0:
         c = place[depth]
         place[depth] += 1

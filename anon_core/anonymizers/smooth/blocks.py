@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.blocks_kernels import compute_consensus_keys
 from anon_core.anonymizers.smooth.counts import compute_jaccard
-from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of, take_records
+from anon_core.anonymizers.smooth.counts_kernels import (
+    ItemRows,
+    Members,
+    list_members,
+    take_records,
+)
 from anon_core.anonymizers.smooth.each import Each
 from anon_core.anonymizers.smooth.matching import match_groups
 from anon_core.anonymizers.smooth.neighbours import list_neighbours
@@ -24,22 +29,24 @@ from anon_core.anonymizers.smooth.sweeps import (
 )
 
 PASSES = 3  # a second one raises J by .2 to .3 points, a third by .2
-AROUND = 8  # neighbours of a record that decide its block
+_AROUND = 8  # neighbours of a record that decide its block
 
-Group = NDArray[np.int32]
-Result = tuple[Group, int]  # the group of each record, and how many moves and swaps were made
+GroupOf = NDArray[np.int32]
+GroupingResult = tuple[
+    GroupOf, int
+]  # the group of each record, and how many moves and swaps were made
 
 
-class Work(NamedTuple):
+class GroupingTask(NamedTuple):
     """What is to be grouped, and how."""
 
-    rows: Rows
+    rows: ItemRows
     items: int
     annealing: int
     sweeps: int
 
 
-class Ground:
+class _Ground:
     """What all blocks of a pass share. Its repr is opaque.
 
     Attributes
@@ -53,25 +60,25 @@ class Ground:
         self.items, self.annealing, self.sweeps, self.whole = items, annealing, sweeps, whole
 
 
-class Block:
+class _Block:
     """Records that are grouped by themselves, in the order that decides ties. Its repr is opaque.
 
     Attributes
     ----------
     number : int
         Its place among the blocks.
-    rows : Rows
+    rows : ItemRows
     near : int32 (m, most)
         Nearest records of each that are in the block, see `list_neighbours`.
     group : int32 (m,)
         Group of each record, numbered from 0; empty in the first pass.
     """
 
-    def __init__(self, number: int, rows: Rows, near: Group, group: Group) -> None:
+    def __init__(self, number: int, rows: ItemRows, near: GroupOf, group: GroupOf) -> None:
         self.number, self.rows, self.near, self.group = number, rows, near, group
 
 
-def group_block(ground: Ground, block: Block) -> Result:
+def group_block(ground: _Ground, block: _Block) -> GroupingResult:
     """Group the records of a block, or let those in groups move and swap."""
     rows, items, near, rest = block.rows, ground.items, block.near, (0, 0)
     if len(block.group):
@@ -95,18 +102,18 @@ def group_block(ground: Ground, block: Block) -> Result:
 
 
 def run_passes(
-    work: Work,
-    group: Group,
+    work: GroupingTask,
+    group: GroupOf,
     turns: range,
     length: int,
     each: Each,
     report: Callable[[int], None],
-) -> Iterator[Result]:
+) -> Iterator[GroupingResult]:
     """Yield the groups of all records after each of these passes, and the moves made.
 
     Parameters
     ----------
-    work : Work
+    work : GroupingTask
     group : int32 (n,)
         Groups before the first of these passes; empty if there was none.
     turns : range
@@ -126,7 +133,7 @@ def run_passes(
         first = np.cumsum([0, *map(len, members)])
         blocks = (_build_block(at, rows, near, inside, group) for at, inside in enumerate(members))
         found, moved, done = np.empty(len(rows.k), dtype=np.int64), 0, 0
-        ground = Ground(items, work.annealing, work.sweeps, whole)
+        ground = _Ground(items, work.annealing, work.sweeps, whole)
         for block, (part, made) in each(group_block, ground, blocks):
             found[members[block.number]] = first[block.number] + part
             moved, done = moved + made, done + len(part)
@@ -136,22 +143,22 @@ def run_passes(
 
 
 def _build_block(
-    number: int, rows: Rows, near: Group, inside: NDArray[np.int64], group: Group
-) -> Block:
+    number: int, rows: ItemRows, near: GroupOf, inside: NDArray[np.int64], group: GroupOf
+) -> _Block:
     # Place in the block of each record; the last one stands for -1, no neighbour.
     place = np.full(len(rows.k) + 1, -1, dtype=np.int32)
     place[inside] = np.arange(len(inside))
     held = _number_groups(group[inside]) if len(group) else group
-    return Block(number, take_records(rows, inside), place[near[inside]], held)
+    return _Block(number, take_records(rows, inside), place[near[inside]], held)
 
 
-def _number_groups(label: NDArray[np.int64] | Group) -> Group:
+def _number_groups(label: NDArray[np.int64] | GroupOf) -> GroupOf:
     """Number the groups from 0."""
     return np.unique(label, return_inverse=True)[1].astype(np.int32)
 
 
 def blocks_of(
-    rows: Rows, items: int, near: Group, group: Group, turn: int, length: int
+    rows: ItemRows, items: int, near: GroupOf, group: GroupOf, turn: int, length: int
 ) -> list[NDArray[np.int64]]:
     """Cut records, or whole groups, into blocks of those that hash alike; others each turn.
 
@@ -166,10 +173,10 @@ def blocks_of(
     own = np.arange(n, dtype=np.int32)
     if len(group):
         need, size = find_group_needs(rows, group), np.bincount(group)
-        around = members_of(group, len(size))
+        around = list_members(group, len(size))
     else:
         need, size = rows.k, np.ones(n, dtype=np.int64)
-        sets = np.column_stack([own, np.where(near < 0, own[:, None], near)[:, :AROUND]])
+        sets = np.column_stack([own, np.where(near < 0, own[:, None], near)[:, :_AROUND]])
         around = Members(np.arange(n + 1) * sets.shape[1], sets.ravel())
     keys = np.empty(len(size), dtype=np.uint64)
     frequency = np.bincount(rows.indices, minlength=items)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.neighbours_kernels import FAR, SORT_BITS
+from anon_core.anonymizers.smooth.neighbours_kernels import BEYOND_DISTANCE, SORT_BITS
 from anon_core.jit.kernel import parallel_kernel
 from anon_core.jit.mixing import mix_bits
 
@@ -22,7 +22,7 @@ def compute_consensus_keys(begin, end, keys, members, items, rows, arrivals):
                 held[item] += 1
         key = np.uint64(0)
         for race_of in range(3):
-            best, first = FAR, np.int64(-1)
+            best, first = BEYOND_DISTANCE, np.int64(-1)
             for v in inside:
                 for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
                     often = 2 * held[item] >= len(inside)

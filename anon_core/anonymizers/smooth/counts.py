@@ -5,17 +5,17 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts_kernels import (
     Counts,
+    ItemRows,
     Members,
-    Rows,
     count_pairs,
     count_true_and_created,
     fill_counts,
     list_majority_items,
-    members_of,
+    list_members,
 )
 
 
-def counts_of(rows: Rows, items: int, members: Members) -> Counts:
+def counts_of(rows: ItemRows, items: int, members: Members) -> Counts:
     """Count the holders of each item in each group."""
     start = np.zeros(len(members.start), dtype=np.int64)
     count_pairs(start[1:], items, rows, members)
@@ -27,15 +27,17 @@ def counts_of(rows: Rows, items: int, members: Members) -> Counts:
 
 
 def list_released_items(
-    rows: Rows, items: int, group: NDArray[np.int32]
+    rows: ItemRows, items: int, group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the items of each group's rows, int64 (groups + 1,) and int32 (entries,)."""
-    members = members_of(group, int(group.max(initial=-1)) + 1)
+    members = list_members(group, int(group.max(initial=-1)) + 1)
     start, item = list_majority_items(counts_of(rows, items, members), members)
     return start, item
 
 
-def compute_matrix_figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
+def compute_matrix_figures(
+    rows: ItemRows, items: int, group: NDArray[np.int32]
+) -> dict[str, float]:
     """Return the Jaccard similarity, and what is suppressed and created in parts of the entries."""
     entries = len(rows.indices)
     true, both = compute_jaccard(rows, items, group)
@@ -47,8 +49,8 @@ def compute_matrix_figures(rows: Rows, items: int, group: NDArray[np.int32]) -> 
     }
 
 
-def compute_jaccard(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
+def compute_jaccard(rows: ItemRows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
     """Return J as a fraction: entries that stay, and those of source or release."""
-    members = members_of(group, int(group.max(initial=-1)) + 1)
+    members = list_members(group, int(group.max(initial=-1)) + 1)
     true, created = count_true_and_created(counts_of(rows, items, members), members)
     return true, len(rows.indices) + created

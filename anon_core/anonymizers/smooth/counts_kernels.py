@@ -10,7 +10,7 @@ from anon_core.jit.mixing import mix_bits
 LOG_BITS = 16  # of a logarithm below one
 
 
-class Rows(NamedTuple):
+class ItemRows(NamedTuple):
     """The records, in the order that decides ties."""
 
     indptr: np.ndarray  # int64 (n + 1,)
@@ -34,7 +34,7 @@ class Counts(NamedTuple):
 
 
 @kernel
-def members_of(group, groups):  # group int32 (n,), -1: in none
+def list_members(group, groups):  # group int32 (n,), -1: in none
     """List the records of each group."""
     start = np.zeros(groups + 1, dtype=np.int64)
     for g in group:
@@ -121,7 +121,7 @@ def take_records(rows, place):
         indices[indptr[v] : indptr[v + 1]] = rows.indices[
             rows.indptr[place[v]] : rows.indptr[place[v] + 1]
         ]
-    return Rows(indptr, indices, rows.k[place])
+    return ItemRows(indptr, indices, rows.k[place])
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.facility_kernels import (
     SCALE,
     assign_to_nearest,
@@ -22,7 +22,7 @@ Merge = Literal["nearest", "arbitrary"]
 BESIDE_K = 24  # neighbours listed beyond the k nearest
 
 
-def group_by_facility(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
+def group_by_facility(rows: ItemRows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     """Group records by facility location with a lower bound; returns int32 (n,).
 
     The facility location problem is solved greedily (Jain, Mahdian and Saberi, 2002) on lists of
@@ -42,7 +42,7 @@ def group_by_facility(rows: Rows, items: int, a: float, merge: Merge) -> NDArray
 
 
 def merge_clusters(
-    rows: Rows, group: NDArray[np.int32], centres: NDArray[np.int64], merge: Merge
+    rows: ItemRows, group: NDArray[np.int32], centres: NDArray[np.int64], merge: Merge
 ) -> NDArray[np.int32]:
     """Cut clusters of 2k and more, then merge those below k, as they come or the nearest first.
 
@@ -81,7 +81,7 @@ def merge_clusters(
     return out
 
 
-def _place_last(rows: Rows, done: list[list[int]], begun: list[int]) -> None:
+def _place_last(rows: ItemRows, done: list[list[int]], begun: list[int]) -> None:
     """Complete the last cluster."""
     missing = int(rows.k[begun].max()) - len(begun)
     for members in done:

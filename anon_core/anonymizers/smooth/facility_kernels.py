@@ -7,7 +7,7 @@ import numpy as np
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 SCALE = 16  # bits of a cost below one
-NOWHERE = np.int64(2**62)
+_NOWHERE = np.int64(2**62)
 
 
 @kernel
@@ -34,7 +34,7 @@ def compute_opening_costs(begin, end, opening, distance, factor, rows, near):
     for v in range(begin, end):
         cost = np.int64(0)
         for at in range(near.shape[1]):
-            distance[v, at] = NOWHERE
+            distance[v, at] = _NOWHERE
             if near[v, at] >= 0:
                 distance[v, at] = compute_hamming_distance(rows, v, near[v, at]) << SCALE
                 cost += (distance[v, at] >> SCALE) * factor if at + 1 < rows.k[v] else 0
@@ -55,7 +55,7 @@ def cheapest_star(v, opening, distance, near, paid):
         if near[v, at] >= 0 and paid[near[v, at]] > distance[v, at]:
             cost -= paid[near[v, at]] - distance[v, at]
     cost = max(cost, 0)
-    least, most = NOWHERE, 0
+    least, most = _NOWHERE, 0
     if paid[v] < 0:
         members = 1
         least, most = cost, 1
@@ -114,7 +114,7 @@ def nearest_of(rows, v, centres, open_, marked):
     """Return the number of the open centre nearest to a record, the first of equals, -1: none."""
     for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
         marked[item] = True
-    best, found = NOWHERE, -1
+    best, found = _NOWHERE, -1
     for c in range(len(centres)):
         if open_[c]:
             distance = rows.indptr[centres[c] + 1] - rows.indptr[centres[c]]

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.smooth.neighbours import BYTES_OF_SEARCH, NEAREST
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
-from anon_core.spread import Chunk, Farm, Ground, Result, in_flight
+from anon_core.spread import Chunk, Farm, Ground, TaskResult, in_flight
 from anon_core.steps import Observer, State
 
 
-def memory(maker: Smooth, data: SparseMatrix) -> int:
+def memory(anonymizer: Smooth, data: SparseMatrix) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input.
 
     This process holds the blocks of a pass, or what is known of all neighbours, as they are,
@@ -28,34 +28,38 @@ def memory(maker: Smooth, data: SparseMatrix) -> int:
     """
     of_record = max(4 * NEAREST + 24, BYTES_OF_SEARCH)
     travelling = in_flight(4 * data.entries + of_record * data.records)
-    at_once = min(numba.get_num_threads(), -(-data.records // maker.block))
-    return maker.memory(data) + at_once * maker.memory_of_block(data) + travelling
+    at_once = min(numba.get_num_threads(), -(-data.records // anonymizer.block))
+    return anonymizer.memory(data) + at_once * anonymizer.memory_of_block(data) + travelling
 
 
 def anonymize(
-    maker: Smooth,
+    anonymizer: Smooth,
     data: SparseMatrix,
     farm: Farm,
     *,
-    order: NDArray[np.int64] | None = None,
+    tie_order: NDArray[np.int64] | None = None,
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> GroupedMatrix:
     """Do as `Smooth.anonymize`, the search and the blocks of each pass spread over a farm."""
-    each = partial(on_farm, farm=farm)
-    return maker.spread(data, each, order=order, observer=observer, resume=resume)
+    each = partial(run_on_farm, farm=farm)
+    return anonymizer.spread(data, each, tie_order=tie_order, observer=observer, resume=resume)
 
 
-def on_farm(
-    task: Callable[[Ground, Chunk], Result], ground: Ground, chunks: Iterable[Chunk], *, farm: Farm
-) -> Iterator[tuple[Chunk, Result]]:
+def run_on_farm(
+    task: Callable[[Ground, Chunk], TaskResult],
+    ground: Ground,
+    chunks: Iterable[Chunk],
+    *,
+    farm: Farm,
+) -> Iterator[tuple[Chunk, TaskResult]]:
     """Do the task on a farm; see `Each`."""
     return farm.each(partial(run_worker_task, task), ground, list(chunks))
 
 
 def run_worker_task(
-    task: Callable[[Ground, Chunk], Result], ground: Ground, chunk: Chunk, _threads: int
-) -> Result:
+    task: Callable[[Ground, Chunk], TaskResult], ground: Ground, chunk: Chunk, _threads: int
+) -> TaskResult:
     """Do the task on a worker.
 
     A worker runs as many tasks as it has threads, so each takes one thread of numba.

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.neighbours_kernels import FAR, insert_by_key
+from anon_core.anonymizers.smooth.neighbours_kernels import BEYOND_DISTANCE, insert_by_key
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-FRACTION = 16  # bits of a loss below one
+_FRACTION = 16  # bits of a loss below one
 
 
 @kernel
@@ -16,7 +16,7 @@ def compute_ward_loss(square_a, square_b, dot, a, b):
     """
     above = square_a * b * b + square_b * a * a - 2 * dot * a * b
     below = a * b * (a + b)
-    return ((above // below) << FRACTION) + ((above % below) << FRACTION) // below
+    return ((above // below) << _FRACTION) + ((above % below) << _FRACTION) // below
 
 
 @kernel
@@ -45,7 +45,7 @@ def propose_partners(begin, end, loss, partner, level, items, groups, members, c
     held = np.zeros(items, dtype=np.int64)
     asked = np.full(len(partner), -1, dtype=np.int32)
     for g in range(begin, end):
-        loss[g], partner[g] = FAR, -1
+        loss[g], partner[g] = BEYOND_DISTANCE, -1
         asked[g] = g
         for at in range(counts.start[g], counts.start[g + 1]):
             held[counts.item[at]] = counts.held[at]
@@ -62,11 +62,7 @@ def propose_partners(begin, end, loss, partner, level, items, groups, members, c
                 for at in range(counts.start[other], counts.start[other + 1]):
                     dot += held[counts.item[at]] * counts.held[at]
                 lost = compute_ward_loss(
-                    groups.square[g],
-                    groups.square[other],
-                    dot,
-                    groups.size[g],
-                    groups.size[other],
+                    groups.square[g], groups.square[other], dot, groups.size[g], groups.size[other]
                 )
                 insert_by_key(lost, other, loss[g], partner[g])
         for at in range(counts.start[g], counts.start[g + 1]):

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.facility import Merge, group_by_facility
 
-MOST_ROUNDS = 50
+_MOST_ROUNDS = 50
 
 
-def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
+def group_by_median(rows: ItemRows, items: int, a: float, merge: Merge) -> NDArray[np.int32]:
     """Group records around r centres, at least the greatest k each; returns int32 (n,).
 
     From the clusters of `group_by_facility` on, two steps take turns while the sum of distances
@@ -18,11 +18,11 @@ def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[n
     the paper's 82.6-approximation (Ahmadian and Swamy): no factor is claimed. Memory is O(n^2).
     """
     least = int(rows.k.max(initial=1))
-    uniform = Rows(rows.indptr, rows.indices, np.full_like(rows.k, least))
+    uniform = ItemRows(rows.indptr, rows.indices, np.full_like(rows.k, least))
     group = group_by_facility(uniform, items, a, merge)
     distance = _compute_distances(rows, items)
     total = np.iinfo(np.int64).max
-    for _ in range(MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         centres = np.array([_find_centre(distance, group, c) for c in range(int(group.max()) + 1)])
         found = _assign_records(distance, centres, least)
         cost = int(distance[np.arange(len(group)), centres[found]].sum())
@@ -32,7 +32,7 @@ def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[n
     return group
 
 
-def _compute_distances(rows: Rows, items: int) -> NDArray[np.int64]:
+def _compute_distances(rows: ItemRows, items: int) -> NDArray[np.int64]:
     held = np.zeros((len(rows.k), items), dtype=np.int64)
     held[np.repeat(np.arange(len(rows.k)), np.diff(rows.indptr)), rows.indices] = 1
     size = held.sum(axis=1)

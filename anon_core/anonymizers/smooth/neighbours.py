@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows, Members, list_members
 from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.neighbours_kernels import (
-    FAR,
-    LEVEL,
+    BEYOND_ANGLE,
+    BEYOND_DISTANCE,
     Nearest,
     compare_all,
     compare_further,
@@ -18,20 +18,20 @@ from anon_core.anonymizers.smooth.neighbours_kernels import (
 )
 
 MOST_COMPARED = 50_000  # records; beyond, only records that hash alike are compared
-NEAREST, NEAREST_OF_MANY = 32, 16
-FREQUENT = 16  # an item that more than a 16th of the records hold is compared as a bit
-PASSES, WINDOW = 12, 8
-MOST_STRETCHES = 128  # tasks of a step: each reads all sequences
+NEAREST, _NEAREST_OF_MANY = 32, 16
+_FREQUENT = 16  # an item that more than a 16th of the records hold is compared as a bit
+_PASSES, _WINDOW = 12, 8
+_MOST_STRETCHES = 128  # tasks of a step: each reads all sequences
 BYTES_OF_SEARCH = 320  # of a record: lists with their keys, and neighbours
-NOTHING = np.empty((0, 0), dtype=np.int32)
+_NOTHING = np.empty((0, 0), dtype=np.int32)
 
 
-class Search:
+class _Search:
     """What all stretches of a search share. Its repr is opaque.
 
     Attributes
     ----------
-    rows : Rows
+    rows : ItemRows
     items : int
     most : int
         Neighbours listed by distance, and as many by cosine.
@@ -43,11 +43,11 @@ class Search:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: ItemRows,
         items: int,
         most: int,
-        sequences: NDArray[np.int32] = NOTHING,
-        near: NDArray[np.int32] = NOTHING,
+        sequences: NDArray[np.int32] = _NOTHING,
+        near: NDArray[np.int32] = _NOTHING,
     ) -> None:
         self.rows, self.items, self.most = rows, items, most
         self.sequences, self.near = sequences, near
@@ -60,14 +60,14 @@ class Stretch:
         self.first, self.size, self.lists = first, size, lists
 
 
-def search_stretch(search: Search, stretch: Stretch) -> Nearest:
+def search_stretch(search: _Search, stretch: Stretch) -> Nearest:
     """List the nearest records of a stretch; without their keys if no further step follows."""
     rows, items, first = search.rows, search.items, stretch.first
     lists = stretch.lists or _build_empty_lists(stretch.size, search.most)
     if len(search.sequences):
         for sequence in search.sequences:
             (place,) = np.nonzero((sequence >= first) & (sequence < first + stretch.size))
-            compare_window(place, sequence, first, WINDOW, items, rows, lists)
+            compare_window(place, sequence, first, _WINDOW, items, rows, lists)
         return lists
     if len(search.near):
         compare_further(first, search.near, items, rows, lists)
@@ -78,17 +78,17 @@ def search_stretch(search: Search, stretch: Stretch) -> Nearest:
 
 
 def list_neighbours(
-    rows: Rows, items: int, each: Each = one_by_one, length: int = 0
+    rows: ItemRows, items: int, each: Each = one_by_one, length: int = 0
 ) -> NDArray[np.int32]:
     """List the nearest records of each record, half by Hamming distance and half by cosine.
 
-    Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-hashes (an
-    item weighs log(n / frequency)), compared with those around them in each of 12 sequences, and
-    then with the neighbours of their neighbours.
+    Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-wise hashes
+    (an item weighs log(n / frequency)), compared with those around them in each of 12 sequences,
+    and then with the neighbours of their neighbours.
 
     Parameters
     ----------
-    rows : Rows
+    rows : ItemRows
     items : int
     each : callable
         Who searches stretches of `length` records, 0: of all; the result depends on neither.
@@ -100,36 +100,36 @@ def list_neighbours(
     """
     n = len(rows.k)
     many = n > MOST_COMPARED
-    most = max(1, min(NEAREST_OF_MANY if many else NEAREST, n - 1))
-    search = Search(rows, items, -(-most // 2) if many else most)
+    most = max(1, min(_NEAREST_OF_MANY if many else NEAREST, n - 1))
+    search = _Search(rows, items, -(-most // 2) if many else most)
     return _interleave_nearest(_compare_records(search, each, length or n), most)
 
 
-def nearest_by_distance(rows: Rows, items: int, most: int) -> NDArray[np.int32]:
+def nearest_by_distance(rows: ItemRows, items: int, most: int) -> NDArray[np.int32]:
     """List the nearest records of each record by Hamming distance, int32 (n, most)."""
     n = len(rows.k)
-    search = Search(rows, items, max(1, min(most, n - 1)))
+    search = _Search(rows, items, max(1, min(most, n - 1)))
     return _compare_records(search, one_by_one, n).by_distance
 
 
-def _compare_records(search: Search, each: Each, length: int) -> Nearest:
+def _compare_records(search: _Search, each: Each, length: int) -> Nearest:
     """Compare all records, or those that hash alike."""
     rows, items, n = search.rows, search.items, len(search.rows.k)
     if n <= MOST_COMPARED:
         return _search_stretches(search, each, length)
     lists = _search_stretches(
-        Search(rows, items, search.most, _sort_by_hashes(rows, items)), each, length
+        _Search(rows, items, search.most, _sort_by_min_hashes(rows, items)), each, length
     )
     near = _interleave_nearest(lists, 2 * search.most)
-    return _search_stretches(Search(rows, items, search.most, near=near), each, length, lists)
+    return _search_stretches(_Search(rows, items, search.most, near=near), each, length, lists)
 
 
-def _sort_by_hashes(rows: Rows, items: int) -> NDArray[np.int32]:
-    """Sort the records by hashes in different ways, int32 (turns, n)."""
+def _sort_by_min_hashes(rows: ItemRows, items: int) -> NDArray[np.int32]:
+    """Sort the records by min-wise hashes in different ways, int32 (turns, n)."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
-    keys, out = np.empty(n, dtype=np.uint64), np.empty((PASSES, n), dtype=np.int32)
-    for turn in range(PASSES):
+    keys, out = np.empty(n, dtype=np.uint64), np.empty((_PASSES, n), dtype=np.int32)
+    for turn in range(_PASSES):
         arrivals = np.stack([draw_arrivals(frequency, n, 3 * turn + each) for each in range(3)])
         first_arrivals(keys, rows, arrivals)
         out[turn] = np.argsort(keys, kind="stable")
@@ -137,11 +137,11 @@ def _sort_by_hashes(rows: Rows, items: int) -> NDArray[np.int32]:
 
 
 def _search_stretches(
-    search: Search, each: Each, length: int, lists: Nearest | None = None
+    search: _Search, each: Each, length: int, lists: Nearest | None = None
 ) -> Nearest:
     """Search stretch by stretch; `lists` are what was found before."""
     n = len(search.rows.k)
-    length = max(length, -(-n // MOST_STRETCHES), 1)
+    length = max(length, -(-n // _MOST_STRETCHES), 1)
 
     def stretch(first: int) -> Stretch:
         inside = slice(first, first + length)
@@ -162,14 +162,16 @@ def _interleave_nearest(lists: Nearest, most: int) -> NDArray[np.int32]:
 
 def _build_empty_lists(n: int, most: int) -> Nearest:
     nobody = np.full((n, most), -1, dtype=np.int32)
-    return Nearest(np.full((n, most), FAR), nobody, np.full((n, most), LEVEL), nobody.copy())
+    return Nearest(
+        np.full((n, most), BEYOND_DISTANCE), nobody, np.full((n, most), BEYOND_ANGLE), nobody.copy()
+    )
 
 
-def _separate_frequent_items(rows: Rows, items: int) -> tuple[NDArray[np.uint64], Members]:
+def _separate_frequent_items(rows: ItemRows, items: int) -> tuple[NDArray[np.uint64], Members]:
     """Return frequent items as bits, uint64 (words, n), and who holds each other item."""
     n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
-    (often,) = np.nonzero(frequency > n // FREQUENT)
+    (often,) = np.nonzero(frequency > n // _FREQUENT)
     number = np.full(items, -1, dtype=np.int64)
     number[often] = np.arange(len(often))
     owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
@@ -179,5 +181,5 @@ def _separate_frequent_items(rows: Rows, items: int) -> tuple[NDArray[np.uint64]
     np.bitwise_or.at(
         bits, (bit[of] >> 6, owner[of]), np.uint64(1) << (bit[of] & 63).astype(np.uint64)
     )
-    listed = members_of(np.where(of, -1, rows.indices).astype(np.int32), items)
+    listed = list_members(np.where(of, -1, rows.indices).astype(np.int32), items)
     return bits, Members(listed.start, owner[listed.record])

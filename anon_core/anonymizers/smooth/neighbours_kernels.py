@@ -5,11 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, compute_log2
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import lanes_in
 from anon_core.jit.mixing import mix_bits
 
-FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
+BEYOND_DISTANCE, BEYOND_ANGLE = (
+    np.int64(2**62),
+    np.int64(1),
+)  # keys of no record: beyond any distance, any angle
 SORT_BITS = 21  # of a sort key for each of its three hashes
 
 
@@ -98,7 +101,7 @@ def compare_all(begin, end, first, lists, rows, holders, frequent):
 def add_common(own, words, common):
     """Count the bits that one word of a record has in common with that of each."""
     for u in range(len(words)):
-        common[u] += np.int32(lanes_in(own & words[u]))
+        common[u] += np.int32(count_set_bits(own & words[u]))
 
 
 @kernel
@@ -136,7 +139,7 @@ def first_arrivals(begin, end, keys, rows, arrivals):  # keys uint64 (n,), arriv
     for v in range(begin, end):
         key = np.uint64(0)
         for race_of in range(3):
-            best, first = FAR, np.int64(-1)
+            best, first = BEYOND_DISTANCE, np.int64(-1)
             for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
                 if arrivals[race_of, item] < best:
                     best, first = arrivals[race_of, item], np.int64(item)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.smooth.blocks import (
     PASSES,
-    Group,
-    Result,
-    Work,
+    GroupingResult,
+    GroupingTask,
+    GroupOf,
     run_passes,
 )
 from anon_core.anonymizers.smooth.counts import compute_matrix_figures, list_released_items
-from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprint_records, take_records
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows, fingerprint_records, take_records
 from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, group_by_facility
 from anon_core.anonymizers.smooth.matching import match_groups
@@ -33,12 +33,12 @@ from anon_core.matrices.records import GroupedMatrix, SparseMatrix
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 
-Method = Literal["matching", "alg2", "alg1"]
-MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
-SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
-LARGEST = 2**62  # of a number that compares losses
+_Method = Literal["matching", "alg2", "alg1"]
+_MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
+_SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
+_LARGEST = 2**62  # of a number that compares losses
 _ROOM = "anon_core.anonymizers.smooth"
-GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
+_GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class Smooth:
     Graphs, 2023, sections 3 and 5. The default method is ours.
     """
 
-    method: Method = "matching"
+    method: _Method = "matching"
     sweeps: int = 8
     annealing: int = 0
     a: float = 0.5
@@ -97,8 +97,8 @@ class Smooth:
         return {"local": "", "dask": f"{_ROOM}.farmed"} if self.block else {"local": ""}
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
+        if self.method not in get_args(_Method):
+            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
         if self.sweeps < 0:
             raise InputError("sweeps must be 0 or a number of sweeps")
         if not 1 / 8 <= self.a <= 1 / 2:
@@ -114,14 +114,14 @@ class Smooth:
         """Refuse arrays that are no matrix, and demands that none meets."""
         data.check()
         data.refuse_impossible_demands()
-        most = MOST_RECORDS.get(self.method, data.records)
+        most = _MOST_RECORDS.get(self.method, data.records)
         if data.records > most:
             raise LimitError(
                 f"method = '{self.method}' takes at most {most} records, not {data.records}; "
                 "choose 'matching'"
             )
         k, longest = int(data.k.max(initial=1)), int(np.diff(data.indptr).max(initial=0))
-        if 2 * k**4 * longest >= LARGEST:
+        if 2 * k**4 * longest >= _LARGEST:
             raise LimitError(
                 f"k = {k} and a record of {longest} items need numbers of more than 64 bits; "
                 "lower k"
@@ -138,7 +138,7 @@ class Smooth:
 
     def memory_of_block(self, data: SparseMatrix) -> int:
         """Return the bytes that one thread holds at most while it groups a block."""
-        n = min(data.records, self.block + SLACK * int(data.k.max(initial=1)))
+        n = min(data.records, self.block + _SLACK * int(data.k.max(initial=1)))
         longest = np.sort(np.diff(data.indptr))[data.records - n :]
         need = _memory_at_work(int(longest.sum()), n, data.items, 1)
         return need + _memory_of_lists(n)
@@ -147,19 +147,19 @@ class Smooth:
         self,
         data: SparseMatrix,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> GroupedMatrix:
         """Group the records and give each group its majority; see `Anonymizer.anonymize`."""
-        return self.spread(data, one_by_one, order=order, observer=observer, resume=resume)
+        return self.spread(data, one_by_one, tie_order=tie_order, observer=observer, resume=resume)
 
     def spread(
         self,
         data: SparseMatrix,
         each: Each,
         *,
-        order: NDArray[np.int64] | None,
+        tie_order: NDArray[np.int64] | None,
         observer: Observer | None,
         resume: State | None,
     ) -> GroupedMatrix:
@@ -167,31 +167,35 @@ class Smooth:
         self.admit(data)
         observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
-        given = Rows(data.indptr, data.indices, data.k)
-        order = np.arange(data.records) if order is None else order
-        place = order
+        given = ItemRows(data.indptr, data.indices, data.k)
+        tie_order = np.arange(data.records) if tie_order is None else tie_order
+        place = tie_order
         if self.method == "matching":  # equal records side by side
-            place = order[np.argsort(fingerprint_records(given)[order], kind="stable")]
-        work = Work(take_records(given, place), data.items, self._annealing, self._sweeps)
+            place = tie_order[np.argsort(fingerprint_records(given)[tie_order], kind="stable")]
+        work = GroupingTask(
+            take_records(given, place), data.items, self._annealing_sweeps, self._sweeps
+        )
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)
         found[:] = -1 if resume is None else _restore_groups(resume, data, most)
         group = found[place] if steps else found[:0]
         if self.block:
             turns = range(len(steps), most)
-            states = run_passes(work, group, turns, self.block, each, observer.advanced)
+            states = run_passes(work, group, turns, self.block, each, observer.report_records)
         else:
             states = self._at_once(work, group, steps)
         for group, moves in states:
             reached = compute_matrix_figures(work.rows, data.items, group)
             steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
-            observer.advanced(data.records)
-            observer.on_step(State({GROUP: found.copy()}, tuple(steps)))
+            observer.report_records(data.records)
+            observer.on_step(State({_GROUP: found.copy()}, tuple(steps)))
         indptr, indices = list_released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
 
-    def _at_once(self, work: Work, group: Group, steps: Sequence[Step]) -> Iterator[Result]:
+    def _at_once(
+        self, work: GroupingTask, group: GroupOf, steps: Sequence[Step]
+    ) -> Iterator[GroupingResult]:
         """Yield the groups after each step, and the moves made; `steps` grows meanwhile."""
         rows, items, most = work.rows, work.items, 1 + work.annealing + work.sweeps
         near = np.empty((0, 0), dtype=np.int32) if most == 1 else list_neighbours(rows, items)
@@ -211,7 +215,7 @@ class Smooth:
     def _most(self, data: SparseMatrix) -> int:
         """Steps at most."""
         if not self.block:
-            return 1 + self._annealing + self._sweeps
+            return 1 + self._annealing_sweeps + self._sweeps
         return PASSES if self.block < data.records and (self.sweeps or self.annealing) else 1
 
     @property
@@ -219,10 +223,10 @@ class Smooth:
         return self.sweeps if self.method == "matching" else 0
 
     @property
-    def _annealing(self) -> int:
+    def _annealing_sweeps(self) -> int:
         return self.annealing if self.method == "matching" else 0
 
-    def _first(self, rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _first(self, rows: ItemRows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
         """The groups before any sweep."""
         if self.method == "alg1":
             return group_by_median(rows, items, self.a, self.merge)
@@ -242,7 +246,7 @@ def _memory_of_lists(n: int) -> int:
 
 def _restore_groups(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:
     """Return the groups of a checkpoint; refuse one that is none of this matrix."""
-    group = state.arrays.get(GROUP)
+    group = state.arrays.get(_GROUP)
     if (
         not 0 < len(state.steps) <= most
         or group is None

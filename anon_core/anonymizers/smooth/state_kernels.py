@@ -7,7 +7,7 @@ import numpy as np
 from anon_core.jit.kernel import kernel
 
 
-class Groups(NamedTuple):
+class ChangingGroups(NamedTuple):
     """Groups with room to change. s = size, c = members that hold an item; kept: 2 c >= s."""
 
     group: np.ndarray  # int32 (n,), -1: in none

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.annealing_kernels import anneal_records
-from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, Rows
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, ItemRows
 from anon_core.anonymizers.smooth.state import open_groups
 from anon_core.anonymizers.smooth.sweeps_kernels import (
     apply_moves,
@@ -12,13 +12,13 @@ from anon_core.anonymizers.smooth.sweeps_kernels import (
     place_waiting_records,
 )
 
-PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
-LEAST = 256  # records of a part
-HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
+_PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
+_LEAST = 256  # records of a part
+_HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
 
 
 def dissolve_small_groups(
-    rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
+    rows: ItemRows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Give the records of groups below their need to groups of their neighbours."""
     size, need = np.bincount(group), find_group_needs(rows, group)
@@ -34,7 +34,7 @@ def dissolve_small_groups(
     return _group_leftovers(rows, groups.group)
 
 
-def _group_leftovers(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
+def _group_leftovers(rows: ItemRows, group: NDArray[np.int32]) -> NDArray[np.int32]:
     """Group records that are in no group one after the other; the last of them join the largest."""
     group, begun = group.copy(), []
     groups = int(group.max(initial=-1)) + 1
@@ -55,7 +55,7 @@ def _group_leftovers(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
     return np.unique(group, return_inverse=True)[1].astype(np.int32)
 
 
-def find_group_needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
+def find_group_needs(rows: ItemRows, group: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the greatest k of each group's members, int64 (groups,)."""
     need = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(need, group, rows.k)
@@ -63,7 +63,7 @@ def find_group_needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def run_sweep(
-    rows: Rows,
+    rows: ItemRows,
     items: int,
     near: NDArray[np.int32],
     group: NDArray[np.int32],
@@ -79,7 +79,7 @@ def run_sweep(
         Moves and swaps made.
     """
     groups, n, made = open_groups(rows, items, group, rest), len(group), 0
-    length = max(LEAST, -(-n // PARTS))
+    length = max(_LEAST, -(-n // _PARTS))
     for first in range(0, n, length):
         last = min(n, first + length)
         to, with_whom = np.empty((2, last - first), dtype=np.int32)
@@ -89,7 +89,7 @@ def run_sweep(
 
 
 def run_annealing_sweep(
-    rows: Rows,
+    rows: ItemRows,
     items: int,
     near: NDArray[np.int32],
     group: NDArray[np.int32],
@@ -107,6 +107,6 @@ def run_annealing_sweep(
         Moves and swaps made.
     """
     groups = open_groups(rows, items, group, rest)
-    heat = int(HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
+    heat = int(_HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
     made = anneal_records(sweep, heat, rows, near, groups, items)
     return groups.group, made

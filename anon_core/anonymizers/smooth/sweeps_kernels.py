@@ -27,6 +27,7 @@ def count_after_joining(rows, groups, v, g, held):
     lost = groups.edge[g] if size % 2 == 0 else 0
     for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
         c = np.int64(held[item])
+        # Held by c + 1 of s + 1 afterwards, so kept if 2 c + 1 >= s.
         if 2 * c >= size:
             true += 1
             lost -= 2 * c == size
@@ -48,6 +49,7 @@ def count_after_leaving(rows, groups, v, g, held):
     won = groups.edge[g] if size % 2 == 1 else 0
     for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
         c = np.int64(held[item])
+        # Held by c - 1 of s - 1 afterwards, so kept if 2 c > s.
         if 2 * c > size:
             true -= 1
         elif 2 * c == size:
@@ -89,6 +91,7 @@ def gain_of_swap(rows, groups, v, w, held_a, held_b):
     true, kept_a, kept_b = np.int64(0), np.int64(0), np.int64(0)
     while i < end_i or j < end_j:
         if i < end_i and j < end_j and rows.indices[i] == rows.indices[j]:
+            # What both hold changes nothing in either group.
             i += 1
             j += 1
             continue
@@ -105,6 +108,7 @@ def gain_of_swap(rows, groups, v, w, held_a, held_b):
         true += of_a[0] + of_b[0]
         kept_a += of_a[1]
         kept_b += of_b[1]
+    # All members of a group release a kept item: `true` and `created` add up to size times kept.
     created = size_a * kept_a + size_b * kept_b - true
     return groups.whole[1] * true - groups.whole[0] * created
 
@@ -144,6 +148,7 @@ def find_best_moves(begin, end, first, to, with_whom, rows, near, groups, items)
         asked[a] = v
         load_counts(groups, a, held_a)
         free = may_leave(rows, groups, v)
+        # A far record shares few items, so only groups of near ones are tried, each once.
         for u in near[v]:
             b = groups.group[u] if u >= 0 else a
             if asked[b] == v:
@@ -190,6 +195,7 @@ def apply_moves(first, to, with_whom, rows, groups, items):
         a, b = groups.group[v], to[place] if w < 0 else groups.group[w]
         if a == b:
             continue
+        # Earlier moves may have changed both groups since this one was found.
         load_counts(groups, a, held_a)
         load_counts(groups, b, held_b)
         if w < 0:

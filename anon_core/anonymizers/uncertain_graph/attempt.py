@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.specs.graphs import ONE
 
@@ -18,12 +18,12 @@ class Attempt:
     Attributes
     ----------
     hiding : Hiding
-    edges : Edges
+    edges : GraphEdges
         Whole millionths from 1 on, ascending by (u, v).
     """
 
     hiding: Hiding
-    edges: Edges = field(repr=False)
+    edges: GraphEdges = field(repr=False)
 
     @cached_property
     def bits(self) -> NDArray[np.float64]:
@@ -36,13 +36,13 @@ class Attempt:
         return int(np.count_nonzero(self.hiding.below(self.bits)))
 
     @cached_property
-    def missing(self) -> float:
+    def shortfall(self) -> float:
         """Bits that the vertices below lack, without those that lack most and are exempt."""
         lacking = np.sort(np.maximum(self.hiding.needed - self.bits, 0))
         return float(lacking[: len(lacking) - self.hiding.graph.exempt].sum())
 
     @property
-    def accepted(self) -> bool:
+    def is_acceptable(self) -> bool:
         """Whether no more vertices are below than the graph exempts."""
         return self.below <= self.hiding.graph.exempt
 
@@ -57,7 +57,7 @@ class Attempt:
         whole = int(self.hiding.expected.sum())
         return {
             "below": self.below,
-            "reached k": self.hiding.reached(self.bits),
+            "reached k": self.hiding.find_reached_k(self.bits),
             "degree error": self.error,
             "added degree": int(self._changes.sum()) / whole if whole else 0.0,
             "edges": len(self.edges.u),
@@ -68,19 +68,19 @@ class Attempt:
         return self.edges.degree_billionths() - self.hiding.expected
 
 
-def join_edges(one: Edges, other: Edges) -> Edges:
+def join_edges(one: GraphEdges, other: GraphEdges) -> GraphEdges:
     """Return the edges of both."""
     pairs = zip(one[1:], other[1:], strict=True)
-    return Edges(one.vertices, *(np.concatenate(pair) for pair in pairs))
+    return GraphEdges(one.vertices, *(np.concatenate(pair) for pair in pairs))
 
 
-def select_edges(edges: Edges, which: NDArray[np.bool_]) -> Edges:
+def select_edges(edges: GraphEdges, which: NDArray[np.bool_]) -> GraphEdges:
     """Return some of the edges; which bool (m,)."""
-    return Edges(edges.vertices, edges.u[which], edges.v[which], edges.p[which])
+    return GraphEdges(edges.vertices, edges.u[which], edges.v[which], edges.p[which])
 
 
-def list_present_edges(edges: Edges) -> Edges:
+def list_present_edges(edges: GraphEdges) -> GraphEdges:
     """Return the edges with p > 0, ascending by (u, v)."""
     order = np.lexsort((edges.v, edges.u))
     order = order[edges.p[order] > 0]
-    return Edges(edges.vertices, edges.u[order], edges.v[order], edges.p[order])
+    return GraphEdges(edges.vertices, edges.u[order], edges.v[order], edges.p[order])

@@ -4,35 +4,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import (
-    EMPTY,
-    GONE,
-    Pairs,
+    NO_PAIR,
+    REMOVED_PAIR,
+    PairSet,
     enter_edges,
     take_turns,
 )
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.specs.graphs import ONE
 
-TURNS = 64  # times the pairs that are missing: after so many turns the draw ends with fewer
+_TURNS = 64  # times the pairs that are missing: after so many turns the draw ends with fewer
 
 
 def draw_candidates(
-    edges: Edges,
+    edges: GraphEdges,
     weight: NDArray[np.float64],
     excluded: NDArray[np.bool_],
     c: float,
     stream: np.random.Generator,
-) -> tuple[NDArray[np.bool_], Edges]:
+) -> tuple[NDArray[np.bool_], GraphEdges]:
     """Draw E_C: lines 8 to 20 of Algorithm 7.
 
     Two ends are drawn by weight. A pair that is no edge enters; an edge leaves with its own
     probability (the prose is right: line 14 prints the complement). This ends when c times as many
-    pairs are in as at the start, and in any case after `TURNS` times the missing number of turns:
+    pairs are in as at the start, and in any case after `_TURNS` times the missing number of turns:
     a small graph may have no more pairs.
 
     Parameters
     ----------
-    edges : Edges
+    edges : GraphEdges
         The source.
     weight : float64 (n,)
         Q(v): not negative, with some sum.
@@ -45,7 +45,7 @@ def draw_candidates(
     -------
     bool (m,)
         Which edges are candidates.
-    Edges
+    GraphEdges
         The other candidates, with p = 0.
     """
     n = edges.vertices
@@ -53,7 +53,7 @@ def draw_candidates(
     missing = int(c * np.count_nonzero(inside)) - int(np.count_nonzero(inside))
     keys = edges.u.astype(np.int64) * n + edges.v
     size = 1 << int(4 * (len(keys) + missing) + 16).bit_length()
-    pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
+    pairs = PairSet(np.full(size, NO_PAIR), np.full(size, NO_PAIR))
     enter_edges(pairs, keys)
     weight = np.where(excluded, 0.0, weight)
     # More pairs may enter than are missing: one for each edge that leaves.
@@ -61,17 +61,17 @@ def draw_candidates(
     chance = np.where(inside, edges.p / ONE, 0.0)
     if np.count_nonzero(weight) > 1:
         cumulated = np.cumsum(weight) / weight.sum()
-        for _ in range(TURNS):
+        for _ in range(_TURNS):
             if room[1] == 0:
                 break
             drawn = _pairs_by_weight(cumulated, max(64, missing), n, stream)
             take_turns(pairs, chance, drawn, added, room)
-    left = pairs.edge == GONE
+    left = pairs.edge == REMOVED_PAIR
     if left.any():
         inside = inside & ~np.isin(keys, pairs.key[left])
     new = np.sort(added[: room[0]])
     nothing = np.zeros(len(new), dtype=np.int32)
-    return inside, Edges(n, (new // n).astype(np.int32), (new % n).astype(np.int32), nothing)
+    return inside, GraphEdges(n, (new // n).astype(np.int32), (new % n).astype(np.int32), nothing)
 
 
 def _pairs_by_weight(
@@ -80,4 +80,4 @@ def _pairs_by_weight(
     """Draw two ends for each turn, as one key each, and a number from [0, 1)."""
     ends = np.searchsorted(cumulated, stream.random((2, turns)), side="right")
     ends = np.sort(np.minimum(ends, n - 1), axis=0)
-    return np.where(ends[0] < ends[1], ends[0] * n + ends[1], EMPTY), stream.random(turns)
+    return np.where(ends[0] < ends[1], ends[0] * n + ends[1], NO_PAIR), stream.random(turns)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
-    NEVER,
-    Degrees,
+    NEGLIGIBLE_COUNT,
+    DegreeChances,
     Incident,
     add_columns,
     convolve_degrees,
@@ -15,7 +15,7 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
 from anon_core.specs.graphs import ONE
 
 
-class Edges(NamedTuple):
+class GraphEdges(NamedTuple):
     """Edges of a graph of n vertices.
 
     Attributes
@@ -41,7 +41,7 @@ class Edges(NamedTuple):
         return total
 
 
-def degrees_of(edges: Edges) -> Degrees:
+def degrees_of(edges: GraphEdges) -> DegreeChances:
     """Return how likely each degree of each vertex is."""
     ends = np.concatenate([edges.u, edges.v])
     p = np.concatenate([edges.p, edges.p])
@@ -50,18 +50,18 @@ def degrees_of(edges: Edges) -> Degrees:
     uncertain = uncertain[np.argsort(ends[uncertain], kind="stable")]
     held = np.bincount(ends[uncertain], minlength=edges.vertices)
     start = np.concatenate([[0], np.cumsum(held)])
-    degrees = Degrees(
+    degrees = DegreeChances(
         low, start + np.arange(edges.vertices + 1), np.empty(len(uncertain) + edges.vertices)
     )
     convolve_degrees(Incident(start, p[uncertain] / ONE), degrees)
     return degrees
 
 
-def column_entropies(degrees: Degrees, columns: int) -> NDArray[np.float64]:
+def column_entropies(degrees: DegreeChances, columns: int) -> NDArray[np.float64]:
     """Return H(Y_w) in bits of the vertices that a degree w = 0 .. columns - 1 may mean.
 
     Y_w(u) = X_u(w) / S(w), X_u(w) = P(degree of u = w), S(w) = sum of X_u(w) over u. A sum below
-    `NEVER` is taken for 0: no vertex can have the degree, 0 bits.
+    `NEGLIGIBLE_COUNT` is taken for 0: no vertex can have the degree, 0 bits.
 
     References
     ----------
@@ -70,6 +70,6 @@ def column_entropies(degrees: Degrees, columns: int) -> NDArray[np.float64]:
     most = int((degrees.low + np.diff(degrees.start)).max(initial=0))
     total, weighted = np.zeros(max(most, columns)), np.zeros(max(most, columns))
     add_columns(degrees, total, weighted)
-    bits, held = np.zeros(len(total)), total > NEVER
+    bits, held = np.zeros(len(total)), total > NEGLIGIBLE_COUNT
     bits[held] = np.log2(total[held]) - weighted[held] / total[held]
     return bits[:columns]

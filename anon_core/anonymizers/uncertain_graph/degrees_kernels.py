@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-NEVER = 1e-200  # expected vertices: fewer count as none, long before numbers lose digits
-NOTHING = 1e-290  # numbers near the least that a float64 holds are slow, and have few digits
+NEGLIGIBLE_COUNT = 1e-200  # expected vertices: fewer count as none, long before numbers lose digits
+_NOTHING = 1e-290  # numbers near the least that a float64 holds are slow, and have few digits
 
 
 class Incident(NamedTuple):
@@ -30,7 +30,7 @@ class Incident(NamedTuple):
     chance: NDArray[np.float64]
 
 
-class Degrees(NamedTuple):
+class DegreeChances(NamedTuple):
     """Distribution of the degree of each vertex.
 
     Attributes
@@ -63,9 +63,9 @@ def convolve_degrees(begin, end, incident, degrees):
             degrees.chance[top + 1] = degrees.chance[top] * p
             for i in range(top, base, -1):
                 x = degrees.chance[i] * (1 - p) + degrees.chance[i - 1] * p
-                degrees.chance[i] = x if x > NOTHING else 0.0
+                degrees.chance[i] = x if x > _NOTHING else 0.0
             degrees.chance[base] *= 1 - p
-            if degrees.chance[base] <= NOTHING:
+            if degrees.chance[base] <= _NOTHING:
                 degrees.chance[base] = 0.0
 
 
@@ -81,7 +81,7 @@ def add_columns(degrees, total, weighted):
             w += 1
 
 
-def _count_known(known: Degrees) -> int:
+def _count_known(known: DegreeChances) -> int:
     return len(known.low)
 
 
@@ -98,7 +98,7 @@ def fill_match_entropies(begin, end, known, degrees, bits):
             if x > 0:
                 total += x
                 weighted += x * np.log2(x)
-        bits[v] = np.log2(total) - weighted / total if total > NEVER else 0.0
+        bits[v] = np.log2(total) - weighted / total if total > NEGLIGIBLE_COUNT else 0.0
 
 
 @kernel

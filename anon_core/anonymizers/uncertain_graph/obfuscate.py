@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
-from anon_core.anonymizers.uncertain_graph.planned import Planned
-from anon_core.anonymizers.uncertain_graph.representative import choose_representative
+from anon_core.anonymizers.uncertain_graph.planning.planned import Planned
 from anon_core.anonymizers.uncertain_graph.sampled import Sampled
 from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_turns
 from anon_core.anonymizers.uncertain_graph.selection import (
     Selection,
     compute_vertex_weights,
-    edges_of,
+    list_edges,
 )
+from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
 from anon_core.promise import Promise
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Observer, State, Step
 
-Start = Literal["graph", "representative"]
-ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
-MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
+_Start = Literal["graph", "representative"]
+_ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
+_MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Obfuscate:
 
     Notes
     -----
-    All chance comes from `order`: its hash seeds numpy's PCG64. The same order makes the same
+    All chance comes from `tie_order`: its hash seeds numpy's PCG64. The same order makes the same
     bytes on any number of threads. Nobody who lacks it can repeat the run, unless the graph has
     fewer than 35 vertices: then there are fewer than 2^128 orders to try.
 
@@ -86,7 +86,7 @@ class Obfuscate:
 
     selection: Selection = "planned"
     perturbation: Perturbation = "towards half"
-    start: Start = "graph"
+    start: _Start = "graph"
     trials: int = 3
     rounds: int = 40
     c: float = 2.0
@@ -100,7 +100,7 @@ class Obfuscate:
     engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
-        choices = {"selection": Selection, "perturbation": Perturbation, "start": Start}
+        choices = {"selection": Selection, "perturbation": Perturbation, "start": _Start}
         for name, choice in choices.items():
             if getattr(self, name) not in get_args(choice):
                 words = ", ".join(map(repr, get_args(choice)))
@@ -119,9 +119,9 @@ class Obfuscate:
         data.refuse_impossible_demands()
         ends = np.concatenate([data.u, data.v])
         most = int(np.bincount(ends, minlength=1).max())
-        if most > MOST_EDGES:
+        if most > _MOST_EDGES:
             raise LimitError(
-                f"a vertex has {most} edges; degrees of at most {MOST_EDGES} are counted exactly"
+                f"a vertex has {most} edges; degrees of at most {_MOST_EDGES} are counted exactly"
             )
 
     def memory(self, data: UncertainGraph) -> int:
@@ -133,7 +133,7 @@ class Obfuscate:
         self,
         data: UncertainGraph,
         *,
-        order: NDArray[np.int64] | None = None,
+        tie_order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: State | None = None,
     ) -> ObfuscatedGraph:
@@ -147,7 +147,7 @@ class Obfuscate:
         self.admit(data)
         observer = observer or Observer()
         observer.expects(self._most)
-        seed = _compute_seed(np.arange(data.records) if order is None else order)
+        seed = _compute_seed(np.arange(data.records) if tie_order is None else tie_order)
         steps = [] if resume is None else list(resume.steps)
         edges = None if resume is None else _restore_graph(resume, data)
         search = self._search(data, seed)
@@ -156,8 +156,8 @@ class Obfuscate:
             steps.append(Step(len(steps) + 1, {**stated, **attempt.figures}))
             if edges is None or find_best_step(steps, data.exempt) in (0, len(steps)):
                 edges = attempt.edges
-            observer.advanced(data.records)
-            observer.on_step(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
+            observer.report_records(data.records)
+            observer.on_step(State(dict(zip(_ARRAYS, edges[1:], strict=True)), tuple(steps)))
         kept = find_best_step(steps, data.exempt)
         if edges is None or not (kept and search.hiding.accepts(edges)):
             raise _out_of_reach(steps, data)
@@ -175,11 +175,11 @@ class Obfuscate:
             start = UncertainGraph(data.u[kept], data.v[kept], certain, data.k, exempt=data.exempt)
         if self.selection == "planned":
             return Planned(
-                hiding=hiding, start=edges_of(start), trials=self.trials, rounds=self.rounds
+                hiding=hiding, start=list_edges(start), trials=self.trials, rounds=self.rounds
             )
         return Sampled(
             hiding=hiding,
-            start=edges_of(start),
+            start=list_edges(start),
             weights=compute_vertex_weights(start, self.selection, self.worlds, seed[0]),
             perturbation=self.perturbation,
             trials=self.trials,
@@ -189,15 +189,15 @@ class Obfuscate:
         )
 
 
-def _compute_seed(order: NDArray[np.int64]) -> list[int]:
+def _compute_seed(tie_order: NDArray[np.int64]) -> list[int]:
     """Return the hash of an order as whole numbers."""
-    digest = hashlib.sha256(np.ascontiguousarray(order, dtype="<i8").tobytes()).digest()
+    digest = hashlib.sha256(np.ascontiguousarray(tie_order, dtype="<i8").tobytes()).digest()
     return [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
 
 
-def _restore_graph(state: State, data: UncertainGraph) -> Edges:
+def _restore_graph(state: State, data: UncertainGraph) -> GraphEdges:
     """Return the graph of a checkpoint; refuse one that is none of these vertices."""
-    arrays = [state.arrays.get(name) for name in ARRAYS]
+    arrays = [state.arrays.get(name) for name in _ARRAYS]
     try:
         u, v, p = (array for array in arrays if array is not None and array.dtype == np.int32)
         UncertainGraph(u, v, p, data.k).check()
@@ -205,7 +205,7 @@ def _restore_graph(state: State, data: UncertainGraph) -> Edges:
         raise InputError(
             "the checkpoint holds no graph of these vertices; start anew without it"
         ) from error
-    return Edges(data.records, u, v, p)
+    return GraphEdges(data.records, u, v, p)
 
 
 def _out_of_reach(steps: list[Step], data: UncertainGraph) -> InfeasibleError:

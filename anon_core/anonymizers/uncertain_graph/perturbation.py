@@ -5,23 +5,23 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.specs.graphs import ONE
 
 Perturbation = Literal["towards half", "undirected"]
 GRAIN = 1000  # billionths: released probabilities are whole millionths
-COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
+_COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
 
 
 def grain_of(p: NDArray[np.int32]) -> int:
     """Return the grain of released probabilities, in billionths: the decimals of the source.
 
-    The greatest power of ten from `GRAIN` to `COARSEST` that divides every p. So no changed or
+    The greatest power of ten from `GRAIN` to `_COARSEST` that divides every p. So no changed or
     added edge has more decimals than the source's edges have. `GRAIN` if all edges are certain:
     then no probability between 0 and 1 looks like one of the source.
     """
     between = p[(p > 0) & (p < ONE)]
-    grain = COARSEST if len(between) else GRAIN
+    grain = _COARSEST if len(between) else GRAIN
     while grain > GRAIN and (between % grain).any():
         grain //= 10
     return grain
@@ -33,14 +33,14 @@ def round_to_grain(p: NDArray[np.float64], grain: int) -> NDArray[np.int32]:
     return rounded
 
 
-def of_source(p: NDArray[np.int32]) -> NDArray[np.int32]:
+def round_source_chances(p: NDArray[np.int32]) -> NDArray[np.int32]:
     """Round the source's probabilities; one that is not 0 stays at least a millionth."""
     rounded = (p.astype(np.int64) + GRAIN // 2) // GRAIN * GRAIN
     rounded = np.maximum(rounded, GRAIN) * (p > 0)
     return rounded.astype(np.int32)
 
 
-def spread_of(edges: Edges, weight: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+def spread_of(edges: GraphEdges, weight: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
     """Return sigma(e) in proportion to Q(e) = (Q(u) + Q(v)) / 2, on average sigma."""
     of_edge = (weight[edges.u] + weight[edges.v]) / 2
     total = float(of_edge.sum())
@@ -62,7 +62,7 @@ def draw_truncated_normal(
 
 
 def perturb_probabilities(
-    edges: Edges,
+    edges: GraphEdges,
     sigma: NDArray[np.float64],
     q: float,
     perturbation: Perturbation,
@@ -73,7 +73,7 @@ def perturb_probabilities(
 
     Parameters
     ----------
-    edges : Edges
+    edges : GraphEdges
         The candidates.
     sigma : float64 (m,)
         sigma(e).

@@ -12,17 +12,17 @@ from anon_core.anonymizers.uncertain_graph.attempt import (
     select_edges,
 )
 from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
     Perturbation,
     grain_of,
-    of_source,
     perturb_probabilities,
+    round_source_chances,
     spread_of,
 )
 from anon_core.anonymizers.uncertain_graph.search import most_turns, next_turn
-from anon_core.anonymizers.uncertain_graph.selection import Weights
+from anon_core.anonymizers.uncertain_graph.selection import SelectionWeights
 from anon_core.steps import Step
 
 
@@ -33,17 +33,17 @@ class Sampled:
     Attributes
     ----------
     hiding : Hiding
-    start : Edges
+    start : GraphEdges
         The graph that is perturbed: the source, or a representative instance.
-    weights : Weights
+    weights : SelectionWeights
     perturbation : {"towards half", "undirected"}
     trials : int
     c, most_c, q : float
     """
 
     hiding: Hiding
-    start: Edges = field(repr=False)
-    weights: Weights = field(repr=False)
+    start: GraphEdges = field(repr=False)
+    weights: SelectionWeights = field(repr=False)
     perturbation: Perturbation
     trials: int
     c: float
@@ -56,14 +56,16 @@ class Sampled:
         return most_turns(self.c, self.most_c)
 
     def next(
-        self, steps: Sequence[Step], _edges: Edges | None, seed: Sequence[int]
+        self, steps: Sequence[Step], _edges: GraphEdges | None, seed: Sequence[int]
     ) -> tuple[dict[str, float], Attempt] | None:
         """Return sigma and c of the next step, and its best attempt; None: the search ended."""
         turn = next_turn(steps, self.hiding.graph.exempt, self.c, self.most_c)
         if turn is None:
             return None
         if turn.sigma == 0:
-            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(
+                self.start._replace(p=round_source_chances(self.start.p))
+            )
             return turn._asdict(), Attempt(self.hiding, unchanged)
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         attempts = [self.attempt(turn.sigma, turn.c, stream) for stream in streams]
@@ -80,7 +82,7 @@ class Sampled:
         p = perturb_probabilities(both, spread, self.q, self.perturbation, grain, stream)
         changed = both._replace(p=p)
         outside = select_edges(self.start, ~inside)
-        outside = outside._replace(p=of_source(outside.p))
+        outside = outside._replace(p=round_source_chances(outside.p))
         return Attempt(self.hiding, list_present_edges(join_edges(outside, changed)))
 
 
@@ -88,5 +90,8 @@ def choose_best_attempt(attempts: Sequence[Attempt]) -> Attempt:
     """Return the accepted attempt with the least error, or else that with the least missing."""
     return min(
         attempts,
-        key=lambda each: (not each.accepted, each.error if each.accepted else each.missing),
+        key=lambda each: (
+            not each.is_acceptable,
+            each.error if each.is_acceptable else each.shortfall,
+        ),
     )

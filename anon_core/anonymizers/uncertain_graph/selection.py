@@ -5,26 +5,22 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.betweenness import compute_betweenness
-from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.selection_kernels import fill_commonness
-from anon_core.anonymizers.uncertain_graph.worlds import compute_centrality, estimate_relevance
+from anon_core.anonymizers.uncertain_graph.worlds.betweenness import compute_betweenness
+from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
+    compute_centrality,
+    estimate_relevance,
+)
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
 Selection = Literal[
-    "planned",
-    "degree",
-    "relevance",
-    "uniqueness",
-    "random",
-    "anonymity",
-    "utility",
-    "betweenness",
+    "planned", "degree", "relevance", "uniqueness", "random", "anonymity", "utility", "betweenness"
 ]
 
 
-class Weights(NamedTuple):
+class SelectionWeights(NamedTuple):
     """What decides where Algorithm 7 puts uncertainty.
 
     Attributes
@@ -41,7 +37,7 @@ class Weights(NamedTuple):
 
 def compute_vertex_weights(
     graph: UncertainGraph, selection: Selection, worlds: int, seed: int
-) -> Weights:
+) -> SelectionWeights:
     """Return Q(v), and the set H of half as many vertices as are exempt, rounded up.
 
     U is the uniqueness, RC the reliability centrality in parts of the greatest.
@@ -69,12 +65,12 @@ def compute_vertex_weights(
         Of these worlds.
     """
     if selection == "degree":
-        degree = edges_of(graph).degree_billionths() / ONE
-        return Weights(degree, _select_greatest(degree, graph.exempt))
-    unique = compute_uniqueness(edges_of(graph))
+        degree = list_edges(graph).degree_billionths() / ONE
+        return SelectionWeights(degree, _select_greatest(degree, graph.exempt))
+    unique = compute_uniqueness(list_edges(graph))
     if selection in ("uniqueness", "random"):
         sampled = unique if selection == "uniqueness" else np.ones(graph.records)
-        return Weights(sampled, _select_greatest(unique, graph.exempt))
+        return SelectionWeights(sampled, _select_greatest(unique, graph.exempt))
     of_edge = (
         compute_betweenness(graph)
         if selection == "betweenness"
@@ -83,12 +79,12 @@ def compute_vertex_weights(
     central = compute_centrality(graph, of_edge)
     central /= central.max(initial=0) or 1.0
     sampled = {"anonymity": unique, "utility": 1 - central}.get(selection, unique * (1 - central))
-    return Weights(sampled, _select_greatest(unique * central, graph.exempt))
+    return SelectionWeights(sampled, _select_greatest(unique * central, graph.exempt))
 
 
-def edges_of(graph: UncertainGraph) -> Edges:
+def list_edges(graph: UncertainGraph) -> GraphEdges:
     """Return the edges of a graph."""
-    return Edges(graph.records, graph.u, graph.v, graph.p)
+    return GraphEdges(graph.records, graph.u, graph.v, graph.p)
 
 
 def _select_greatest(score: NDArray[np.float64], exempt: int) -> NDArray[np.bool_]:
@@ -97,7 +93,7 @@ def _select_greatest(score: NDArray[np.float64], exempt: int) -> NDArray[np.bool
     return chosen
 
 
-def compute_uniqueness(edges: Edges) -> NDArray[np.float64]:
+def compute_uniqueness(edges: GraphEdges) -> NDArray[np.float64]:
     """Return U(v) = 1 / sum over u of the normal density of theta at P(u) - P(v), float64 (n,).
 
     P is the expected degree and theta = sigma_G its standard deviation over the vertices.
@@ -108,6 +104,7 @@ def compute_uniqueness(edges: Edges) -> NDArray[np.float64]:
     """
     expected = edges.degree_billionths() / ONE
     theta = float(expected.std())
+    # All expected degrees are equal: none is rarer than another.
     if theta == 0:
         return np.ones(edges.vertices)
     value, times = np.unique(expected, return_counts=True)

@@ -4,7 +4,7 @@ import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
 
-ROOT = 2.5066282746310002  # of 2 pi: the normal density of deviation 1 is exp(-x^2 / 2) / ROOT
+_ROOT = 2.5066282746310002  # of 2 pi: the normal density of deviation 1 is exp(-x^2 / 2) / _ROOT
 
 
 def _count_values(value):
@@ -22,4 +22,4 @@ def fill_commonness(begin, end, value, times, common):
         for u in range(len(value)):
             distance = value[u] - value[v]
             total += times[u] * np.exp(-distance * distance / 2)
-        common[v] = total / ROOT
+        common[v] = total / _ROOT

@@ -11,23 +11,23 @@ from pathlib import Path
 import numba
 from mpi4py import MPI
 
-from anon_core.engines.mpi.job import REFUSED, Job, afford_rank, read_job, write_failure
+from anon_core.engines.mpi.job import EXIT_REFUSED, RankJob, afford_rank, read_job, write_failure
 from anon_core.engines.mpi.keeping import Keeper
-from anon_core.engines.mpi.ranks import Ranks
+from anon_core.engines.mpi.ranks import MpiRanks
 from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import AnonymityError, LimitError
 
 
-def main(folder: Path, comm: MPI.Intracomm) -> None:
+def run_job_folder(folder: Path, comm: MPI.Intracomm) -> None:
     """Do the work that the folder describes, or write why it cannot be done."""
     try:
         run_rank_job(folder, read_job(folder), comm)
     except AnonymityError as refusal:
         write_failure(folder, str(refusal))
-        raise SystemExit(REFUSED) from None
+        raise SystemExit(EXIT_REFUSED) from None
 
 
-def run_rank_job(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
+def run_rank_job(folder: Path, job: RankJob, comm: MPI.Intracomm) -> None:
     """Do all steps that are left, and write the result."""
     if comm.size != job.ranks:
         raise LimitError(
@@ -43,14 +43,14 @@ def run_rank_job(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
         )
     threads = job.threads or most
     numba.set_num_threads(threads)
-    ranks = Ranks(comm, job.data.records)
+    ranks = MpiRanks(comm, job.data.records)
     spread = load_mpi_module(job.anonymizer)
     afford_rank(job.anonymizer, job.data, ranks=comm.size, threads=threads, memory=job.memory)
     keeper = Keeper(folder, job, ranks, spread)
     resume = keeper.resume()
     keeper.finish(
         spread.anonymize(
-            job.anonymizer, job.data, ranks, order=job.order, observer=keeper, resume=resume
+            job.anonymizer, job.data, ranks, tie_order=job.tie_order, observer=keeper, resume=resume
         )
     )
 
@@ -61,4 +61,4 @@ if __name__ == "__main__":
             "give the folder of one job, one that exists: "
             "python -m mpi4py -m anon_core.engines.mpi JOB_DIR"
         )
-    main(Path(sys.argv[1]), MPI.COMM_WORLD)
+    run_job_folder(Path(sys.argv[1]), MPI.COMM_WORLD)

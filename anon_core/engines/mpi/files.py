@@ -17,8 +17,8 @@ from anon_core.anonymizers.base import Arrays
 from anon_core.errors import InputError
 
 # What reading a damaged file may raise, and what its file system may.
-DAMAGED = (EOFError, KeyError, TypeError, ValueError, BadZipFile)
-UNREADABLE = (*DAMAGED, OSError)
+DAMAGED_FILE_ERRORS = (EOFError, KeyError, TypeError, ValueError, BadZipFile)
+FILE_ERRORS = (*DAMAGED_FILE_ERRORS, OSError)
 
 
 def digest_of(shape: Mapping[str, Any], arrays: Arrays) -> str:
@@ -65,13 +65,13 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
         np.savez(handle, allow_pickle=False, **arrays)
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of a file by name."""
     with path.open("rb") as handle, np.load(handle) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
+def write_job_file(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object aside and rename it once."""
     with _open_replacement(path) as handle:
         handle.write((json.dumps(document, indent=2) + "\n").encode())
@@ -91,11 +91,11 @@ def _open_replacement(path: Path) -> Iterator[BinaryIO]:
     os.rename(aside, path)
 
 
-def read_document(path: Path) -> dict[str, Any]:
+def read_job_file(path: Path) -> dict[str, Any]:
     """Return a JSON object from a file; an empty one if the file is absent or damaged."""
     try:
         return dict(json.loads(path.read_text()))
-    except UNREADABLE:
+    except FILE_ERRORS:
         return {}
 
 
@@ -104,5 +104,5 @@ def has_arrays(path: Path, arrays: Arrays) -> bool:
     try:
         with path.open("rb") as handle, np.load(handle) as stored:
             return all(np.array_equal(stored[name], array) for name, array in arrays.items())
-    except UNREADABLE:
+    except FILE_ERRORS:
         return False

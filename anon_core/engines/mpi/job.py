@@ -1,6 +1,6 @@
 """The folder of a job: what the flow writes, what the ranks write, and how each reads the other.
 
-    job.json, data.npz                the order: settings, data without names and labels, ties
+    job.json, data.npz                the job: settings, data without names and labels, ties
     progress.json                     rewritten by rank 0 as the work goes on
     checkpoint.json, state-*.npy      the last finished step, in as many parts as there were ranks
     result.json, made.npz
@@ -25,35 +25,35 @@ from anon_core.anonymizers.base import Data, Made
 from anon_core.build import hash_packages
 from anon_core.engines.local import check_memory
 from anon_core.engines.mpi.files import (
-    DAMAGED,
-    UNREADABLE,
+    DAMAGED_FILE_ERRORS,
+    FILE_ERRORS,
     digest_of,
     has_arrays,
-    read_arrays,
-    read_document,
+    load_arrays,
+    read_job_file,
     write_arrays,
-    write_json,
+    write_job_file,
 )
 from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
 
-JOB, DATA, PROGRESS, CHECKPOINT, RESULT, MADE, FAILURE = (
+_JOB, _DATA, _PROGRESS, CHECKPOINT_FILE, RESULT_FILE, _MADE, _FAILURE = (
     *("job.json", "data.npz", "progress.json", "checkpoint.json"),
     *("result.json", "made.npz", "failure.json"),
 )
-ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
-PREFIX = "data."
-REFUSED = 2  # exit code of ranks that have written failure.json
+_ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
+_PREFIX = "data."
+EXIT_REFUSED = 2  # exit code of ranks that have written failure.json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
-    """An order to the ranks.
+class RankJob:
+    """What the ranks are to do.
 
     Attributes
     ----------
-    order : int64 (n,)
+    tie_order : int64 (n,)
         See `Anonymizer.anonymize`.
     ranks : int
         How many are to be started.
@@ -67,7 +67,7 @@ class Job:
 
     anonymizer: Anonymizer[Any]
     data: Data
-    order: NDArray[np.int64]
+    tie_order: NDArray[np.int64]
     ranks: int
     threads: int
     memory: int | None
@@ -121,32 +121,32 @@ def write_job(
     folder: Path,
     anonymizer: Anonymizer[Any],
     data: Data,
-    order: NDArray[np.int64],
+    tie_order: NDArray[np.int64],
     *,
     ranks: int,
     threads: int,
     memory: int | None,
 ) -> bool:
-    """Write an order, unless the same is there; files of another order are removed.
+    """Write a job, unless the same is there; files of another job are removed.
 
-    Returns whether another order was there, if only for other ranks: a job at work on it is to be
+    Returns whether another job was there, if only for other ranks: ranks at work on it are to be
     stopped.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
-    document, packed = data.packed()
-    arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
+    document, packed = data.pack_arrays()
+    arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: tie_order}
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
-    (folder / FAILURE).unlink(missing_ok=True)
-    before = read_document(folder / JOB)
+    (folder / _FAILURE).unlink(missing_ok=True)
+    before = read_job_file(folder / _JOB)
     if before.get("digest") != digest:
         for leftover in folder.iterdir():
             if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
                 leftover.unlink(missing_ok=True)  # its writer may be at work
-    if not has_arrays(folder / DATA, arrays):
-        write_arrays(folder / DATA, arrays)
+    if not has_arrays(folder / _DATA, arrays):
+        write_arrays(folder / _DATA, arrays)
     record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
-    write_json(folder / JOB, record)
+    write_job_file(folder / _JOB, record)
     return bool(before) and before != record
 
 
@@ -163,20 +163,20 @@ def _describe_anonymizer(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
     return {"anonymizer": {"name": names[0], **dataclasses.asdict(anonymizer)}}
 
 
-def read_job(folder: Path) -> Job:
-    """Return the order in a folder.
+def read_job(folder: Path) -> RankJob:
+    """Return the job in a folder.
 
     Raises
     ------
     InputError
         There is none, one of another build of this program, or one that cannot be read.
     """
-    if not (folder / JOB).exists():
+    if not (folder / _JOB).exists():
         raise InputError(
             "the folder holds no job.json; `crowdcover release` writes a job, nobody by hand"
         )
     try:
-        record = dict(json.loads((folder / JOB).read_text()))
+        record = dict(json.loads((folder / _JOB).read_text()))
         build = _describe_build()
         if {key: record.get(key) for key in build} != build:
             raise InputError(
@@ -184,22 +184,22 @@ def read_job(folder: Path) -> Job:
                 "install the same one on all machines, and run `crowdcover release` again"
             )
         settings = dict(record["anonymizer"])
-        maker = ANONYMIZERS[settings.pop("name")]
-        arrays = read_arrays(folder / DATA)
-        order = arrays.pop(ORDER)
-        packed = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
-        data = maker.data.unpack_arrays(record["data"], packed)
+        anonymizer = ANONYMIZERS[settings.pop("name")]
+        arrays = load_arrays(folder / _DATA)
+        tie_order = arrays.pop(_ORDER)
+        packed = {name.removeprefix(_PREFIX): array for name, array in arrays.items()}
+        data = anonymizer.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
-    except (*DAMAGED, FileNotFoundError) as error:
+    except (*DAMAGED_FILE_ERRORS, FileNotFoundError) as error:
         raise InputError(
             f"job.json or data.npz cannot be read ({type(error).__name__}); "
             "run `crowdcover release` again to write them anew"
         ) from None
-    return Job(
-        anonymizer=maker(**settings),
+    return RankJob(
+        anonymizer=anonymizer(**settings),
         data=data,
-        order=order,
+        tie_order=tie_order,
         ranks=record["ranks"],
         threads=record["threads"],
         memory=record["memory"],
@@ -209,32 +209,34 @@ def read_job(folder: Path) -> Job:
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace the progress before."""
-    write_json(folder / PROGRESS, dataclasses.asdict(progress))
+    write_job_file(folder / _PROGRESS, dataclasses.asdict(progress))
 
 
 def read_progress(folder: Path) -> Progress | None:
     """Return the last progress if it can be read: a shared file system may lose it meanwhile."""
     try:
-        return Progress(**json.loads((folder / PROGRESS).read_text()))
-    except UNREADABLE:
+        return Progress(**json.loads((folder / _PROGRESS).read_text()))
+    except FILE_ERRORS:
         return None
 
 
 def write_failure(folder: Path, reason: str) -> None:
     """Write why resubmitting cannot help."""
-    write_json(folder / FAILURE, {"reason": reason})
+    write_job_file(folder / _FAILURE, {"reason": reason})
 
 
 def read_failure(folder: Path) -> str | None:
     """Return why resubmitting cannot help, if so."""
-    path = folder / FAILURE
+    path = folder / _FAILURE
     return str(json.loads(path.read_text())["reason"]) if path.exists() else None
 
 
 def has_result(folder: Path) -> bool:
-    """Return whether the result is that of this order; ranks of another may have been at work."""
-    same = read_document(folder / RESULT).get("digest") == read_document(folder / JOB).get("digest")
-    return same and (folder / RESULT).exists()
+    """Return whether the result is that of this job; ranks of another may have been at work."""
+    same = read_job_file(folder / RESULT_FILE).get("digest") == read_job_file(folder / _JOB).get(
+        "digest"
+    )
+    return same and (folder / RESULT_FILE).exists()
 
 
 def steps_to_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
@@ -250,9 +252,13 @@ def steps_from_json(documents: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
 def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
     """Write what was made, then the record of what belongs to it: digest, seconds and others."""
     arrays = made.arrays()
-    write_arrays(folder / MADE, arrays)
-    result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": digest_of({}, arrays)}
-    write_json(folder / RESULT, {**record, **result})
+    write_arrays(folder / _MADE, arrays)
+    result = {
+        "steps": steps_to_json(made.steps),
+        "kept": made.result_step,
+        "made": digest_of({}, arrays),
+    }
+    write_job_file(folder / RESULT_FILE, {**record, **result})
 
 
 def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
@@ -264,14 +270,14 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
         It cannot be read. It is removed, so that ranks make it again from their last checkpoint.
     """
     try:
-        result = json.loads((folder / RESULT).read_text())
-        arrays = read_arrays(folder / MADE)
+        result = json.loads((folder / RESULT_FILE).read_text())
+        arrays = load_arrays(folder / _MADE)
         if digest_of({}, arrays) != result["made"]:
             raise InputError("made.npz is not as it was written")
-        made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])
+        made = data.restore_result(arrays, steps_from_json(result["steps"]), result["kept"])
         seconds = [float(each) for each in result["seconds"]]
-    except UNREADABLE as error:  # an InputError is a ValueError, too
-        (folder / RESULT).unlink(missing_ok=True)
+    except FILE_ERRORS as error:  # an InputError is a ValueError, too
+        (folder / RESULT_FILE).unlink(missing_ok=True)
         raise ClusterError(
             f"the result of the batch job cannot be read ({type(error).__name__}); "
             "run again to have it made again"

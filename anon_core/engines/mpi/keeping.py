@@ -11,33 +11,33 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays, Made, Ranked
-from anon_core.engines.mpi.files import UNREADABLE, read_part, write_json, write_part
+from anon_core.engines.mpi.files import FILE_ERRORS, read_part, write_job_file, write_part
 from anon_core.engines.mpi.job import (
-    CHECKPOINT,
-    Job,
+    CHECKPOINT_FILE,
     Progress,
+    RankJob,
     steps_from_json,
     steps_to_json,
     write_progress,
     write_result,
 )
-from anon_core.engines.mpi.ranks import Ranks
+from anon_core.engines.mpi.ranks import MpiRanks
 from anon_core.steps import Observer, State, Step
 
-EVERY = 1.0  # seconds between two messages about one step
+_EVERY = 1.0  # seconds between two messages about one step
 
-Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
+_Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
 
 
 class Keeper(Observer):
     """Sees every step end on every rank. Rank 0 names the parts once all ranks have written."""
 
-    def __init__(self, folder: Path, job: Job, ranks: Ranks, spread: Ranked) -> None:
+    def __init__(self, folder: Path, job: RankJob, ranks: MpiRanks, spread: Ranked) -> None:
         self._folder, self._job, self._ranks, self._spread = folder, job, ranks, spread
         self._seconds: list[float] = []
         self._step: Step | None = None
         self._most: int | None = None
-        self._kept: list[tuple[weakref.ref[NDArray[Any]], Parts]] = []  # of the last state
+        self._kept: list[tuple[weakref.ref[NDArray[Any]], _Parts]] = []  # of the last state
         self._began = self._told = MPI.Wtime()
 
     def resume(self) -> State | None:
@@ -58,22 +58,24 @@ class Keeper(Observer):
         return State(joined, steps)
 
     def _read_checkpoint(self) -> dict[str, Any] | None:
-        """Return the last checkpoint of this order if all of it can be read."""
+        """Return the last checkpoint of this job if all of it can be read."""
         try:
-            record = dict(json.loads((self._folder / CHECKPOINT).read_text()))
+            record = dict(json.loads((self._folder / CHECKPOINT_FILE).read_text()))
             if record["digest"] != self._job.digest:
                 return None
             for parts in record["arrays"].values():
                 for part in parts:
                     read_part(self._folder, part)
-        except UNREADABLE:
+        except FILE_ERRORS:
             return None
         return record
 
-    def _join_shares(self, name: str, parts: Parts) -> NDArray[Any]:
+    def _join_shares(self, name: str, parts: _Parts) -> NDArray[Any]:
         """Return this rank's share of all parts of an array."""
         shares = [
-            self._spread.share({name: read_part(self._folder, part)}, self._job.order, self._ranks)
+            self._spread.share(
+                {name: read_part(self._folder, part)}, self._job.tie_order, self._ranks
+            )
             for part in parts
         ]
         return np.ascontiguousarray(np.concatenate([each[name] for each in shares], axis=-1))
@@ -83,9 +85,9 @@ class Keeper(Observer):
         self._most = steps
         self._tell(0)
 
-    def advanced(self, records: int) -> None:
+    def report_records(self, records: int) -> None:
         """Let rank 0 tell for all: the shares are alike."""
-        if MPI.Wtime() - self._told >= EVERY:
+        if MPI.Wtime() - self._told >= _EVERY:
             self._tell(records)
 
     def on_step(self, state: State) -> None:
@@ -97,7 +99,7 @@ class Keeper(Observer):
         arrays = self._write_parts(self._step.number, state.arrays)
         if self._ranks.rank == 0:
             record = {**self._record(), "steps": steps_to_json(state.steps), "arrays": arrays}
-            write_json(self._folder / CHECKPOINT, record)
+            write_job_file(self._folder / CHECKPOINT_FILE, record)
             named = {part["file"] for parts in arrays.values() for part in parts}
             for leftover in self._folder.glob("state-*.npy"):
                 if leftover.name not in named:
@@ -105,7 +107,7 @@ class Keeper(Observer):
         self._tell(0)
         self._ranks.agree(None)  # no rank writes a next part while leftovers are removed
 
-    def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, Parts]:
+    def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, _Parts]:
         """Write the parts of new arrays. Arrays that were written before keep their parts."""
         kept, result = self._kept, {}
         self._kept = []

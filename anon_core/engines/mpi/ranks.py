@@ -11,7 +11,7 @@ from anon_core.engines.mpi.ranks_kernels import sort_by_owner
 from anon_core.spread import Make, Messages, Take
 
 
-class Ranks:
+class MpiRanks:
     """The ranks of a job over n vertices; see `anon_core.spread.Ranks`.
 
     Vertices are numbered in a secret random order, so these ranges are as good as drawn.
@@ -35,9 +35,9 @@ class Ranks:
         self.low, self.high = self.range_of(comm.rank)
         self.sent = np.zeros(1, dtype=np.int64) if sent is None else sent
 
-    def over(self, vertices: int) -> "Ranks":
+    def over(self, vertices: int) -> "MpiRanks":
         """Return the same ranks over another number of vertices."""
-        return self if vertices == self.vertices else Ranks(self._comm, vertices, self.sent)
+        return self if vertices == self.vertices else MpiRanks(self._comm, vertices, self.sent)
 
     def range_of(self, rank: int) -> tuple[int, int]:
         """Return the first and last + 1 of the vertices of a rank."""

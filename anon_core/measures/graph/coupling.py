@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 
 
 class Coupled(NamedTuple):
@@ -31,7 +31,7 @@ class Coupled(NamedTuple):
     vertices: int
 
 
-def couple_graphs(*graphs: Edges) -> Coupled:
+def couple_graphs(*graphs: UncertainEdges) -> Coupled:
     """Return the pairs of graphs over the same vertices; the order of their edges is lost."""
     n = graphs[0].vertices
     keys = [

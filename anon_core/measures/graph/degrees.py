@@ -17,7 +17,7 @@ FAST_FROM = 2**16  # probabilities; up to here convolution, exact in every digit
 PIECE = 2**12  # probabilities that are convolved one by one before FFTs join the pieces
 
 
-class Edges(NamedTuple):
+class UncertainEdges(NamedTuple):
     """Edges of an uncertain graph; each pair of vertices at most once.
 
     Attributes
@@ -71,7 +71,7 @@ class Degrees:
     mass: NDArray[np.float64] = field(repr=False)
 
     @classmethod
-    def of(cls, edges: Edges) -> "Degrees":
+    def of(cls, edges: UncertainEdges) -> "Degrees":
         """Return the distributions of all vertices."""
         of_vertex, vertices, contents = _group_vertices(edges)
         p = np.frombuffer(b"".join(contents), dtype=np.int32)
@@ -111,7 +111,9 @@ def fast_error(degree: int) -> float:
     return 2 * joins * 7 * (math.log2(degree + 1) + 1) * 2.0**-52
 
 
-def _group_vertices(edges: Edges) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
+def _group_vertices(
+    edges: UncertainEdges,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
     """Group vertices by the probabilities of their edges, int32 ascending; 0 is no edge."""
     possible = edges.p > 0
     end = np.concatenate([edges.u[possible], edges.v[possible]])

@@ -3,7 +3,7 @@
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.specs.graphs import ONE
 
-NOTHING = 1e-290  # smaller chances are 0: arithmetic below 1e-308 is slow
+_NOTHING = 1e-290  # smaller chances are 0: arithmetic below 1e-308 is slow
 
 
 @kernel
@@ -18,10 +18,10 @@ def convolve_edges(p, mass):
         for i in range(high, low, -1):
             mass[i] = mass[i] * absent + mass[i - 1] * there
         mass[low] *= absent
-        while mass[low] < NOTHING:
+        while mass[low] < _NOTHING:
             mass[low] = 0.0
             low += 1
-        while mass[high] < NOTHING:
+        while mass[high] < _NOTHING:
             mass[high] = 0.0
             high -= 1
 

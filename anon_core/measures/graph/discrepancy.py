@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.coupling_kernels import count_joined
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.hops import count_hops, some_vertices
-from anon_core.measures.graph.reliability import NORMAL, Counted
+from anon_core.measures.graph.reliability import NORMAL, SampledCounts
 
-SEED = 19  # of worlds, pairs and vertices; anybody may know it
-SHARES = 32  # of the worlds: threads take whole shares
+_SEED = 19  # of worlds, pairs and vertices; anybody may know it
+_SHARES = 32  # of the worlds: threads take whole shares
 STRATA = ("1", "2", "3", "4 or more", "no path")
 """Hops of a pair over all edges that may exist in the source."""
 
@@ -62,10 +62,10 @@ class Discrepancy:
         return int(self.connected.shape[1])
 
     @property
-    def reliability(self) -> tuple[Counted, Counted]:
+    def reliability(self) -> tuple[SampledCounts, SampledCounts]:
         """How often each pair is connected in the source, and in the release."""
         before, after = self.times[:, 1] + self.times[:, 3], self.times[:, 2] + self.times[:, 3]
-        return Counted(before, self.worlds), Counted(after, self.worlds)
+        return SampledCounts(before, self.worlds), SampledCounts(after, self.worlds)
 
     @property
     def of_pair(self) -> NDArray[np.float64]:
@@ -112,11 +112,14 @@ class Discrepancy:
         return float((values * weight).sum() / max(weight.sum(), 1.0))
 
     def _errors(self) -> NDArray[np.float64]:
+        # In a world the two graphs differ by -1, 0 or 1 at a pair: the variance is that of such a
+        # number, P(apart) - (R - R~)^2.
         apart = (self.times[:, 1] + self.times[:, 2]) / self.worlds
         return np.sqrt(np.maximum(apart - self.of_pair**2, 0) / self.worlds)
 
     def _spread(self) -> float:
         """Standard error from the sampling of vertices; 0 if all pairs were taken."""
+        # A census of pairs has no error of sampling.
         if self.weight.sum() == len(self.weight) == self.vertices * (self.vertices - 1):
             return 0.0
         means = np.bincount(self.vertex, self.of_pair * self.weight) / (self.vertices - 1)
@@ -124,17 +127,17 @@ class Discrepancy:
 
 
 def estimate_discrepancy(
-    source: Edges,
-    released: Edges,
+    source: UncertainEdges,
+    released: UncertainEdges,
     worlds: int = 1000,
     sample: tuple[int, int] = (200, 10),
-    seed: int = SEED,
+    seed: int = _SEED,
 ) -> Discrepancy:
     """Estimate the reliability discrepancy of a release.
 
     Parameters
     ----------
-    source, released : Edges
+    source, released : UncertainEdges
         Vertex i of the source is vertex i of the release.
     worlds : int
         Sampled worlds, the same for both graphs and all pairs.
@@ -147,23 +150,25 @@ def estimate_discrepancy(
         raise InputError("source and release must have the same vertices")
     vertex, asked, stratum, weight = _draw_pairs(source, *sample, seed)
     connected = np.empty((2, worlds), dtype=np.int64)
-    times = np.zeros((min(SHARES, worlds), len(stratum), 4), dtype=np.int32)
+    times = np.zeros((min(_SHARES, worlds), len(stratum), 4), dtype=np.int32)
     count_joined(times, connected, couple_graphs(source, released), asked, seed)
     return Discrepancy(
         times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
     )
 
 
-def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
+def count_connected_worlds(
+    edges: UncertainEdges, a: int, b: int, worlds: int, seed: int = _SEED
+) -> SampledCounts:
     """Count the sampled worlds in which two vertices are connected."""
     connected = np.empty((1, worlds), dtype=np.int64)
-    times = np.zeros((min(SHARES, worlds), 1, 2), dtype=np.int32)
+    times = np.zeros((min(_SHARES, worlds), 1, 2), dtype=np.int32)
     count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
-    return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
+    return SampledCounts(times[:, 0, 1].sum(dtype=np.int64), worlds)
 
 
 def _draw_pairs(
-    source: Edges, vertices: int, others: int, seed: int
+    source: UncertainEdges, vertices: int, others: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
     starts = some_vertices(source.vertices, vertices, seed)
     draws = np.random.Generator(np.random.PCG64([seed, 1]))
@@ -181,6 +186,7 @@ def _draw_pairs(
             number.append(np.full(len(some), at))
             target.append(some)
             stratum.append(np.full(len(some), index))
+            # Each drawn vertex stands for as many of its stratum (Horvitz and Thompson).
             weight.append(np.full(len(some), len(there) / max(len(some), 1)))
     vertex = np.concatenate([np.zeros(0, dtype=np.int64), *number])
     ends = np.concatenate([np.zeros(0, dtype=np.int64), *target])

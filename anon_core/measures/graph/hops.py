@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.coupling import Coupled, couple_graphs
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.hops_kernels import Ends, hops_from, sum_lengths
 
-SEED = 192  # of worlds and of sources; anybody may know it
+_SEED = 192  # of worlds and of sources; anybody may know it
 
 
-def count_hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[np.int8]:
+def count_hops(
+    edges: UncertainEdges, sources: NDArray[np.int64], most: int = 127
+) -> NDArray[np.int8]:
     """Return the hops from each source over all edges that may exist, -1 where no path leads.
 
     Parameters
     ----------
-    edges : Edges
+    edges : UncertainEdges
     sources : int64 (sources,)
         Each once.
     most : int
@@ -29,11 +31,11 @@ def count_hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDA
     """
     pairs = couple_graphs(edges)
     found = np.full((len(sources), edges.vertices), -1, dtype=np.int8)
-    hops_from(found, sources, ends_of(pairs), np.ones(len(pairs.u), dtype=np.bool_), most)
+    hops_from(found, sources, _list_ends(pairs), np.ones(len(pairs.u), dtype=np.bool_), most)
     return found
 
 
-def ends_of(pairs: Coupled) -> Ends:
+def _list_ends(pairs: Coupled) -> Ends:
     """List the pairs at each vertex."""
     end = np.concatenate([pairs.u, pairs.v])
     order = np.argsort(end, kind="stable")
@@ -85,7 +87,7 @@ class PathLengths:
         return float(before), float(after)
 
     @property
-    def connected(self) -> tuple[float, float]:
+    def connection_rates(self) -> tuple[float, float]:
         """Part of the sampled pairs that are connected, before and after."""
         pairs = max(1, self.sources * (self.vertices - 1) * self.reached.shape[1])
         before, after = self.reached.sum(axis=1) / pairs
@@ -93,13 +95,17 @@ class PathLengths:
 
 
 def path_lengths(
-    source: Edges, released: Edges, worlds: int = 20, sources: int = 50, seed: int = SEED
+    source: UncertainEdges,
+    released: UncertainEdges,
+    worlds: int = 20,
+    sources: int = 50,
+    seed: int = _SEED,
 ) -> PathLengths:
     """Measure path lengths in the same sampled worlds of both graphs.
 
     Parameters
     ----------
-    source, released : Edges
+    source, released : UncertainEdges
         Vertex i of the source is vertex i of the release.
     worlds, sources : int
         Sampled worlds, and vertices from which paths start in each.
@@ -108,5 +114,5 @@ def path_lengths(
     pairs = couple_graphs(source, released)
     starts = some_vertices(source.vertices, sources, seed)
     lengths, reached = np.zeros((2, 2, worlds), dtype=np.int64)
-    sum_lengths(lengths, reached, pairs, ends_of(pairs), starts, seed)
+    sum_lengths(lengths, reached, pairs, _list_ends(pairs), starts, seed)
     return PathLengths(lengths, reached, len(starts), source.vertices)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.jit.bits import count_set_bits
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.graph.coupling_kernels import draw_pair_numbers
 
@@ -55,6 +56,7 @@ def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
             y = ends.other[e]
             fresh = work.now[x] & ~work.seen[y]
             if fresh and exists[ends.pair[e]]:
+                # Listed once, by the first search that reaches it in this step.
                 if not work.later[y]:
                     work.fresh[found] = y
                     found += 1
@@ -64,17 +66,6 @@ def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
         work.seen[y] |= work.later[y]
         work.now[y], work.later[y], work.reached[at] = work.later[y], 0, y
     return found
-
-
-@kernel
-def count_set_bits(word):
-    """Return the number of set bits of a uint64."""
-    word -= word >> np.uint64(1) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (
-        word >> np.uint64(2) & np.uint64(0x3333333333333333)
-    )
-    word = word + (word >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64(word * np.uint64(0x0101010101010101) >> np.uint64(56))
 
 
 @parallel_kernel(lambda hops: -(-len(hops) // 64))
@@ -114,6 +105,8 @@ def sum_lengths(begin, end, lengths, reached, pairs, ends, sources, seed):
                     number = advance_searches(number, ends, exists, work)
                     taken += 1
                     for at in range(number):
+                        # Each bit is a search that has just come here, `taken` hops from its
+                        # source.
                         found = count_set_bits(work.now[work.reached[at]])
                         lengths[g, world] += taken * found
                         reached[g, world] += found

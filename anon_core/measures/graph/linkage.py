@@ -13,7 +13,7 @@ from anon_core.measures.graph.posteriors import TIE, Posteriors
 
 
 @dataclass(frozen=True)
-class Linkage:
+class DegreeLinkage:
     """What the attack reaches; vertices that tie for the likeliest are picked by chance.
 
     Attributes
@@ -31,7 +31,7 @@ class Linkage:
     chance: NDArray[np.float64] = field(repr=False)
 
     @classmethod
-    def of(cls, found: Posteriors) -> "Linkage":
+    def of(cls, found: Posteriors) -> "DegreeLinkage":
         """Pick the likeliest vertex for each target.
 
         Distributions of the source against the source itself are the attack before the release.
@@ -41,7 +41,7 @@ class Linkage:
         return cls(found.greatest, found.own, chance)
 
     @property
-    def found(self) -> float:
+    def hits(self) -> float:
         """Expected number of vertices whose own vertex the adversary picks."""
         return float(np.sort(self.chance).sum())
 

@@ -14,7 +14,7 @@ from anon_core.measures.graph.degrees import Degrees
 from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import Knowledge
 
-TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
+_TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,31 @@ class Obfuscation:
     k: NDArray[np.integer] = field(repr=False)
 
     @property
-    def reached(self) -> NDArray[np.float64]:
+    def levels(self) -> NDArray[np.float64]:
         """The level 2^H of each vertex, float64 (n,)."""
         return np.exp2(self.bits)
 
     @property
     def below(self) -> NDArray[np.bool_]:
         """Vertices whose entropy is less than log2 k, bool (n,)."""
-        return np.asarray(self.bits < np.log2(self.k) - TOLERANCE, dtype=np.bool_)
+        return np.asarray(self.bits < np.log2(self.k) - _TOLERANCE, dtype=np.bool_)
 
     @property
     def least(self) -> float:
         """Lowest level that a vertex reaches; 0 without vertices."""
-        return float(self.reached.min(initial=np.inf)) if len(self.bits) else 0.0
+        return float(self.levels.min(initial=np.inf)) if len(self.bits) else 0.0
 
     def quantile(self, part: float) -> float:
         """Return the level that this part of the vertices stay at or below; 0 without vertices."""
         if not len(self.bits):
             return 0.0
-        return float(np.quantile(self.reached, part, method="inverted_cdf"))
+        return float(np.quantile(self.levels, part, method="inverted_cdf"))
 
     def greatest_k(self, exempt: int) -> int:
         """Return the greatest k that all but `exempt` vertices reach."""
         if exempt >= len(self.bits):
             return len(self.bits)
-        return int(np.exp2(np.sort(self.bits)[exempt] + TOLERANCE))
+        return int(np.exp2(np.sort(self.bits)[exempt] + _TOLERANCE))
 
 
 def measure_obfuscation(

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.posteriors_kernels import Columns, Found, match_distributions
+from anon_core.measures.graph.posteriors_kernels import (
+    DegreeColumns,
+    PosteriorSums,
+    match_distributions,
+)
 from anon_core.specs.graphs import ONE, Knowledge
 
 TIE = 1e-12  # chances that differ by less, as a part of the greater, are equal
@@ -88,14 +92,17 @@ def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
     columns, highest = _build_columns(released), released.highest
     count = released.vertices[columns.group]
     degree = np.repeat(np.arange(highest + 1), np.diff(columns.start))
+    # S(w) of the module's text: what all vertices together give to the degree.
     total = np.bincount(degree, count * columns.mass, minlength=highest + 1)
     with np.errstate(invalid="ignore"):
         y = np.where(total[degree] > 0, columns.mass / total[degree], 0.0)
+    # H = - sum of Y log Y, where 0 log 0 is 0.
     logs = np.log2(y, out=np.zeros_like(y), where=y > 0)
     bits = -np.bincount(degree, count * y * logs, minlength=highest + 1)
     greatest = np.maximum.reduceat(y, columns.start[:-1])
     ties = (y > 0) & (y >= greatest[degree] * (1 - TIE))
     likeliest = np.bincount(degree, count * ties, minlength=highest + 1).astype(np.int64)
+    # No released vertex can have a degree above the highest: the adversary finds nobody.
     there = known <= highest
     at = np.where(there, known, 0)
     first = released.start[released.of_vertex]
@@ -115,7 +122,7 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     order = np.argsort(source.of_vertex, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(source.vertices)])
     n = len(source.of_vertex)
-    found = Found(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
+    found = PosteriorSums(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64))
     match_distributions(
         bounds,
         source.start,
@@ -133,10 +140,10 @@ def _of_distributions(source: Degrees, released: Degrees) -> Posteriors:
     )
 
 
-def _build_columns(degrees: Degrees) -> Columns:
+def _build_columns(degrees: Degrees) -> DegreeColumns:
     """Sort the chances by degree. Those of a degree belong to the first distributions."""
     degree = degrees.degree()
     order = np.argsort(degree, kind="stable")
     start = np.searchsorted(degree[order], np.arange(degrees.highest + 2))
     group = np.repeat(np.arange(len(degrees.vertices)), np.diff(degrees.start))
-    return Columns(start, group[order], degrees.mass[order])
+    return DegreeColumns(start, group[order], degrees.mass[order])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import parallel_kernel
 
 
-class Columns(NamedTuple):
+class DegreeColumns(NamedTuple):
     """Chances by degree: mass[start[i] : start[i + 1]] are those of degree i, by distribution.
 
     A degree that distribution g can have is one that all before it can have.
@@ -20,7 +20,7 @@ class Columns(NamedTuple):
     mass: NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class PosteriorSums(NamedTuple):
     """As in `Posteriors`, in the order of the source's distributions."""
 
     bits: NDArray[np.float64]

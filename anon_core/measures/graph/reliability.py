@@ -10,31 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError, LimitError
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.reliability_kernels import enumerate_worlds
 from anon_core.specs.graphs import ONE
 
-ENUMERATED = 20  # edges: about a million worlds
-BRANCHES = 2**16
+_ENUMERATED = 20  # edges: about a million worlds
+_BRANCHES = 2**16
 NORMAL = 1.96  # of 95 % of a normal distribution
 
-Neighbours = dict[int, dict[int, float]]
+_Neighbours = dict[int, dict[int, float]]
 
 
-def enumerate_reliability(edges: Edges, a: int, b: int) -> float:
+def enumerate_reliability(edges: UncertainEdges, a: int, b: int) -> float:
     """Return the reliability of two vertices, a sum over all worlds.
 
     Raises
     ------
     LimitError
-        More than `ENUMERATED` edges may exist.
+        More than `_ENUMERATED` edges may exist.
     """
     _refuse_one(edges, a, b)
     possible = edges.p > 0
     number = int(np.count_nonzero(possible))
-    if number > ENUMERATED:
+    if number > _ENUMERATED:
         raise LimitError(
-            f"{number} edges may exist, and all worlds of at most {ENUMERATED} are enumerated; "
+            f"{number} edges may exist, and all worlds of at most {_ENUMERATED} are enumerated; "
             "factor or sample"
         )
     ends, place = np.unique(
@@ -45,7 +45,7 @@ def enumerate_reliability(edges: Edges, a: int, b: int) -> float:
     return float(enumerate_worlds(u, v, edges.p[possible] / ONE, len(ends), a, b))
 
 
-def factor_reliability(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
+def factor_reliability(edges: UncertainEdges, a: int, b: int, branches: int = _BRANCHES) -> float:
     """Return the reliability of two vertices by factorization.
 
     Lemma 1: R = p R(the edge contracted) + (1 - p) R(the edge removed). Before each branch,
@@ -57,7 +57,7 @@ def factor_reliability(edges: Edges, a: int, b: int, branches: int = BRANCHES) -
         More than `branches` edges were branched on.
     """
     _refuse_one(edges, a, b)
-    near: Neighbours = {a: {}, b: {}}
+    near: _Neighbours = {a: {}, b: {}}
     for u, v, p in zip(edges.u.tolist(), edges.v.tolist(), edges.p.tolist(), strict=True):
         if p:
             near.setdefault(u, {})[v] = near.setdefault(v, {})[u] = p / ONE
@@ -85,12 +85,12 @@ def factor_reliability(edges: Edges, a: int, b: int, branches: int = BRANCHES) -
     return total
 
 
-def _refuse_one(edges: Edges, a: int, b: int) -> None:
+def _refuse_one(edges: UncertainEdges, a: int, b: int) -> None:
     if a == b or not (0 <= a < edges.vertices and 0 <= b < edges.vertices):
         raise InputError("reliability needs two distinct vertices of the graph")
 
 
-def _reduce_graph(near: Neighbours, a: int, b: int) -> float | None:
+def _reduce_graph(near: _Neighbours, a: int, b: int) -> float | None:
     """Shrink a graph in place; return its reliability where that is plain."""
     queue = [vertex for vertex in near if vertex not in {a, b}]
     while queue:
@@ -112,7 +112,7 @@ def _reduce_graph(near: Neighbours, a: int, b: int) -> float | None:
     return None
 
 
-def _is_connected(near: Neighbours, a: int, b: int) -> bool:
+def _is_connected(near: _Neighbours, a: int, b: int) -> bool:
     seen, queue = {a}, [a]
     while queue:
         fresh = near[queue.pop()].keys() - seen
@@ -121,13 +121,13 @@ def _is_connected(near: Neighbours, a: int, b: int) -> bool:
     return b in seen
 
 
-def _add_parallel_edge(near: Neighbours, one: int, other: int, p: float) -> None:
+def _add_parallel_edge(near: _Neighbours, one: int, other: int, p: float) -> None:
     """Add an edge, beside the one that there may be."""
     both = 1 - (1 - near[one].get(other, 0.0)) * (1 - p)
     near[one][other] = near[other][one] = both
 
 
-def _contract_edge(near: Neighbours, a: int, other: int) -> None:
+def _contract_edge(near: _Neighbours, a: int, other: int) -> None:
     """Make another vertex one with a."""
     ends = near.pop(other)
     del near[a][other]
@@ -138,7 +138,7 @@ def _contract_edge(near: Neighbours, a: int, other: int) -> None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class SampledCounts:
     """How often something was so in sampled worlds.
 
     Attributes

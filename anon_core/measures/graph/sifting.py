@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.specs.graphs import ONE, Knowledge
 
-DECIMALS = range(1, 6)
-LEAST = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+_DECIMALS = range(1, 6)
+_LEAST = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Sifted:
     kept: int
     found: Posteriors = field(repr=False)
 
-    def drawn(self, some: NDArray[np.bool_]) -> float:
+    def estimate_hits(self, some: NDArray[np.bool_]) -> float:
         """Return how many of these vertices are found by who draws each of them from Y.
 
         A wrong rule makes an adversary sure of wrong vertices: entropies fall, this does not rise.
@@ -43,20 +43,22 @@ class Sifted:
         return float(np.sort(self.found.own[some]).sum())
 
 
-def sift_edges(source: Degrees, released: Edges, knowledge: Knowledge) -> list[Sifted]:
+def sift_edges(source: Degrees, released: UncertainEdges, knowledge: Knowledge) -> list[Sifted]:
     """Try each rule that drops some edges and not all, and first the release as it is.
 
     Parameters
     ----------
     source : Degrees
         What the adversary knows of each vertex.
-    released : Edges
+    released : UncertainEdges
         Vertex i of the source is vertex i of the release.
     knowledge : {"ceiling", "mode", "distribution"}
     """
     tried = []
     for rule, kept in _list_rules(released.p):
-        edges = Edges(released.u[kept], released.v[kept], released.p[kept], released.vertices)
+        edges = UncertainEdges(
+            released.u[kept], released.v[kept], released.p[kept], released.vertices
+        )
         found = compute_posteriors(source, Degrees.of(edges), knowledge)
         tried.append(Sifted(rule, int(np.count_nonzero(kept)), found))
     return tried
@@ -66,13 +68,13 @@ def _list_rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]
     """Yield different sets of edges; of rules that keep the same edges the first."""
     yield "all edges", np.ones(len(p), dtype=np.bool_)
     seen = {0, len(p)}
-    for decimals in DECIMALS:
+    for decimals in _DECIMALS:
         kept = p % (ONE // 10**decimals) == 0
         if (number := int(np.count_nonzero(kept))) not in seen:
             seen.add(number)
             yield f"at most {decimals} decimals", kept
     seen = {0, len(p)}
-    for least in LEAST:
+    for least in _LEAST:
         kept = p >= least * ONE
         if (number := int(np.count_nonzero(kept))) not in seen:
             seen.add(number)

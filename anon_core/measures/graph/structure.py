@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.coupling import couple_graphs
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.triangles.expected import (
     compute_expected_triangles,
     compute_triangle_variance,
@@ -81,7 +81,7 @@ class Clustering:
         return 3 * self.triangles / self.wedges if self.wedges else 0.0
 
 
-def compute_expected_clustering(edges: Edges) -> Clustering:
+def compute_expected_clustering(edges: UncertainEdges) -> Clustering:
     """Return expected triangles, their standard deviation and expected wedges."""
     pairs = couple_graphs(edges)
     n = edges.vertices

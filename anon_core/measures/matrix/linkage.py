@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from anon_core.measures.matrix.classes import RowClasses
 
-MOST = 2000  # records that are tried for each number of known items above 1
-SEED = 18  # of the sample; anybody may know it
+RECORDS_TRIED = 2000  # records that are tried for each number of known items above 1
+_SEED = 18  # of the sample; anybody may know it
 
 
 @dataclass(frozen=True)
-class Linkage:
+class ItemLinkage:
     """What the attacker reaches with t known items.
 
     Attributes
@@ -37,12 +37,8 @@ class Linkage:
 
 
 def measure_linkage(
-    classes: RowClasses,
-    indptr: NDArray[np.int64],
-    item: NDArray[np.int64],
-    items: int,
-    known: int,
-) -> Linkage:
+    classes: RowClasses, indptr: NDArray[np.int64], item: NDArray[np.int64], items: int, known: int
+) -> ItemLinkage:
     """Try the attacker who knows `known` items.
 
     Parameters
@@ -56,7 +52,7 @@ def measure_linkage(
         Number of released items.
     known : int
         t. With 1, every item of every record is tried, and a record's chance is the mean over its
-        items. Above 1, up to `MOST` records are tried, each with one drawn set of t items.
+        items. Above 1, up to `RECORDS_TRIED` records are tried, each with one drawn set of t items.
 
     Notes
     -----
@@ -68,14 +64,14 @@ def measure_linkage(
     if known == 1:
         return _link_by_one_item(classes, indptr, item, items, able)
     tried = _sample_records(indptr, item, able)
-    draws = np.random.Generator(np.random.PCG64([SEED, known]))
+    draws = np.random.Generator(np.random.PCG64([_SEED, known]))
     inverted = _Inverted.of(classes, items)
     chance = np.zeros(len(tried))
     for place, record in enumerate(tried.tolist()):
         at = draws.choice(lengths[record], size=known, replace=False)
         rows = inverted.rows_with(item[indptr[record] + at])
         chance[place] = 1 / rows if rows else 0.0
-    return Linkage(tried, chance, len(able))
+    return ItemLinkage(tried, chance, len(able))
 
 
 def _link_by_one_item(
@@ -84,7 +80,7 @@ def _link_by_one_item(
     item: NDArray[np.int64],
     items: int,
     able: NDArray[np.int64],
-) -> Linkage:
+) -> ItemLinkage:
     sizes = classes.sizes[classes.of_pair]
     rows = np.bincount(classes.items, weights=sizes, minlength=items + 1)
     chance = np.divide(1, rows, out=np.zeros(len(rows)), where=rows > 0)
@@ -92,7 +88,7 @@ def _link_by_one_item(
     lengths = np.diff(indptr)
     record = np.repeat(np.arange(len(lengths)), lengths)
     total = np.bincount(record, weights=chance[item], minlength=len(lengths))
-    return Linkage(able, total[able] / lengths[able], len(able))
+    return ItemLinkage(able, total[able] / lengths[able], len(able))
 
 
 def _sample_records(
@@ -105,9 +101,11 @@ def _sample_records(
         for record in able.tolist()
     ]
     ordered = able[np.argsort(np.array(digests, dtype="S8"), kind="stable")]
-    if len(able) <= MOST:
+    if len(able) <= RECORDS_TRIED:
         return ordered
-    chosen = np.random.Generator(np.random.PCG64(SEED)).choice(len(able), MOST, replace=False)
+    chosen = np.random.Generator(np.random.PCG64(_SEED)).choice(
+        len(able), RECORDS_TRIED, replace=False
+    )
     return ordered[np.sort(chosen)]
 
 

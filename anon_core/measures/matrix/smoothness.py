@@ -37,25 +37,25 @@ class Smoothness:
         return int(np.count_nonzero(2 * self.holders < self.members))
 
     @property
-    def kept(self) -> int:
+    def true_entries(self) -> int:
         """Released entries that are true."""
         return int(self.holders.sum())
 
     @property
-    def created(self) -> int:
+    def false_entries(self) -> int:
         """Released entries that are false."""
-        return int(self.members.sum()) - self.kept
+        return int(self.members.sum()) - self.true_entries
 
     @property
     def suppression_count(self) -> int:
         """Entries of the source that are not released."""
-        return self.entries - self.kept
+        return self.entries - self.true_entries
 
     @property
     def jaccard(self) -> float:
         """Entries in both over entries in either; 1 where neither has any."""
-        either = self.entries + self.created
-        return self.kept / either if either else 1.0
+        either = self.entries + self.false_entries
+        return self.true_entries / either if either else 1.0
 
     @property
     def unanimous(self) -> NDArray[np.bool_]:

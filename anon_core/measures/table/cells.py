@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-ALL, EMPTY, MISSING, OTHER = "*", "\\_", "(missing)", "(other)"
-DOTS = ".."
+ALL_TEXT, _EMPTY, _MISSING, OTHER_TEXT = "*", "\\_", "(missing)", "(other)"
+INTERVAL_DOTS = ".."
 
 
 class Labelled(Protocol):
@@ -83,15 +83,15 @@ def format_cell_levels(column: Labelled) -> list[str]:
     named = map(_escape_label, column.labels[shift:other])
     return [
         *column.labels[:shift],
-        *("\\" + text if column.has_other and text == OTHER else text for text in named),
+        *("\\" + text if column.has_other and text == OTHER_TEXT else text for text in named),
         *column.labels[other:],
     ]
 
 
 def _escape_label(value: str) -> str:
     if value == "":
-        return EMPTY
-    if value == MISSING:
+        return _EMPTY
+    if value == _MISSING:
         return "\\" + value
     around = f".{value}."  # dots on both sides: a dot at either end is escaped
     return "".join(
@@ -102,15 +102,15 @@ def _escape_label(value: str) -> str:
     )
 
 
-Ends = tuple[Mapping[str, int], Mapping[str, int]]
+_Ends = tuple[Mapping[str, int], Mapping[str, int]]
 
 
-def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> Ends:
+def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> _Ends:
     """The level that begins, and the one that ends, at each text that may be an interval's end."""
     if column.kind not in ("numeric", "date"):
         level_of = {text: level for level, text in enumerate(texts)}
         return level_of, level_of
-    sides = [text.split(DOTS) for text in texts]
+    sides = [text.split(INTERVAL_DOTS) for text in texts]
     return (
         {side[0]: level for level, side in enumerate(sides)},
         {side[-1]: level for level, side in enumerate(sides)},
@@ -118,12 +118,12 @@ def _find_interval_ends(column: Labelled, texts: Sequence[str]) -> Ends:
 
 
 def _read_levels(
-    column: Labelled, level_of: Mapping[str, int], ends: Ends, text: str | None
+    column: Labelled, level_of: Mapping[str, int], ends: _Ends, text: str | None
 ) -> list[int]:
     """The levels that a cell allows, none if it cannot be read."""
     if text is None:
         return []
-    if text == ALL:
+    if text == ALL_TEXT:
         return list(range(len(column.labels)))
     if text in level_of:
         return [level_of[text]]
@@ -131,7 +131,7 @@ def _read_levels(
         begins, stops = ends
         for at in range(len(text) - 1):
             low, high = begins.get(text[:at]), stops.get(text[at + 2 :])
-            if text[at : at + 2] == DOTS and low is not None and high is not None:
+            if text[at : at + 2] == INTERVAL_DOTS and low is not None and high is not None:
                 return list(range(low, high + 1))
         return []
     parts = [level_of.get(part) for part in _cut_at_bars(text)]

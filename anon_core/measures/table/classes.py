@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST = 2**62  # keys stay below it
-WIDE = 2**31  # a greater range of numbers is ranked first
+_LARGEST = 2**62  # keys stay below it
+_WIDE = 2**31  # a greater range of numbers is ranked first
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Classes:
     @classmethod
     def of(cls, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
         """Merge records, int32 (attributes, n), and released rows."""
-        record_class, first_record = distinct_columns(codes)
-        row_class, first_row = distinct_columns(released.cell)
+        record_class, first_record = index_distinct_columns(codes)
+        row_class, first_row = index_distinct_columns(released.cell)
         level, cell = codes[:, first_record], released.cell[:, first_row]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
         index = level.astype(np.int64) + released.level_offsets[:, None]
@@ -103,7 +103,7 @@ class Classes:
         return np.bincount(self.row_class, minlength=self.cell.shape[1])
 
 
-def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of an integer matrix (rows, n).
 
     Returns
@@ -116,11 +116,11 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     key, keys = np.zeros(columns.shape[1], dtype=np.int64), 1
     for row in columns[::-1] if columns.shape[1] else ():
         least, most = int(row.min()), int(row.max())
-        if most - least >= WIDE:
+        if most - least >= _WIDE:
             row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901
             least, most = 0, int(row.max())
         width = most - least + 1
-        if keys > LARGEST // width:
+        if keys > _LARGEST // width:
             key = np.unique(key, return_inverse=True)[1]
             keys = int(key.max()) + 1
         # The new key keeps the order of the old one, and within it that of the row.

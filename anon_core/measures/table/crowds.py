@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
 from anon_core.measures.table.crowds_kernels import (
+    count_crowd_rows,
     count_records,
-    count_rows,
     find_components,
     finish_order,
 )
@@ -149,10 +149,12 @@ def crowds(
     Arcs are never stored: a bitmap over rows for each level finds the rows that v fits by one
     intersection. Memory O(levels * rows / 8), time O(records * attributes * rows / 64).
     """
+    # Equal records fit the same rows, and identical rows take the same records: classes are
+    # counted.
     merged = Classes.of(codes, released) if classes is None else classes
     parts = components_of(released, merged, seat) if components is None else components
     compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
-    count_rows(
+    count_crowd_rows(
         merged.level_index,
         merged.bitmap,
         merged.rows_in,
@@ -203,6 +205,8 @@ def components_of(
     if seat is None:
         return Components(record, row)
     row[:] = -1
+    # Seats are a perfect matching. Arcs back along seats turn each alternating cycle into a
+    # directed one, and exchanging seats along it gives another perfect matching.
     taken = classes.row_class[seat]
     seats_start, seats = _list_items(classes.record_class, taken, level.shape[1])
     seated_start, seated = _list_items(taken, classes.record_class, cell.shape[1])

@@ -34,7 +34,7 @@ def rows_of(record, level, bitmap, words):
 
 
 @parallel_kernel(lambda level: level.shape[1])
-def count_rows(
+def count_crowd_rows(
     begin, end, level, bitmap, rows_in, component, record_component, compatible, matchable
 ):
     # level (attributes, records) indexes bitmap (levels, words); rows_in, component by row class
@@ -130,6 +130,8 @@ def finish_order(level, bitmap, seated_start, seated, order):
                     continue
                 row_at[record] = -1
             found = False
+            # Bits only leave `fresh`: a word that holds no row for this record never holds one
+            # later.
             while word_at[record] < words:
                 w = word_at[record]
                 word = fresh[w]
@@ -180,6 +182,9 @@ def find_components(
     found = np.empty(words, dtype=np.uint64)
     count = 0
     for index in range(len(order) - 1, -1, -1):
+        # Of those without a number the root finished last. A vertex of another component that
+        # reaches it along arcs would have finished later, so reversed arcs lead to its own
+        # component only.
         root = order[index]
         if record_component[root] >= 0:
             continue
@@ -192,6 +197,8 @@ def find_components(
             record = stack[depth]
             for seat in range(seats_start[record], seats_start[record + 1]):
                 row = seats[seat]
+                # A row has one arc to each record seated in it, so it is entered once for all of
+                # them.
                 if component[row] >= 0:
                     continue
                 component[row] = count

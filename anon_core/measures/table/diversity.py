@@ -10,7 +10,7 @@ from anon_core.measures.table.classes import Classes, pack_bitmap
 from anon_core.measures.table.diversity_kernels import weigh_crowds
 
 MOST_L = 10  # up to which recursive diversity is measured
-BLOCK = 4096  # classes that are measured at once: a bit for each pair of them
+_BLOCK = 4096  # classes that are measured at once: a bit for each pair of them
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def diversity_in_classes(
     """
     start, value, number, below = _count_class_values(classes, values)
     parts = []
-    for first in range(0, len(start) - 1, BLOCK):
-        block = np.eye(min(BLOCK, len(start) - 1 - first), dtype=np.bool_)
+    for first in range(0, len(start) - 1, _BLOCK):
+        block = np.eye(min(_BLOCK, len(start) - 1 - first), dtype=np.bool_)
         held = start[first : first + len(block) + 1], value, number, below
         parts.append(
             _measure_crowds(np.arange(len(block))[None], pack_bitmap([block]), held, ordered)
@@ -105,10 +105,10 @@ def diversity_in_classes(
     return whole.at(classes.row_class)
 
 
-Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+_Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> Held:
+def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> _Held:
     """What the classes of rows hold: `start`, `value`, `number`, `below` of `weigh_crowds`."""
     pairs, number = np.unique(np.stack([classes.row_class, values]), axis=1, return_counts=True)
     start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
@@ -117,7 +117,7 @@ def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> Held:
 
 
 def _measure_crowds(
-    level: NDArray[np.int64], rows: NDArray[np.uint64], held: Held, ordered: bool
+    level: NDArray[np.int64], rows: NDArray[np.uint64], held: _Held, ordered: bool
 ) -> Diversity:
     """Measure what crowds hold; `level` and `rows`: `level_index`, `pack_bitmap` of `Classes`."""
     records = level.shape[1]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.specs.columns import Kind
+from anon_core.specs.columns import ColumnKind
 
-COUNTED = ("numeric", "date")
-PERCENTILES = np.arange(1, 100) / 100
-RARELY = 0.001
+_COUNTED = ("numeric", "date")
+_PERCENTILES = np.arange(1, 100) / 100
+_RARELY = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Profile:
         step, the records below it and those up to it.
     """
 
-    kind: Kind
+    kind: ColumnKind
     records: int
     missing: int
     steps: Sequence[Any] = field(repr=False)
@@ -63,7 +63,7 @@ class Drift:
     shift: float
 
 
-def summarize_column(kind: Kind, values: NDArray[Any]) -> Profile:
+def summarize_column(kind: ColumnKind, values: NDArray[Any]) -> Profile:
     """Summarize a column.
 
     Parameters
@@ -72,10 +72,10 @@ def summarize_column(kind: Kind, values: NDArray[Any]) -> Profile:
     values : float64 or object (n,)
         nan or None where a value is missing.
     """
-    if kind in COUNTED:
+    if kind in _COUNTED:
         present = np.sort(values[~np.isnan(values)])
         percentiles = (
-            np.quantile(present, PERCENTILES, method="inverted_cdf") if len(present) else present
+            np.quantile(present, _PERCENTILES, method="inverted_cdf") if len(present) else present
         )
         steps = np.unique(percentiles).tolist()
         held, counts = len(present), _count_around_steps(steps, present)
@@ -102,7 +102,7 @@ def measure_drift(before: Profile, values: NDArray[Any]) -> Drift:
     percent between two percentiles.
     """
     now = summarize_column(before.kind, values)
-    if before.kind in COUNTED:
+    if before.kind in _COUNTED:
         counts = _count_around_steps(before.steps, np.sort(values[~np.isnan(values)]))
         below = [
             [table.missing + count for count in (0, *of)]
@@ -135,12 +135,12 @@ def by_chance(n: int, m: int) -> float:
     The bound of the two-sample Kolmogorov-Smirnov test for large tables. It is conservative for
     categories and ties.
     """
-    return math.sqrt(-math.log(RARELY / 2) / 2 * (1 / n + 1 / m))
+    return math.sqrt(-math.log(_RARELY / 2) / 2 * (1 / n + 1 / m))
 
 
 def add_earlier_categories(table: Profile, earlier: Profile) -> Profile:
     """Add the categories of a still earlier table, so that they are not new when they return."""
-    if table.kind in COUNTED or table.kind != earlier.kind:
+    if table.kind in _COUNTED or table.kind != earlier.kind:
         return table
     names = [name for name in earlier.steps if name not in set(table.steps)]
     return replace(table, steps=(*table.steps, *names), counts=(*table.counts, *(0 for _ in names)))

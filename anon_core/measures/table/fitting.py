@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import LimitError
-from anon_core.measures.table.classes import ReleasedCells, distinct_columns, pack_bitmap
+from anon_core.measures.table.classes import ReleasedCells, index_distinct_columns, pack_bitmap
 from anon_core.measures.table.fitting_kernels import list_fitting
 
-BLOCK = 2**16  # rows whose bitmaps are held at a time: 8 KiB a level
-MOST_PAIRS = 2**31
+BITMAP_ROWS = 2**16  # rows whose bitmaps are held at a time: 8 KiB a level
+MOST_FITTING_PAIRS = 2**31
 
 
 def find_fitting_rows(
@@ -33,24 +33,24 @@ def find_fitting_rows(
     Raises
     ------
     LimitError
-        More than `MOST_PAIRS` pairs.
+        More than `MOST_FITTING_PAIRS` pairs.
 
     Notes
     -----
     Equal records are looked at once. Memory beyond the result: at most as much again, 8 KiB a
     level, and 40 bytes a record. Time O(records * attributes * rows / 64).
     """
-    kind, first = distinct_columns(codes)
+    kind, first = index_distinct_columns(codes)
     level = codes[:, first].astype(np.int64) + released.level_offsets[:, None]
     count = np.zeros(len(first), dtype=np.int64)
     nowhere = np.empty(0, dtype=np.int32)
     for offset, allows in _list_blocks(released):
         list_fitting(level, allows, offset, count, nowhere)
     start = _compute_starts(count[kind])
-    if start[-1] > MOST_PAIRS:
+    if start[-1] > MOST_FITTING_PAIRS:
         raise LimitError(
-            f"records and rows fit in {start[-1]} pairs; at most {MOST_PAIRS} can be listed: "
-            "release smaller parts"
+            f"records and rows fit in {start[-1]} pairs; at most {MOST_FITTING_PAIRS} can be "
+            "listed: release smaller parts"
         )
     own = _compute_starts(count)
     cursor, listed = own[:-1].copy(), np.empty(int(own[-1]), dtype=np.int32)
@@ -64,8 +64,8 @@ def find_fitting_rows(
 
 def _list_blocks(released: ReleasedCells) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """First row of each block, and who allows which level, uint64 (all levels, words)."""
-    for offset in range(0, released.rows, BLOCK):
-        cell = released.cell[:, offset : offset + BLOCK]
+    for offset in range(0, released.rows, BITMAP_ROWS):
+        cell = released.cell[:, offset : offset + BITMAP_ROWS]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
         yield offset, pack_bitmap(allows)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Bounds = tuple[float, float]
+ShownInterval = tuple[float, float]
 
 
 class Spans(NamedTuple):
@@ -52,8 +52,8 @@ def find_share_bounds(
 
 
 def shift_of_categories(
-    earlier: Mapping[Hashable, Bounds], later: Mapping[Hashable, Bounds]
-) -> Bounds:
+    earlier: Mapping[Hashable, ShownInterval], later: Mapping[Hashable, ShownInterval]
+) -> ShownInterval:
     """Bounds of the greatest change of the share of one category.
 
     A category that a table lacks has the share 0.
@@ -66,7 +66,7 @@ def shift_of_categories(
     return least, greatest
 
 
-def shift_of_numbers(earlier: Spans, later: Spans) -> Bounds:
+def shift_of_numbers(earlier: Spans, later: Spans) -> ShownInterval:
     """Bounds of the greatest change of the share of rows up to a number (Kolmogorov-Smirnov).
 
     Notes

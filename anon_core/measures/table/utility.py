@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.codebook.levels import ColumnLevels
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def utility(ordinal: NDArray[np.bool_], released: ReleasedCells) -> Utility:
     )
 
 
-def widths_lost(columns: Sequence[Levels], released: ReleasedCells) -> NDArray[np.float64]:
+def widths_lost(columns: Sequence[ColumnLevels], released: ReleasedCells) -> NDArray[np.float64]:
     """Sum over rows of what cells lose by width, by column, float64 (attributes,).
 
     A cell of numbers, dates or ordered categories loses its width as part of the column's range,
@@ -90,7 +90,7 @@ def widths_lost(columns: Sequence[Levels], released: ReleasedCells) -> NDArray[n
     return np.array(sums, dtype=np.float64)
 
 
-def _compute_cell_loss(column: Levels, allowed: NDArray[np.int64]) -> float:
+def _compute_cell_loss(column: ColumnLevels, allowed: NDArray[np.int64]) -> float:
     """What one cell loses."""
     if len(allowed) == 0:
         return 1.0
@@ -106,7 +106,7 @@ def _compute_cell_loss(column: Levels, allowed: NDArray[np.int64]) -> float:
     return (points[last] - points[first]) / (high - low) if high > low else 0.0
 
 
-def _list_level_points(column: Levels) -> list[float]:
+def _list_level_points(column: ColumnLevels) -> list[float]:
     """The number that stands for each level but the missing one."""
     if column.kind not in ("numeric", "date"):
         return [float(level) for level in range(len(column.labels) - column.has_missing)]
@@ -119,7 +119,7 @@ def _list_level_points(column: Levels) -> list[float]:
     return points
 
 
-def of_one_value(levels: Sequence[Levels], released: ReleasedCells) -> NDArray[np.float64]:
+def of_one_value(levels: Sequence[ColumnLevels], released: ReleasedCells) -> NDArray[np.float64]:
     """Share of cells that show one value, by column, float64 (attributes,).
 
     A cell that shows one level does so, unless the level is a group, or numbers or categories that

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.discrepancy import Discrepancy, estimate_discrepancy
 from anon_core.measures.graph.hops import PathLengths, path_lengths
-from anon_core.measures.graph.linkage import Linkage
+from anon_core.measures.graph.linkage import DegreeLinkage
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.measures.graph.sifting import Sifted, sift_edges
@@ -56,7 +56,7 @@ class Measured:
     plan : GraphPlan
     exempt : int
         Vertices that may stay below their level.
-    before, after : Edges
+    before, after : UncertainEdges
         Source and release, vertices numbered as in the source.
     degrees : (Degrees, Degrees)
         Of source and release.
@@ -75,8 +75,8 @@ class Measured:
     k: NDArray[np.int32] = field(repr=False)
     plan: GraphPlan = field(repr=False)
     exempt: int
-    before: Edges = field(repr=False)
-    after: Edges = field(repr=False)
+    before: UncertainEdges = field(repr=False)
+    after: UncertainEdges = field(repr=False)
     degrees: tuple[Degrees, Degrees] = field(repr=False)
     tried: dict[Knowledge, Posteriors] = field(repr=False)
     dropping: tuple[Sifted, ...] = field(repr=False)
@@ -85,7 +85,7 @@ class Measured:
     lengths: PathLengths = field(repr=False)
 
     @classmethod
-    def of(cls, source: SourceGraph, released: Edges, plan: GraphPlan) -> "Measured":
+    def of(cls, source: SourceGraph, released: UncertainEdges, plan: GraphPlan) -> "Measured":
         """Measure a release."""
         knows, graphs = plan.knows, (source.edges, released)
         degrees = Degrees.of(source.edges), Degrees.of(released)
@@ -122,7 +122,7 @@ class Measured:
         return int(np.count_nonzero(self.hiding.below))
 
     @property
-    def graphs(self) -> tuple[Edges, Edges]:
+    def graphs(self) -> tuple[UncertainEdges, UncertainEdges]:
         """Source and release."""
         return self.before, self.after
 
@@ -180,7 +180,7 @@ class Measured:
 
     def _protection(self) -> dict[str, Any]:
         hiding = self.hiding
-        likely = Linkage.of(self.tried[self.plan.knows]).surer(self.k)
+        likely = DegreeLinkage.of(self.tried[self.plan.knows]).surer(self.k)
         return {
             "hides_among": {
                 "least": _round_down(hiding.least),
@@ -196,7 +196,7 @@ class Measured:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
             KNOWN[knows]: {
-                "success": _round_up(Linkage.of(each).found / n),
+                "success": _round_up(DegreeLinkage.of(each).hits / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
@@ -204,7 +204,7 @@ class Measured:
         }
         if self.dropping:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
-            best = max(Linkage.of(each.found).found for each in self.dropping)
+            best = max(DegreeLinkage.of(each.found).hits for each in self.dropping)
             name = SIFTING.format(KNOWN[self.plan.knows])
             found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
         return found
@@ -236,7 +236,7 @@ class Measured:
     def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
         return {
-            "levels": np.sort(self.hiding.reached / self.k),
+            "levels": np.sort(self.hiding.levels / self.k),
             "before": degree_counts(self.degrees[0]),
             "after": degree_counts(self.degrees[1]),
         }
@@ -251,7 +251,7 @@ def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _count_isolated(edges: Edges) -> int:
+def _count_isolated(edges: UncertainEdges) -> int:
     """Vertices without an edge that can exist."""
     there = edges.p > 0
     return edges.vertices - len(np.union1d(edges.u[there], edges.v[there]))

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
@@ -93,7 +93,7 @@ def judge_codebook(folder: Path, vertices: int) -> Finding:
 
 def judge_map(
     edges: ReadEdges, source: SourceGraph, claim: pl.DataFrame
-) -> tuple[Edges | None, list[Finding]]:
+) -> tuple[UncertainEdges | None, list[Finding]]:
     """The released edges by the numbers of the source's vertices, None if they make no graph.
 
     The map must give each vertex a key of its own, every released key must be one of them, and
@@ -134,11 +134,11 @@ def judge_map(
     return _number_edges(edges, keys, n), findings
 
 
-def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> Edges:
+def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> UncertainEdges:
     """The released edges in the order of the source's vertices, u < v."""
     numbers = pl.Enum(keys)
     u, v = (end.cast(numbers).to_physical().to_numpy() for end in (edges.u, edges.v))
     low, high = np.minimum(u, v).astype(np.int32), np.maximum(u, v).astype(np.int32)
     order = np.lexsort((high, low))
     p = (edges.millionths * LEAST).astype(np.int32)
-    return Edges(low[order], high[order], p[order], n)
+    return UncertainEdges(low[order], high[order], p[order], n)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.specs.graphs import ONE
 from kinds.demands import demands_again
 from kinds.graph.plan import GraphPlan, Rule
@@ -20,7 +20,7 @@ class SourceGraph:
 
     names: pl.Series = field(repr=False)
     k: NDArray[np.int32] = field(repr=False)
-    edges: Edges
+    edges: UncertainEdges
     exempt: int
 
     @classmethod
@@ -41,7 +41,7 @@ class SourceGraph:
         return len(self.k)
 
 
-def _join_listed_edges(read: Read, rule: Rule, n: int) -> Edges:
+def _join_listed_edges(read: Read, rule: Rule, n: int) -> UncertainEdges:
     """Each pair of vertices once, its directions joined by the rule."""
     listed = pl.DataFrame({"u": read.u, "v": read.v, "p": read.p})
     ends = (pl.min_horizontal("u", "v").alias("low"), pl.max_horizontal("u", "v").alias("high"))
@@ -57,4 +57,4 @@ def _join_listed_edges(read: Read, rule: Rule, n: int) -> Edges:
     }[rule]
     pairs = listed.group_by(*ends).agg(joined.alias("p")).sort("low", "high")
     u, v, p = (pairs[name].to_numpy().astype(np.int32) for name in ("low", "high", "p"))
-    return Edges(u, v, p, n)
+    return UncertainEdges(u, v, p, n)

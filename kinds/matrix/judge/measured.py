@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.matrix.classes import RowClasses
-from anon_core.measures.matrix.linkage import Linkage
+from anon_core.measures.matrix.linkage import ItemLinkage
 from anon_core.measures.matrix.smoothness import Smoothness
 
 DIGITS = 1000  # published shares are multiples of 0.1 %
@@ -37,7 +37,7 @@ class Measured:
     items : int
         Items of the source.
     released_items : int
-    linkage : dict of Linkage
+    linkage : dict of ItemLinkage
         By number of known items.
     direct : dict of dict of int
         By column and kind of direct identifier: rows with an item that looks like it.
@@ -49,7 +49,7 @@ class Measured:
     smooth: Smoothness
     items: int
     released_items: int
-    linkage: dict[int, Linkage]
+    linkage: dict[int, ItemLinkage]
     direct: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -87,8 +87,8 @@ class Measured:
         return {
             "jaccard": _round_down(smooth.jaccard),
             "suppressed": _round_share_up(smooth.suppression_count, entries),
-            "created": _round_share_up(smooth.created, entries),
-            "false": _round_share_up(smooth.created, self.classes.entries),
+            "created": _round_share_up(smooth.false_entries, entries),
+            "false": _round_share_up(smooth.false_entries, self.classes.entries),
             "entries": entries,
             "entries_released": self.classes.entries,
             "items": self.items,
@@ -115,7 +115,7 @@ class Measured:
             "direct_identifiers": self.direct,
         }
 
-    def _attack(self, tried: Linkage) -> dict[str, Any]:
+    def _attack(self, tried: ItemLinkage) -> dict[str, Any]:
         chance, k = tried.chance, self.k[tried.record]
         above = int(np.count_nonzero(chance * k > 1 + ROUNDING))
         number = len(chance)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.levels import source_levels
+from anon_core.measures.table.codebook.levels import source_levels
 from kinds.demands import demands_again
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest, attack_as_insider, partial_linkage
+from anon_core.measures.table.attackers.attacks import Tightest, attack_as_insider, partial_linkage
+from anon_core.measures.table.attackers.demand_guesses import guess_demands
+from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
-from anon_core.measures.table.demand_guesses import guess_demands
-from anon_core.measures.table.law import Law
 
 ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
 ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it

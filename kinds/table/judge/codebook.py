@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from anon_core.measures.table.codebook import is_exact_codebook
-from anon_core.measures.table.shared import Shared, count_shared_levels
+from anon_core.measures.table.codebook.codebook import is_exact_codebook
+from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
 from kinds.columns import Column
 from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
@@ -55,7 +55,7 @@ def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
                 )
                 for spec in judged
             ),
-            Shared(),
+            SharedCounts(),
         )
     except (InputError, KeyError, TypeError):
         return [Finding(SHARED, passed=False, detail="the codebook cannot be read")]

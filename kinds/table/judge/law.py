@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest
+from anon_core.measures.table.attackers.attacks import Tightest
+from anon_core.measures.table.attackers.law import Law, judge_law
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import Law, judge_law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
@@ -72,4 +72,4 @@ def build_law_finding(stated: Law | None, records: int) -> Finding:
             f"; {stated.unfit} chances where the record does not fit, {stated.uneven} records "
             f"whose chances do not sum to 1, {stated.unseated} in a row without a chance"
         )
-    return Finding(EVEN, stated.kept, detail)
+    return Finding(EVEN, stated.holds, detail)

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
-from anon_core.measures.table.law import Law
-from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
 from kinds.columns import Column
 from kinds.table.layout import CARRIED
@@ -27,7 +27,7 @@ class Measured:
 
     Attributes
     ----------
-    levels : tuple of Levels
+    levels : tuple of ColumnLevels
     crowds : Crowds
     utility : Utility
     sizes : int64 (attributes, rows)
@@ -66,7 +66,7 @@ class Measured:
         By sensitive column, in equivalence classes; empty where nothing promises these.
     """
 
-    levels: tuple[Levels, ...]
+    levels: tuple[ColumnLevels, ...]
     crowds: Crowds
     utility: Utility
     sizes: NDArray[np.int64]

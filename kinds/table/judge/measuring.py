@@ -7,8 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.attackers.attacks import tightest_rows
+from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.codebook.shared import rare_levels
 from anon_core.measures.table.crowds import (
     Crowds,
     components_of,
@@ -17,8 +19,6 @@ from anon_core.measures.table.crowds import (
     identical_rows,
 )
 from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
-from anon_core.measures.table.law import Law
-from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
 from kinds.section import toml_key

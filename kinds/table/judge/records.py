@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.codebook.levels import ColumnLevels, source_levels, without_missing
 from anon_core.measures.table.demands import compute_demands
-from anon_core.measures.table.levels import Levels, source_levels, without_missing
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
@@ -22,7 +22,7 @@ class Records:
     Attributes
     ----------
     specs : tuple of ColumnSpec
-    levels : tuple of Levels
+    levels : tuple of ColumnLevels
         Of each quasi-identifier, in the plan's order.
     codes : int32 (attributes, n)
         Level of each record in each quasi-identifier.
@@ -39,7 +39,7 @@ class Records:
     """
 
     specs: tuple[ColumnSpec, ...]
-    levels: tuple[Levels, ...]
+    levels: tuple[ColumnLevels, ...]
     codes: NDArray[np.int32]
     k: NDArray[np.int32]
     frame: pl.DataFrame

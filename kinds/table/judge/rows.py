@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import Levels
-from anon_core.measures.table.native import level_bounds
+from anon_core.measures.table.codebook.levels import ColumnLevels
+from anon_core.measures.table.codebook.native import read_level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
@@ -102,7 +102,7 @@ def _read_released_rows(
         Reader(
             levels.name,
             levels,
-            level_bounds(levels, whole=is_whole(records.frame[levels.name].dtype)),
+            read_level_bounds(levels, whole=is_whole(records.frame[levels.name].dtype)),
             strict=True,
         )
         for levels in records.levels
@@ -231,7 +231,9 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     return findings
 
 
-def _read_cells(levels: Levels, cells: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def _read_cells(
+    levels: ColumnLevels, cells: pl.Series
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read each distinct cell of a column once."""
     place, distinct = number_distinct_cells(cells.alias("").cast(pl.String))
     cell, allowed = read_cells(levels, distinct.to_list())

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.series import Cell, cell_crowds, count_histories
+from anon_core.measures.series import SeriesCell, cell_crowds, count_histories
 from anon_core.measures.table.fitting import find_fitting_rows
 from kinds.columns import Column, type_source_column
 from kinds.table.as_text import Reader, batches_as_text
@@ -259,7 +259,7 @@ def of_crowds(
         part = of_batch.filter(here)
         start, row = _restrict_fits(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
+        cells.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
         crowd = cell_crowds(start, row, person=person)
         margins.append(crowd - part[K].to_numpy())
         if died is None:

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.series.fits import Fits
-from anon_core.series.histories import Counted, count_rows, find_pasts
+from anon_core.series.histories import ValueCounts, count_matchable_rows, find_pasts
 from anon_core.tables.pasts import Pasts
 from kinds.table.version_files import BORN, CHAIN, CONSTANT, DIED
 from kinds.table.versions.earlier import Earlier
@@ -26,7 +26,7 @@ class Linking:
 
     earlier: Earlier
     numbers: pl.DataFrame
-    closed: tuple[Counted, ...]
+    closed: tuple[ValueCounts, ...]
 
     @classmethod
     def of(cls, earlier: Earlier, known: pl.DataFrame) -> "Linking":
@@ -41,10 +41,10 @@ class Linking:
         ]
         return cls(earlier, numbers, tuple(closed))
 
-    def count(self, born: int, inside: pl.Expr) -> Counted:
+    def count(self, born: int, inside: pl.Expr) -> ValueCounts:
         """Count the rows of some records of a batch by what they carry."""
         chain, value, fits = self._cell(born, inside)
-        return count_rows(chain, value, fits)
+        return count_matchable_rows(chain, value, fits)
 
     def ways(self, born: int) -> NDArray[np.int64]:
         """Histories with each row that fits a record of a batch and still stands, int64 (pairs,).
@@ -54,7 +54,7 @@ class Linking:
         chain, value, fits = self._cell(born, pl.col(DIED).is_null())
         return find_pasts(self.closed, chain, value).ways_with(fits.record, value[fits.row])
 
-    def pasts(self, gone: Sequence[Counted], joined: pl.DataFrame) -> Pasts:
+    def pasts(self, gone: Sequence[ValueCounts], joined: pl.DataFrame) -> Pasts:
         """What withdrawn rows leave open of records; `gone` are withdrawn in the coming version."""
         chain = joined[CHAIN].to_numpy()
         return find_pasts([*self.closed, *gone], chain, self._values(joined))

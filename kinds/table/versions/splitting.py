@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.series.histories import Counted
+from anon_core.series.histories import ValueCounts
 from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
@@ -269,7 +269,7 @@ def _build_parts(
     )
 
 
-def _count_gone(earlier: Earlier, out: pl.DataFrame, linking: Linking) -> list[Counted]:
+def _count_gone(earlier: Earlier, out: pl.DataFrame, linking: Linking) -> list[ValueCounts]:
     """The cells of rows that are withdrawn now."""
     keys = out[KEY].implode()
     of_out = earlier.rows.filter(pl.col(KEY).is_in(keys))

@@ -48,7 +48,7 @@ def blanks(table):
 
 def kept(masked):
     """All that an anonymizer chose, to the last bit."""
-    return masked.hidden.tobytes(), masked.steps, masked.kept
+    return masked.hidden.tobytes(), masked.steps, masked.result_step
 
 
 def made(maker, table, **options):
@@ -78,9 +78,9 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     maker = Adaptive(
         **PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99
     )
-    masked, ends = made(maker, table, order=order)
+    masked, ends = made(maker, table, tie_order=order)
     assert utilities_of(masked) == pytest.approx(utilities[: len(masked.steps)])
-    assert masked.kept == best + 1
+    assert masked.result_step == best + 1
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
     assert pairs_of(ends) == pairs
     stars = np.empty_like(covers[best][1])
@@ -178,7 +178,7 @@ rng = np.random.default_rng(3)
 table = encoding.from_bits(rng.integers(0, 2, (3000, 70)), rng.integers(1, 30, 3000))
 for threads in (1, 2, 4):
     masked = local.run(Adaptive(weights="bits", max_iterations=3), table, threads=threads)
-    print(hashlib.sha256(masked.hidden.tobytes()).hexdigest(), masked.steps, masked.kept)
+    print(hashlib.sha256(masked.hidden.tobytes()).hexdigest(), masked.steps, masked.result_step)
 """
 
 
@@ -291,14 +291,14 @@ def test_lemma_stars_between_distance_and_its_k_th_part(data):
 def goes_on_anywhere(maker, table, order=None):
     """All states of a run, after each of them gave the same result."""
     seen = Seen()
-    whole = maker.anonymize(table, order=order, observer=seen)
+    whole = maker.anonymize(table, tie_order=order, observer=seen)
     steps = whole.steps
     assert seen.expected == [maker.max_iterations]
     assert [state.steps for state in seen.states] == [steps[: n + 1] for n in range(len(steps))]
     assert max(seen.records) == table.records
     for number, state in enumerate(seen.states, start=1):
         later = Seen()
-        again = maker.anonymize(table, order=order, observer=later, resume=state)
+        again = maker.anonymize(table, tie_order=order, observer=later, resume=state)
         assert kept(again) == kept(whole)
         numbers = [each.steps[-1].number for each in later.states]
         assert numbers == list(range(number + 1, len(steps) + 1))

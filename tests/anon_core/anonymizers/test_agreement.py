@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.adaptive import agreement
+from anon_core.anonymizers.adaptive.agreement_kernels import keep_agreeing
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners, price_features
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree
@@ -68,7 +69,7 @@ def reclaimed(drawn, room, cell):
         seen.append((settled, spare))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreement, "ROOM", room)
+        patch.setattr(agreement, "LISTED_PER_NEED", room)
         patch.setattr(agreement, "show_offered", shown)
         left = agreement.reclaim_features(
             table, *drawn_graph, weights, cells, b, hidden, agreement.Together()
@@ -235,3 +236,19 @@ def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, mos
         ]
 
     assert offered(most) == [row[:most] for row in offered(book.features + 1)]
+
+
+@pytest.mark.parametrize("words", range(1, 6))
+def test_partners_that_agree_stay(words):
+    draw, rows = np.random.default_rng(7), 40
+    bits = draw.integers(0, 4, (rows, words), dtype=np.uint64)
+    hidden = draw.integers(0, 4, (rows, words), dtype=np.uint64) | np.uint64(2)
+    partner = draw.integers(0, rows, rows + 2).astype(np.int32)
+    partner[7::9] = 0  # a row agrees with itself
+    differs = bits[0] ^ bits[partner[2:]]
+    agrees = ~(differs & ~(hidden[0] & hidden[partner[2:]])).any(axis=1)
+    expected, differing = partner[2:][agrees], np.empty((words, rows + 1), dtype=np.uint64)
+    kept = keep_agreeing(bits, hidden, 0, partner, 1, 2, rows, differing)
+    assert 0 < kept == agrees.sum() < rows
+    assert (partner[1 : 1 + kept] == expected).all()
+    assert (differing[:, :kept] == differs[agrees].T).all()

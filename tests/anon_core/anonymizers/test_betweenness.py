@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from anon_core.anonymizers.uncertain_graph import betweenness as module
-from anon_core.anonymizers.uncertain_graph.betweenness import compute_betweenness
+from anon_core.anonymizers.uncertain_graph.worlds import betweenness as module
+from anon_core.anonymizers.uncertain_graph.worlds.betweenness import compute_betweenness
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of

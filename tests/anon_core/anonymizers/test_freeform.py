@@ -15,13 +15,13 @@ from anon_core.anonymizers.freeform import segments
 from anon_core.anonymizers.freeform.freeform import HOLDER
 from anon_core.anonymizers.freeform.freeform_kernels import greedy_round, lightest_first
 from anon_core.anonymizers.freeform.segments import least_costs
-from anon_core.anonymizers.loss_kernels import NEVER
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import State
 from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
-from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 from tests.drawn import lost as by_definition
 from tests.drawn import with_ages
 from tests.observers import Seen
@@ -96,7 +96,7 @@ def test_hungarian_finds_assignments_of_least_cost(values, seed):
 def test_golden_figure_5():
     """Doka et al.: the heaviest perfect matching weighs 16."""
     weight = np.array([[1, 6, 0], [0, 8, 6], [4, 0, 1]])
-    costs = np.where(weight == 0, NEVER, 8 - weight)
+    costs = np.where(weight == 0, PROHIBITIVE_LOSS, 8 - weight)
     space = Freeform()._space(made([1, 2, 3], 1)[0], 2)
     row_of = np.full(3, -1, dtype=np.int64)
     least_costs(costs, 1, row_of, space)
@@ -116,7 +116,7 @@ def test_a_record_without_a_row_makes_others_move(method):
     if method == "greedy":
         greedy_round(1, row_of, space)
     else:
-        costs = np.where(np.eye(6, dtype=bool), NEVER, 0)
+        costs = np.where(np.eye(6, dtype=bool), PROHIBITIVE_LOSS, 0)
         pairs = np.argsort(costs, axis=None, kind="stable")
         lightest_first(pairs, costs, 1, row_of, space)
     assert sorted(row_of) == list(range(6))
@@ -222,11 +222,21 @@ def test_ranges_count_by_width_and_missing_values_as_a_whole_cell():
     ]
     book = encoding.fit(specs, columns, 1, None)
     loss = loss_table(book, "range")
-    assert loss.position[:4].tolist() == [-WHOLE, 0, round(WHOLE / 10), WHOLE]
-    assert loss.step[1] == WHOLE // 3  # definition 8: (count - 1) / |a|
+    assert loss.position[:4].tolist() == [
+        -WHOLE_CELL_LOSS,
+        0,
+        round(WHOLE_CELL_LOSS / 10),
+        WHOLE_CELL_LOSS,
+    ]
+    assert loss.step[1] == WHOLE_CELL_LOSS // 3  # definition 8: (count - 1) / |a|
     ranks = loss_table(book, "rank")
-    assert ranks.position[:4].tolist() == [0, round(WHOLE / 3), round(2 * WHOLE / 3), WHOLE]
-    assert ranks.step[1] == WHOLE // 2
+    assert ranks.position[:4].tolist() == [
+        0,
+        round(WHOLE_CELL_LOSS / 3),
+        round(2 * WHOLE_CELL_LOSS / 3),
+        WHOLE_CELL_LOSS,
+    ]
+    assert ranks.step[1] == WHOLE_CELL_LOSS // 2
 
 
 @pytest.mark.parametrize(

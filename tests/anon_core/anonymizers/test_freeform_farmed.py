@@ -31,7 +31,7 @@ class LastFirst:
 
 def content(made):
     arrays = {name: array.tobytes() for name, array in made.arrays().items()}
-    return arrays, made.steps, made.kept
+    return arrays, made.steps, made.result_step
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +46,18 @@ def table():
 @pytest.mark.parametrize("segment", [0, 30])
 @pytest.mark.parametrize("tasks", [2, 128])
 def test_tasks_make_the_bytes_of_one_process(table, method, segment, tasks, monkeypatch):
-    monkeypatch.setattr(farmed, "MOST_CHUNKS", tasks)
+    monkeypatch.setattr(farmed, "ROUND_TASKS", tasks)
     maker = Freeform(method=method, segment=segment)
     order = np.random.default_rng(1).permutation(RECORDS)
     farm, seen = LastFirst(), Seen()
-    made = farmed.anonymize(maker, table, farm, order=order, observer=seen)
-    assert content(made) == content(local.run(maker, table, order=order))
+    made = farmed.anonymize(maker, table, farm, tie_order=order, observer=seen)
+    assert content(made) == content(local.run(maker, table, tie_order=order))
     assert len(farm.sent) == 4 * min(tasks, RECORDS // segment if segment else 1)
     assert max(seen.records) == RECORDS
     state = seen.states[2]
-    assert content(farmed.anonymize(maker, table, farm, order=order, resume=state)) == content(made)
+    assert content(farmed.anonymize(maker, table, farm, tie_order=order, resume=state)) == content(
+        made
+    )
 
 
 def test_neither_texts_nor_names_travel_and_what_travels_shows_nothing():
@@ -70,5 +72,9 @@ def test_neither_texts_nor_names_travel_and_what_travels_shows_nothing():
         assert b"Pvillage" not in sent
         assert b"Pcolumn" not in sent
         ground, chunk = pickle.loads(sent)
-        assert repr(chunk).startswith("<anon_core.anonymizers.freeform.farmed.Chunk object at")
-        assert repr(ground).startswith("<anon_core.anonymizers.freeform.farmed.Ground object at")
+        assert repr(chunk).startswith(
+            "<anon_core.anonymizers.freeform.farmed.SegmentChunk object at"
+        )
+        assert repr(ground).startswith(
+            "<anon_core.anonymizers.freeform.farmed.RoundGround object at"
+        )

@@ -31,7 +31,7 @@ def half_of(table, *, more=False):
 
 @pytest.fixture
 def small_tables_are_large(monkeypatch):
-    monkeypatch.setattr(schedule, "LARGE", 8)
+    monkeypatch.setattr(schedule, "WARM_START_RECORDS", 8)
 
 
 LARGER = tables().filter(
@@ -133,12 +133,12 @@ def test_a_run_goes_on_from_any_iteration(table, iterations, random):
 def test_small_tables_and_other_schedules_have_no_half(monkeypatch):
     table = big_table(300, 6, 5)
     assert kept(Adaptive().anonymize(table)) == kept(Adaptive(schedule="falling").anonymize(table))
-    monkeypatch.setattr(schedule, "LARGE", 8)
+    monkeypatch.setattr(schedule, "WARM_START_RECORDS", 8)
     assert "foreseen" not in Adaptive(schedule="fixed").anonymize(table).steps[0].figures
 
 
 def test_iterations_end_near_what_the_half_reached(monkeypatch):
-    monkeypatch.setattr(schedule, "LARGE", 8)
+    monkeypatch.setattr(schedule, "WARM_START_RECORDS", 8)
     masked = Adaptive(weights="bits").anonymize(big_table(2000, 9, 12))
     losses = [1 - utility for utility in utilities_of(masked, "weighted_utility")]
     foreseen = set(utilities_of(masked, "foreseen"))
@@ -152,17 +152,17 @@ def test_iterations_end_near_what_the_half_reached(monkeypatch):
 
 @pytest.mark.slow
 def test_engines_agree_on_a_table_large_enough_for_halves():
-    table = big_table(schedule.LARGE + 17, 4, 6)
+    table = big_table(schedule.WARM_START_RECORDS + 17, 4, 6)
     order = np.random.default_rng(3).permutation(table.records)
     maker = Adaptive(max_iterations=2)
-    one = local.run(maker, table, order=order, threads=1)
+    one = local.run(maker, table, tie_order=order, threads=1)
     assert "foreseen" in one.steps[0].figures
-    assert kept(local.run(maker, table, order=order)) == kept(one)
-    assert kept(dask.run(maker, table, order=order, workers=2, threads=2)) == kept(one)
+    assert kept(local.run(maker, table, tie_order=order)) == kept(one)
+    assert kept(dask.run(maker, table, tie_order=order, workers=2, threads=2)) == kept(one)
 
 
 def test_a_better_start_than_none():
-    table = big_table(schedule.LARGE, 9, 40)
+    table = big_table(schedule.WARM_START_RECORDS, 9, 40)
     ahead, plain = (
         utilities_of(Adaptive(max_iterations=1, schedule=each).anonymize(table), "weighted_utility")
         for each in ("multilevel", "falling")
@@ -185,7 +185,7 @@ WEIGHTY = {
 
 @pytest.mark.parametrize("most", WEIGHTY)
 def test_stated_memory_is_an_upper_bound(monkeypatch, most):
-    monkeypatch.setattr(schedule, "LARGE", 1000)
+    monkeypatch.setattr(schedule, "WARM_START_RECORDS", 1000)
     table, maker = WEIGHTY[most](), Adaptive(max_iterations=2)
     maker.anonymize(table)  # compiles
     masked, peak = traced(lambda: maker.anonymize(table))

@@ -35,7 +35,7 @@ def grouped(maker, table, **options):
 @given(tables(), WEIGHTS, st.randoms(use_true_random=False))
 def test_groups_and_hidden_features_are_those_of_the_definition(table, weights, random):
     order = np.array(random.sample(range(table.records), table.records))
-    masked, group = grouped(KMember(weights=weights), table, order=order)
+    masked, group = grouped(KMember(weights=weights), table, tie_order=order)
     x, bits = features(table), feature_weights(table.codebook, weights)[0]
     expected = naive.k_member(x[order], bits, int(table.k.max()))
     hidden = np.empty_like(x)
@@ -143,11 +143,11 @@ def test_a_group_grows_by_the_least_loss():
 
 def test_it_goes_on_from_its_step():
     table, order = big_table(300, 5, 7), np.random.default_rng(1).permutation(300)
-    whole, group = grouped(KMember(), table, order=order)
+    whole, group = grouped(KMember(), table, tie_order=order)
     state = State({"group": group}, whole.steps)
-    again = KMember().anonymize(table, order=order, resume=state)
+    again = KMember().anonymize(table, tie_order=order, resume=state)
     assert again.hidden.tobytes() == whole.hidden.tobytes()
-    assert (again.steps, again.kept) == (whole.steps, whole.kept)
+    assert (again.steps, again.result_step) == (whole.steps, whole.result_step)
 
 
 SPOILT = {

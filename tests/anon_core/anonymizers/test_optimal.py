@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Optimal
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.optimal import optimal, ordered
 from anon_core.anonymizers.optimal.carry import Split, solve_parts
 from anon_core.anonymizers.optimal.columns import group_losses
@@ -15,7 +15,7 @@ from anon_core.anonymizers.optimal.partition import PROOF, least_loss
 from anon_core.errors import InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 
 FARS = (  # Table 2a: AGE, SEX, INJ_SEV, DRINKING
     (64, 2, 4, 0), (29, 1, 0, 0), (42, 2, 0, 0), (41, 2, 4, 1), (53, 1, 2, 1), (59, 1, 4, 0),
@@ -51,7 +51,7 @@ def made(table, **settings):
     place = ordered.by_variance(table, "range")
     loss = loss_table(table.codebook, "range")
     groups = Optimal(**settings)._groups(table.at(place), loss)
-    total = group_losses(table.at(place), loss, groups).sum() / WHOLE
+    total = group_losses(table.at(place), loss, groups).sum() / WHOLE_CELL_LOSS
     return {frozenset(place[group].tolist()) for group in groups}, total
 
 
@@ -169,10 +169,14 @@ def test_golden_the_parts_of_split_and_carry():
     best, _ = least_loss(first, loss, ordered.build_initial_groups(first), PROOF)
     named = {frozenset(IN_ORDER[v] for v in group) for group in best}
     assert named == classes("1,11,12 13,14,19 7,10,16")
-    assert group_losses(first, loss, best).sum() / WHOLE == pytest.approx(5.298387, abs=1e-6)
+    assert group_losses(first, loss, best).sum() / WHOLE_CELL_LOSS == pytest.approx(
+        5.298387, abs=1e-6
+    )
     second = fars(rows=IN_ORDER[3:])
     best, _ = least_loss(second, loss, ordered.build_initial_groups(second), PROOF)
-    assert group_losses(second, loss, best).sum() / WHOLE == pytest.approx(17.814516, abs=1e-6)
+    assert group_losses(second, loss, best).sum() / WHOLE_CELL_LOSS == pytest.approx(
+        17.814516, abs=1e-6
+    )
     assert len(second.k) <= 3 * (2 * 3 - 1 + 3)  # Lemma 2
 
 
@@ -231,7 +235,7 @@ def test_greedy_search_is_its_definition(seed, name):
         table = table.at(ordered.by_variance(table, "range"))
     loss = loss_table(table.codebook, name)
     group = np.full(n, -1)
-    cells = Cells.of(table, loss)
+    cells = LevelCells.of(table, loss)
     grow_greedy_groups(table.k.astype(np.int64), cells, Runs.of(cells), group)
     left, number = list(range(n)), 0
     while left:

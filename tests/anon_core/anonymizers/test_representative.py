@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.anonymizers.uncertain_graph import representative as module
-from anon_core.anonymizers.uncertain_graph.representative import choose_representative
+from anon_core.anonymizers.uncertain_graph.worlds import representative as module
+from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of
@@ -42,7 +42,7 @@ def test_as_many_edges_are_kept_as_are_expected(graph, seed):
 @given(uncertain_graphs(most_edges=9), st.integers(0, 99))
 def test_degrees_are_never_further_away_than_at_the_start(graph, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "STEPS", 0)
+        patch.setattr(module, "STEPS_PER_EDGE", 0)
         start = choose_representative(graph, seed)
     assert apart(graph, choose_representative(graph, seed)) <= apart(graph, start)
 
@@ -64,7 +64,7 @@ def test_degrees_are_nearly_as_near_as_any_choice_of_as_many_edges():
 def test_rewiring_brings_degrees_much_nearer(monkeypatch):
     graph = drawn(60, 300, 5)
     after = apart(graph, choose_representative(graph, 1))
-    monkeypatch.setattr(module, "STEPS", 0)
+    monkeypatch.setattr(module, "STEPS_PER_EDGE", 0)
     assert after < apart(graph, choose_representative(graph, 1)) / 2
 
 

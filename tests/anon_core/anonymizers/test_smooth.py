@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.anonymizers.smooth.facility_kernels import close_small
 from anon_core.anonymizers.smooth.state import open_groups
 from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen_group
@@ -58,7 +58,7 @@ def shuffled(n):
 @given(sparse_matrices(), MAKER, st.randoms(use_true_random=False))
 def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, maker, random):
     order = np.array(random.sample(range(matrix.records), matrix.records))
-    made = maker.anonymize(matrix, order=order)
+    made = maker.anonymize(matrix, tie_order=order)
     size = np.bincount(made.group, minlength=len(made.indptr) - 1)
     assert (size > 0).all()
     assert (size[made.group] >= matrix.k).all()
@@ -138,10 +138,10 @@ def test_it_comes_near_the_best_partition():
 @given(sparse_matrices(), MAKER)
 def test_it_goes_on_from_every_checkpoint(matrix, maker):
     seen, order = Seen(), shuffled(matrix.records)
-    whole = maker.anonymize(matrix, order=order, observer=seen)
+    whole = maker.anonymize(matrix, tie_order=order, observer=seen)
     assert len(seen.states) == len(whole.steps) <= seen.expected[0]
     for state in seen.states:
-        again = maker.anonymize(matrix, order=order, resume=state)
+        again = maker.anonymize(matrix, tie_order=order, resume=state)
         assert again.steps == whole.steps
         assert (again.group == whole.group).all()
 
@@ -183,7 +183,8 @@ from anon_core.engines import local
 from anon_core.anonymizers import Smooth
 from tests.anon_core.anonymizers.test_smooth import MAKERS, content, crowded, shuffled
 for maker in [*MAKERS, Smooth(block=150, annealing=2)]:
-    made = [local.run(maker, crowded(700, 50), order=shuffled(700), threads=t) for t in (1, 2, 4)]
+    order = shuffled(700)
+    made = [local.run(maker, crowded(700, 50), tie_order=order, threads=t) for t in (1, 2, 4)]
     print(len({content(one) for one in made}))
 """
 
@@ -230,7 +231,7 @@ def test_a_group_that_holds_most_items_has_room_for_every_record():
     ]
     indptr = np.cumsum([0, *map(len, held)]).astype(np.int64)
     indices = np.concatenate([np.array(items, dtype=np.int32) for items in held])
-    rows = Rows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
+    rows = ItemRows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
     groups = open_groups(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
     first = np.int32(0)  # as kernels call them: numba compiles each type apart
     for v in range(2, len(held)):
@@ -293,7 +294,7 @@ def test_small_facilities_close_together():
     place = np.array([0, 0, 0, 10, 16, 16])
     indptr = np.concatenate([[0], np.cumsum(place)]).astype(np.int64)
     indices = np.concatenate([np.arange(each) for each in place]).astype(np.int32)
-    rows = Rows(indptr, indices, np.full(6, 4, dtype=np.int32))
+    rows = ItemRows(indptr, indices, np.full(6, 4, dtype=np.int32))
     group = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
     for share, left in ((0.75, 0), (1.0, 0)):
         closed = group.copy()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth import farmed, neighbours
 from anon_core.anonymizers.smooth.blocks import cut_into_blocks
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.counts_kernels import ItemRows
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.errors import InputError, LimitError
@@ -45,7 +45,7 @@ def matrix():
 )
 def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, block, others, random):
     order = np.array(random.sample(range(matrix.records), matrix.records))
-    made = Smooth(block=block, **others).anonymize(matrix, order=order)
+    made = Smooth(block=block, **others).anonymize(matrix, tie_order=order)
     size = np.bincount(made.group, minlength=len(made.indptr) - 1)
     assert (size > 0).all()
     assert (size[made.group] >= matrix.k).all()
@@ -83,12 +83,12 @@ def test_further_passes_bring_together_what_the_first_cut_apart():
 def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
     maker, farm, seen = Smooth(block=block, annealing=1), LastFirst(), Seen()
     order = shuffled(matrix.records)
-    made = farmed.anonymize(maker, matrix, farm, order=order, observer=seen)
-    assert content(made) == content(local.run(maker, matrix, order=order))
+    made = farmed.anonymize(maker, matrix, farm, tie_order=order, observer=seen)
+    assert content(made) == content(local.run(maker, matrix, tie_order=order))
     assert max(seen.records) == matrix.records
     assert len(seen.states) == seen.expected[0] == (1 if block == 5000 else 3)
     for state in seen.states:
-        again = farmed.anonymize(maker, matrix, farm, order=order, resume=state)
+        again = farmed.anonymize(maker, matrix, farm, tie_order=order, resume=state)
         assert content(again) == content(made)
 
 
@@ -96,8 +96,8 @@ def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
 def test_stretches_of_a_search_find_what_one_process_finds(matrix, most, monkeypatch):
     """Records that hash alike, or all."""
     monkeypatch.setattr(neighbours, "MOST_COMPARED", most)
-    rows, farm = Rows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
-    each = partial(farmed.on_farm, farm=farm)
+    rows, farm = ItemRows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
+    each = partial(farmed.run_on_farm, farm=farm)
     whole = neighbours.list_neighbours(rows, matrix.items)
     assert (whole >= 0).sum(axis=1).min() > 5
     for length in (1, 90, 699, 900):
@@ -116,7 +116,10 @@ def test_what_travels_shows_nothing(matrix):
         kinds.add(
             tuple(repr(each).removeprefix(room).partition(" object at")[0] for each in travelling)
         )
-    assert kinds == {("neighbours.Search", "neighbours.Stretch"), ("blocks.Ground", "blocks.Block")}
+    assert kinds == {
+        ("neighbours._Search", "neighbours.Stretch"),
+        ("blocks._Ground", "blocks._Block"),
+    }
 
 
 def test_stated_memory_is_an_upper_bound():

@@ -11,30 +11,30 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Obfuscate
 from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
-from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropies, degrees_of
+from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges, column_entropies, degrees_of
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import add_columns
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
     GRAIN,
     draw_truncated_normal,
     grain_of,
-    of_source,
     perturb_probabilities,
+    round_source_chances,
 )
-from anon_core.anonymizers.uncertain_graph.planning import (
+from anon_core.anonymizers.uncertain_graph.planning.planning import (
     Means,
     build_hiding_targets,
     choose_exempt_vertices,
     compute_shortfalls,
     plan_degree_moves,
 )
-from anon_core.anonymizers.uncertain_graph.rewiring import rewire_edges
+from anon_core.anonymizers.uncertain_graph.planning.rewiring import rewire_edges
 from anon_core.anonymizers.uncertain_graph.search import Turn, find_best_step, most_turns, next_turn
 from anon_core.anonymizers.uncertain_graph.selection import compute_uniqueness
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.measures.graph.degrees import Degrees as AuditedDegrees
-from anon_core.measures.graph.degrees import Edges as AuditedEdges
+from anon_core.measures.graph.degrees import UncertainEdges as AuditedEdges
 from anon_core.measures.graph.obfuscation import compute_entropies, measure_obfuscation
 from anon_core.specs.graphs import ONE, Knowledge
 from anon_core.steps import Step
@@ -64,7 +64,7 @@ def figure(k=3, **stated):
 
 
 def edges_of(each):
-    return Edges(each.records, each.u, each.v, each.p)
+    return GraphEdges(each.records, each.u, each.v, each.p)
 
 
 def drawn(n, m, k, seed=1, power=2.0, **stated):
@@ -96,7 +96,7 @@ def test_a_drawn_graph_hides_its_vertices(selection):
     source = drawn(300, 900, 8, exempt=15)
     made = Obfuscate(selection=selection).anonymize(source)
     hiding = Hiding.of(source)
-    bits = hiding.entropies(Edges(300, made.u, made.v, made.p))
+    bits = hiding.entropies(GraphEdges(300, made.u, made.v, made.p))
     assert np.count_nonzero(hiding.below(bits)) <= 15
     assert np.count_nonzero(hiding.below(hiding.entropies(edges_of(source)))) > 15
 
@@ -126,14 +126,14 @@ def test_degrees_are_those_of_all_worlds(source):
 @example(graph(4, {(0, 1): 1e-9, (0, 2): 0, (0, 3): 1e-9, (1, 2): 1, (1, 3): 0.5}, 1), "ceiling")
 def test_entropies_are_those_of_the_adversary(source, knowledge):
     source = replace(source, knowledge=knowledge)
-    released = of_source(source.p)[::-1]
+    released = round_source_chances(source.p)[::-1]
     n = source.records
     pairs = list(zip(source.u.tolist(), source.v.tolist(), strict=True))
     before, after = (
         naive.degree_chances(pairs, naive.fractions(p, ONE), n) for p in (source.p, released)
     )
     expected = [naive.entropy(naive.posterior(each, after, knowledge)) for each in before]
-    bits = Hiding.of(source).entropies(Edges(n, source.u, source.v, released))
+    bits = Hiding.of(source).entropies(GraphEdges(n, source.u, source.v, released))
     assert bits == pytest.approx(expected, abs=1e-9)
 
 
@@ -256,7 +256,7 @@ def test_perturbations_follow_the_truncated_normal_distribution():
     expected = scipy.stats.truncnorm(0, 1 / 0.4, scale=0.4)
     assert scipy.stats.kstest(drawn_, expected.cdf).pvalue > 1e-3
     assert (draw_truncated_normal(np.zeros(5), np.random.default_rng(1)) == 0).all()
-    half = Edges(2000, *(np.full(2000, x, dtype=np.int32) for x in (0, 1, ONE // 2)))
+    half = GraphEdges(2000, *(np.full(2000, x, dtype=np.int32) for x in (0, 1, ONE // 2)))
     moved = perturb_probabilities(
         half, np.full(2000, 0.1), 0.0, "undirected", GRAIN, np.random.default_rng(2)
     )
@@ -307,7 +307,7 @@ def test_changed_and_added_edges_have_no_more_decimals_than_the_source(selection
 
 def test_rewiring_moves_expected_degrees_as_planned():
     source = drawn(200, 900, 2, power=1.35)
-    edges = edges_of(source)._replace(p=of_source(source.p))
+    edges = edges_of(source)._replace(p=round_source_chances(source.p))
     shift = np.zeros(200)
     shift[[3, 8, 20, 21, 22]] = 2.5
     shift[[0, 1, 2]] = -4
@@ -351,7 +351,7 @@ def test_exempt_vertices_lack_most_and_share_a_fate():
 def test_a_plan_changes_less_than_samples():
     source = drawn(400, 2400, 5, power=1.35)
     error = [
-        made.steps[made.kept - 1].figures["degree error"]
+        made.steps[made.result_step - 1].figures["degree error"]
         for made in (Obfuscate(selection=each).anonymize(source) for each in ("planned", "degree"))
     ]
     assert 0 < error[0] < error[1] / 4
@@ -377,7 +377,7 @@ def test_a_graph_that_hides_its_vertices_stays_as_it_is():
     ring = graph(20, {(min(v, w), max(v, w)): 0.5 for v in range(20) for w in [(v + 1) % 20]}, 20)
     for selection in ("planned", "uniqueness"):
         made = Obfuscate(selection=selection).anonymize(ring)
-        assert (len(made.steps), made.kept) == (1, 1)
+        assert (len(made.steps), made.result_step) == (1, 1)
         assert made.p.tolist() == ring.p.tolist()
 
 
@@ -385,7 +385,7 @@ def test_another_order_makes_another_graph():
     source = drawn(300, 1500, 4, power=1.35)
     order = np.random.default_rng(1).permutation(300)
     one, same, other = (
-        Obfuscate().anonymize(source, order=each) for each in (order, order, order[::-1])
+        Obfuscate().anonymize(source, tie_order=each) for each in (order, order, order[::-1])
     )
     assert one.p.tobytes() == same.p.tobytes()
     assert one.p.tobytes() != other.p.tobytes()

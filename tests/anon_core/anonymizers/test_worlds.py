@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.anonymizers.uncertain_graph import worlds
-from anon_core.anonymizers.uncertain_graph.worlds_kernels import draw_world
+from anon_core.anonymizers.uncertain_graph.worlds import relevance
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import draw_world
 from anon_core.errors import InputError, LimitError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
@@ -31,7 +31,7 @@ def pairs_of(graph):
 
 def worlds_of(graph, number, seed):
     """The edges that exist in each world drawn."""
-    edges, exists = worlds.edges_of(graph), np.empty(graph.edges, dtype=bool)
+    edges, exists = relevance.list_edge_chances(graph), np.empty(graph.edges, dtype=bool)
     for world in range(number):
         draw_world(exists, edges, seed, world)
         yield list(itertools.compress(pairs_of(graph), exists))
@@ -47,7 +47,7 @@ def bridged(p=0.6):
 def test_relevance_is_that_of_exact_enumeration(graph, estimate):
     p = (graph.p / ONE).tolist()
     exact = np.array(naive.relevances(pairs_of(graph), p, graph.records))
-    found = worlds.estimate_relevance(graph, MANY, 7, estimate)
+    found = relevance.estimate_relevance(graph, MANY, 7, estimate)
     toggled = estimate == "toggled"
     seen = toggled | (graph.p > ONE // 5) & (graph.p < ONE - ONE // 5)  # groups of 4000 and more
     assert found.shape == (graph.edges,)
@@ -65,8 +65,8 @@ def test_each_world_counts_what_each_edge_connects(graph, seed):
         for at, edge in enumerate(pairs):
             with_edge, without = {*world, edge}, set(world) - {edge}
             total[at] += len(connections(with_edge, graph)) - len(connections(without, graph))
-    assert worlds.estimate_relevance(graph, 5, seed).tolist() == (total / 5).tolist()
-    assert worlds.count_connected_pairs(graph, 5, seed).tolist() == connected
+    assert relevance.estimate_relevance(graph, 5, seed).tolist() == (total / 5).tolist()
+    assert relevance.count_connected_pairs(graph, 5, seed).tolist() == connected
 
 
 def connections(edges, graph):
@@ -77,25 +77,25 @@ def connections(edges, graph):
 @pytest.mark.parametrize("estimate", ["toggled", "groups"])
 def test_the_bridge_matters_most(estimate):
     graph, bridge = bridged()
-    found = worlds.estimate_relevance(graph, 5000, 1, estimate)
+    found = relevance.estimate_relevance(graph, 5000, 1, estimate)
     assert found.argmax() == bridge
     assert found[bridge] > 2 * np.delete(found, bridge).max()
-    central = worlds.compute_centrality(graph, found)
+    central = relevance.compute_centrality(graph, found)
     assert set(np.argsort(central)[-2:].tolist()) == {2, 3}
     assert central.sum() == pytest.approx(2 * 0.6 * found.sum())
 
 
 def test_certain_and_impossible_edges_have_a_relevance_too():
     graph = graph_of([(0, 1), (1, 2), (2, 3)], [1, 1, 0], 4)
-    assert worlds.estimate_relevance(graph, 3, 5).tolist() == [2, 2, 3]
-    assert worlds.estimate_relevance(graph, 3, 5, "groups").tolist() == [0, 0, 0]
+    assert relevance.estimate_relevance(graph, 3, 5).tolist() == [2, 2, 3]
+    assert relevance.estimate_relevance(graph, 3, 5, "groups").tolist() == [0, 0, 0]
 
 
 def test_toggled_edges_have_far_less_noise_than_groups():
     graph, _ = bridged()
     variance = {
         each: np.var(
-            [worlds.estimate_relevance(graph, 200, seed, each) for seed in range(40)], axis=0
+            [relevance.estimate_relevance(graph, 200, seed, each) for seed in range(40)], axis=0
         ).sum()
         for each in ("toggled", "groups")
     }
@@ -111,17 +111,17 @@ def test_threads_change_no_byte(estimate):
     try:
         for threads in range(1, before + 1):
             numba.set_num_threads(threads)
-            found.append(worlds.estimate_relevance(graph, 101, 9, estimate).tobytes())
+            found.append(relevance.estimate_relevance(graph, 101, 9, estimate).tobytes())
     finally:
         numba.set_num_threads(before)
     assert len(set(found)) == 1
-    assert worlds.estimate_relevance(graph, 101, 10, estimate).tobytes() not in found
+    assert relevance.estimate_relevance(graph, 101, 10, estimate).tobytes() not in found
 
 
 @given(st.integers(0, ONE))
 def test_chances_are_exact(p):
     graph = graph_of([(0, 1)], [p / ONE], 2)
-    assert int(worlds.edges_of(graph).chance[0]) == int(graph.p[0]) * 2**63 // ONE
+    assert int(relevance.list_edge_chances(graph).chance[0]) == int(graph.p[0]) * 2**63 // ONE
 
 
 def test_an_edge_exists_as_often_as_its_probability_says():
@@ -137,8 +137,8 @@ def test_an_edge_exists_as_often_as_its_probability_says():
 def test_what_cannot_be_estimated_is_refused():
     graph, _ = bridged()
     with pytest.raises(InputError, match="at least one world"):
-        worlds.estimate_relevance(graph, 0, 1)
+        relevance.estimate_relevance(graph, 0, 1)
     with pytest.raises(InputError, match="'toggled', 'groups'"):
-        worlds.estimate_relevance(graph, 1, 1, "exact")
+        relevance.estimate_relevance(graph, 1, 1, "exact")
     with pytest.raises(LimitError, match="worlds of 6 vertices"):
-        worlds.estimate_relevance(graph, 2**60, 1)
+        relevance.estimate_relevance(graph, 2**60, 1)

@@ -26,7 +26,7 @@ from anon_core.anonymizers.adaptive.memory import farm_memory
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.errors import ClusterError, LimitError
-from anon_core.search.nearest import Search
+from anon_core.search.nearest import NearestSearch
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import Observer
 from anon_core.tables import encoding
@@ -110,7 +110,7 @@ def mortal(tmp_path):
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch):
     """A task for each 64 records."""
-    monkeypatch.setattr(farmed, "GROUP", 1)
+    monkeypatch.setattr(farmed, "BLOCKS_IN_GROUP", 1)
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ class Then(Observer):
     def __init__(self, nth, act):
         self.left, self.act = nth, act
 
-    def advanced(self, records):
+    def report_records(self, records):
         self.left -= 1
         if self.left == 0:
             self.act()
@@ -165,8 +165,8 @@ SETTINGS = [
 def test_settings(cluster, chosen):
     table, maker = big_table(700, 20, 5), Adaptive(**{"max_iterations": 4, **chosen})
     order = np.random.default_rng(1).permutation(700)
-    assert kept(cluster.run(table, maker, order=order)) == kept(
-        local.run(maker, table, order=order)
+    assert kept(cluster.run(table, maker, tie_order=order)) == kept(
+        local.run(maker, table, tie_order=order)
     )
 
 
@@ -196,10 +196,10 @@ def test_a_run_goes_on_and_is_seen(cluster, table, expected):
 
 @pytest.mark.parametrize("records", [1, 64, 65, 1023, 65_536, 8_000_000])
 def test_tasks_are_groups_of_blocks_and_together_all_of_them(monkeypatch, records):
-    monkeypatch.setattr(farmed, "GROUP", 16)
+    monkeypatch.setattr(farmed, "BLOCKS_IN_GROUP", 16)
     chunks = farmed.cut_task_blocks(records)
     assert list(itertools.chain(*chunks)) == list(range(-(-records // 64)))
-    assert len(chunks) <= farmed.MOST_CHUNKS
+    assert len(chunks) <= farmed.SEARCH_TASKS
     assert all(len(blocks) % 16 == 0 for blocks in chunks[:-1])
 
 
@@ -209,7 +209,7 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
     rng = np.random.default_rng(random.randrange(10**6))
     table = encoding.from_bits(rng.integers(0, 2, (n, 6)), rng.integers(1, n + 1, n))
     work = Grouping(table, Adaptive())
-    search = Search.of(work.graph, work.tree, work.counts)
+    search = NearestSearch.of(work.graph, work.tree, work.counts)
     whole = search.neighbours(work.b)
     for start in range(0, n, 64 * size):
         members = work.graph.layout[start : start + 64 * size]
@@ -351,12 +351,12 @@ def test_neither_texts_nor_numbers_of_records_are_told():
     table = encoding.encode(book, columns, np.full(300, 3))
     assert b"Pvillage" in pickle.dumps(table)
     work = Grouping(table, Adaptive())
-    ground = farmed.Ground(work.graph, work.counts, work.b)
-    sent = pickle.dumps([ground, farmed.Chunk(range(1), work.b)])
+    ground = farmed.SearchGround(work.graph, work.counts, work.b)
+    sent = pickle.dumps([ground, farmed.SearchChunk(range(1), work.b)])
     assert b"Pvillage" not in sent
     assert b"Pcolumn" not in sent
-    assert repr(ground).startswith("<anon_core.anonymizers.adaptive.farmed.Ground object at")
-    assert repr(farmed.Chunk(range(1), work.b)).startswith(
-        "<anon_core.anonymizers.adaptive.farmed.Chunk object at"
+    assert repr(ground).startswith("<anon_core.anonymizers.adaptive.farmed.SearchGround object at")
+    assert repr(farmed.SearchChunk(range(1), work.b)).startswith(
+        "<anon_core.anonymizers.adaptive.farmed.SearchChunk object at"
     )
     assert (pickle.loads(sent)[0].counts == work.counts).all()

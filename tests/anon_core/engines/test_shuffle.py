@@ -44,11 +44,11 @@ class Echo:
                 inbox.keep(3, pairs.word)
             held = np.zeros(inbox.count_words(3) + 1, dtype=np.int32)
             half = len(held) // 2
-            assert inbox.kept(3, 0, held[:half]) == half
-            assert inbox.kept(3, half, held[half:]) == len(held) - 1 - half
+            assert inbox.read_words(3, 0, held[:half]) == half
+            assert inbox.read_words(3, half, held[half:]) == len(held) - 1 - half
             inbox.drop(3)
             inbox.drop(3)
-            assert inbox.count_words(3) == inbox.kept(3, 0, held) == 0
+            assert inbox.count_words(3) == inbox.read_words(3, 0, held) == 0
             yield np.array([-1, len(held) - 1, *held[:-1]], dtype=np.int32)
         for channels, (key, start, word) in inbox.pairs(0, 1):
             for i, channel in enumerate(channels):
@@ -82,7 +82,7 @@ PIECES = st.lists(st.lists(BLOCKS, max_size=4), max_size=4)
 def test_every_pair_arrives_once_and_in_order(tmp_path_factory, pieces, reducers, memory):
     folder = tmp_path_factory.mktemp("shuffle")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "LEAST", 1)
+        patch.setattr(engine, "LEAST_MEMORY", 1)
         answer, traffic = ran(FarmShuffle(LocalFarm(), folder, reducers, memory), Echo(), pieces)
     sent = [(k, c, tuple(v)) for piece in pieces for c, values in piece for k, v in values]
     arrived = told(answer)

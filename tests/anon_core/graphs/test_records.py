@@ -48,9 +48,9 @@ def test_more_vertices_than_there_are_cannot_be_demanded():
 
 def test_packing_loses_nothing():
     given = graph(knowledge="mode", exempt=1)
-    again = UncertainGraph.unpack_arrays(*given.packed())
+    again = UncertainGraph.unpack_arrays(*given.pack_arrays())
     assert (again.knowledge, again.exempt) == ("mode", 1)
     made = ObfuscatedGraph(given, given.u, given.v, given.p)
-    for other in (again, again.made(made.arrays(), (), 0)):
+    for other in (again, again.restore_result(made.arrays(), (), 0)):
         for name in ("u", "v", "p"):
             assert (getattr(other, name) == getattr(given, name)).all()

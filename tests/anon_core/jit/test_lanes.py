@@ -10,7 +10,9 @@ import pytest
 from numba import njit
 
 from anon_core.jit import lanes
-from anon_core.jit.lanes import CHUNK, LANES, SHORT
+from anon_core.jit.bits import count_set_bits
+from anon_core.jit.lanes import CHUNK_WORDS, LANES
+from anon_core.search.costs_kernels import pick_levels
 
 ROWS, LEVELS, ATTRIBUTES = 40, 12, 5
 
@@ -28,7 +30,7 @@ def test_sums_over_levels(draw):
     @njit
     def call(out, base, table, levels, row):
         lanes.add_levels(out, 0, base, 0, table, 0, levels, row * ATTRIBUTES, ATTRIBUTES)
-        return lanes.pick_levels(table, 3, levels, row * ATTRIBUTES, ATTRIBUTES)
+        return pick_levels(table.reshape((1, LEVELS, LANES)), 0, 3, levels, row)
 
     table = draw.integers(0, 2**12, (LEVELS, LANES)).astype(np.uint16)
     levels = draw.integers(0, LEVELS, (ROWS, ATTRIBUTES)).astype(np.int32)
@@ -69,13 +71,13 @@ def test_transposes(draw):
 def test_maps_meet(draw):
     @njit
     def call(out, base, maps, levels, count):
-        return lanes.meet_maps(out, base, maps, CHUNK, 2 * CHUNK, levels, 1, count)
+        return lanes.meet_maps(out, base, maps, CHUNK_WORDS, 2 * CHUNK_WORDS, levels, 1, count)
 
-    maps = draw.integers(0, 2**64, (LEVELS, 2 * CHUNK), dtype=np.uint64)
-    base, out = np.full(CHUNK, ~np.uint64(0)), np.empty(CHUNK, dtype=np.uint64)
+    maps = draw.integers(0, 2**64, (LEVELS, 2 * CHUNK_WORDS), dtype=np.uint64)
+    base, out = np.full(CHUNK_WORDS, ~np.uint64(0)), np.empty(CHUNK_WORDS, dtype=np.uint64)
     levels = draw.integers(0, LEVELS, 40).astype(np.int32)
     for count in (0, 1, 4, 39):
-        expected = np.bitwise_and.reduce([base, *maps[levels[1 : 1 + count], CHUNK:]])
+        expected = np.bitwise_and.reduce([base, *maps[levels[1 : 1 + count], CHUNK_WORDS:]])
         assert bool(call(out, base, maps, levels, count)) == bool(expected.any())
         assert (out == expected).all()
 
@@ -93,30 +95,11 @@ def test_tallies_bits(draw, size):
     assert (counts[:LANES] == 1).all()
 
 
-@pytest.mark.parametrize("words", range(1, SHORT + 3))
-def test_partners_that_agree_stay(draw, words):
-    @njit
-    def call(bits, hidden, partner, differing):
-        return lanes.keep_agreeing(bits, hidden, 0, partner, 1, 2, ROWS, differing)
-
-    bits = draw.integers(0, 4, (ROWS, words), dtype=np.uint64)
-    hidden = draw.integers(0, 4, (ROWS, words), dtype=np.uint64) | np.uint64(2)
-    partner = draw.integers(0, ROWS, ROWS + 2).astype(np.int32)
-    partner[7::9] = 0  # a row agrees with itself
-    differs = bits[0] ^ bits[partner[2:]]
-    agrees = ~(differs & ~(hidden[0] & hidden[partner[2:]])).any(axis=1)
-    expected, differing = partner[2:][agrees], np.empty((words, ROWS + 1), dtype=np.uint64)
-    kept = call(bits, hidden, partner, differing)
-    assert 0 < kept == agrees.sum() < ROWS
-    assert (partner[1 : 1 + kept] == expected).all()
-    assert (differing[:, :kept] == differs[agrees].T).all()
-
-
 def test_counts_bits():
-    low, total = njit(lambda m: lanes.lowest_lane(m)), njit(lambda m: lanes.lanes_in(m))
+    low = njit(lambda m: lanes.lowest_lane(m))
     for word in (1, 2**63, 0b101000):
         assert low(np.uint64(word)) == (word & -word).bit_length() - 1
-        assert total(np.uint64(word)) == word.bit_count()
+        assert count_set_bits(np.uint64(word)) == word.bit_count()
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def test_more_rows_than_there_are_cannot_be_demanded():
 
 def test_packing_loses_nothing():
     given = matrix()
-    again = SparseMatrix.unpack_arrays(*given.packed())
+    again = SparseMatrix.unpack_arrays(*given.pack_arrays())
     assert again.items == given.items
     for name in ("indptr", "indices", "k"):
         assert (getattr(again, name) == getattr(given, name)).all()

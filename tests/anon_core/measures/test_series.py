@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.errors import InputError
-from anon_core.measures.series import MOST, Cell, cell_crowds, count_histories
+from anon_core.measures.series import MOST_HISTORIES, SeriesCell, cell_crowds, count_histories
 from tests import naive
 from tests.anon_core.series.cells import fitting
 
@@ -55,7 +55,7 @@ def cells(draw):
         fit = np.empty_like(own)
         fit[:, seat] = own
         value = draw(hnp.arrays(np.int64, n, elements=st.integers(0, 2))) if linked else None
-        found.append((fit, Cell(chain, *listed(fit), seat, value)))
+        found.append((fit, SeriesCell(chain, *listed(fit), seat, value)))
     return found
 
 
@@ -81,8 +81,8 @@ def test_histories_by_all_choices_of_rows(drawn):
 def test_great_numbers_stop():
     everything = listed(np.ones((64, 64), dtype=bool))
     for versions in (9, 10, 11, 12):
-        found = count_histories([Cell(np.arange(64), *everything)] * versions)
-        assert set(found.number.tolist()) == {min(MOST, 64**versions)}
+        found = count_histories([SeriesCell(np.arange(64), *everything)] * versions)
+        assert set(found.number.tolist()) == {min(MOST_HISTORIES, 64**versions)}
         assert set(found.rows.tolist()) == {64}
 
 
@@ -90,8 +90,8 @@ def test_many_values_add_up_to_what_can_be_stated():
     value = np.repeat([0, 1], 32)
     everything = listed(np.ones((64, 64), dtype=bool))
     for versions in (11, 12, 13):
-        found = count_histories([Cell(np.arange(64), *everything, value=value)] * versions)
-        assert set(found.number.tolist()) == {min(MOST, 2 * 32**versions)}
+        found = count_histories([SeriesCell(np.arange(64), *everything, value=value)] * versions)
+        assert set(found.number.tolist()) == {min(MOST_HISTORIES, 2 * 32**versions)}
 
 
 def test_no_cells():
@@ -101,6 +101,8 @@ def test_no_cells():
 def test_cells_that_contradict_each_other_are_refused():
     pair = listed(np.ones((2, 2), dtype=bool))
     with pytest.raises(InputError, match="either all cells"):
-        count_histories([Cell(np.arange(2), *pair), Cell(np.arange(2), *pair, value=np.arange(2))])
+        count_histories(
+            [SeriesCell(np.arange(2), *pair), SeriesCell(np.arange(2), *pair, value=np.arange(2))]
+        )
     with pytest.raises(InputError, match="at most one record"):
-        count_histories([Cell(np.zeros(2, dtype=np.int64), *pair)])
+        count_histories([SeriesCell(np.zeros(2, dtype=np.int64), *pair)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from anon_core.covers.b_edge_cover import b_edge_cover, in_order, nearest_closure
+from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure, sort_edges
 from anon_core.covers.cover_kernels import count_differences
 from anon_core.errors import InfeasibleError
 from anon_core.search import nearest as nearest_module
@@ -184,7 +184,7 @@ def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
     counts, b = rng.integers(0, 9, (16, n)).astype(np.uint16), table.k - np.int32(1)
     alone = nearest_neighbours(graph, level_tree(graph), counts, b)
     for group, between_reports in ((3, 64), (16, 7)):
-        monkeypatch.setattr(nearest_module, "GROUP", group)
+        monkeypatch.setattr(nearest_module, "BLOCKS_IN_GROUP", group)
         monkeypatch.setattr(nearest_module, "SLICE", between_reports)
         monkeypatch.setattr(nearest_module, "WORTH_GROUPING", 1)
         again = nearest_neighbours(graph, level_tree(graph), counts, b)
@@ -239,7 +239,7 @@ def test_edges_are_sorted_by_one_number_where_it_holds_them_and_by_three_elsewhe
         np.array([edge for edge in drawn if max(edge) <= top], dtype=np.int32).reshape(-1, 3).T
     )
     u, v = np.minimum(u, v), np.maximum(u, v)
-    found = in_order(Edges(u, v, weight))
+    found = sort_edges(Edges(u, v, weight))
     assert [*zip(found.weight, found.u, found.v, strict=True)] == sorted(
         zip(weight, u, v, strict=True)
     )

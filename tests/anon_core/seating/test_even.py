@@ -60,8 +60,8 @@ def test_against_the_definition(table, weights, masked):
 def keep_short(patch):
     """Let lists, and what is looked at for them, be as short as can be."""
     for module in (fits, widening):
-        patch.setattr(module, "ROOM", 1)
-    for name in ("TRIED", "LOOKED", "MOST_LISTED"):
+        patch.setattr(module, "ROWS_PER_NEED", 1)
+    for name in ("CLASSES_TRIED", "LOOKED", "MOST_LISTED"):
         patch.setattr(widening, name, 1)
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from anon_core.anonymizers import Adaptive
 from anon_core.seating import chances as chances_module
-from anon_core.seating.chances import FREE, LEVELLED, LIMITS, list_seats, seat_chances
+from anon_core.seating.chances import CHANCE_LIMITS, LEVELLED, UNLIMITED, list_seats, seat_chances
 from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.matching import draw_by_chances, halve_multiplicities, random_matching
@@ -76,7 +76,7 @@ def test_listed_pairs_are_those_of_the_definition(n, f):
 def test_cut_lists_hold_the_own_rows_and_no_row_that_does_not_fit(monkeypatch):
     masked, fit = masked_bits(300, 7, 12, 300)
     whole = len(list_seats(masked, words(1)(300)).rows)
-    monkeypatch.setattr(chances_module, "MOST_PAIRS", whole // 2)
+    monkeypatch.setattr(chances_module, "MOST_LISTED_PAIRS", whole // 2)
     seats = list_seats(masked, words(1)(300))
     assert len(seats.size) <= len(seats.rows) <= whole // 2 + len(seats.size)
     chances, by_seat = chosen(masked)
@@ -111,13 +111,16 @@ def test_limits_are_kept_where_a_flow_keeps_them(matrix):
     own = np.arange(len(owner)) - seats.indptr[owner] < seats.owns[owner]
     fewer = np.minimum(seats.size[owner], seats.row_size[seats.rows])
     more = np.maximum(seats.size[owner], seats.row_size[seats.rows])
-    for most in LIMITS[LIMITS.index(LEVELLED) :]:
+    for most in CHANCE_LIMITS[CHANCE_LIMITS.index(LEVELLED) :]:
         share = np.where(own, *most)
         shares = np.minimum(share, 2**40) * fewer * more // seats.k[owner]
         exact = np.minimum(SHARE * fewer, shares)
         if greatest_flow(seats, owner, exact) == SHARE * len(k):
             # A limit of several equal pairs is rounded down to a multiple: this is the most lost.
-            if greatest_flow(seats, owner, exact - fewer) == SHARE * len(k) or most == LIMITS[-1]:
+            if (
+                greatest_flow(seats, owner, exact - fewer) == SHARE * len(k)
+                or most == CHANCE_LIMITS[-1]
+            ):
                 assert (chances.held <= exact).all()
             return
     pytest.fail("no limits let everyone sit")
@@ -260,5 +263,5 @@ def test_classes_whose_chances_pass_32_bits():
 
 
 def test_limits_rise_until_there_are_none():
-    assert LIMITS[-1] == (FREE, FREE)
-    assert (np.diff(np.array(LIMITS, dtype=np.int64), axis=0) >= 0).all()
+    assert CHANCE_LIMITS[-1] == (UNLIMITED, UNLIMITED)
+    assert (np.diff(np.array(CHANCE_LIMITS, dtype=np.int64), axis=0) >= 0).all()

@@ -228,7 +228,7 @@ def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
 def test_rows_are_listed_alike_in_many_parts(larger, monkeypatch):
     table, none = larger.table, np.zeros_like(larger.hidden)
     whole = even_rows(table, none)
-    monkeypatch.setattr(swapping, "AT_ONCE", 7)
+    monkeypatch.setattr(swapping, "CLASSES_AT_ONCE", 7)
     parts = even_rows(table, none)
     assert (parts.hidden == whole.hidden).all()
     assert (parts.holders == whole.holders).all()

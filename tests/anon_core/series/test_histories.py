@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from anon_core.series.histories import count_rows, find_pasts
+from anon_core.series.histories import count_matchable_rows, find_pasts
 from anon_core.tables.pasts import MOST_WAYS
 from tests import naive
 from tests.anon_core.series.cells import fits_of, fitting
@@ -29,7 +29,7 @@ def cells(draw):
 def test_pasts_by_all_choices_of_rows(drawn, data):
     chain = np.array(data.draw(st.lists(st.integers(0, 7), unique=True)), dtype=np.int64)
     value = data.draw(hnp.arrays(np.int64, len(chain), elements=st.integers(0, 3)))
-    counted = [count_rows(own, carried, fits_of(fit)) for fit, own, carried in drawn]
+    counted = [count_matchable_rows(own, carried, fits_of(fit)) for fit, own, carried in drawn]
     pasts = find_pasts(counted, chain, value)
     for place, number in enumerate(chain.tolist()):
         rows = [
@@ -48,7 +48,7 @@ def test_pasts_by_all_choices_of_rows(drawn, data):
 def test_great_numbers_stop():
     whole = fits_of(np.ones((64, 64), dtype=bool))
     own = np.arange(64)
-    cell = count_rows(own, np.zeros(64, dtype=np.int64), whole)
+    cell = count_matchable_rows(own, np.zeros(64, dtype=np.int64), whole)
     for cells in (5, 6, 400):
         pasts = find_pasts([cell] * cells, own, np.zeros(64, dtype=np.int64))
         assert set(pasts.ways.tolist()) == {min(MOST_WAYS, 64**cells)}

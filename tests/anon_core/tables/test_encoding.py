@@ -18,7 +18,7 @@ from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import (
-    MISSING,
+    MISSING_CATEGORY,
     decode_levels,
     encode,
     find_complete_records,
@@ -42,8 +42,8 @@ HOSTILE = st.one_of(
             "\\",
             "\\_",
             "_",
-            MISSING,
-            "\\" + MISSING,
+            MISSING_CATEGORY,
+            "\\" + MISSING_CATEGORY,
             "(missing",
             "a..b",
             "a|b",
@@ -133,7 +133,7 @@ def attributes(draw, most=6):
         name=draw(HOSTILE),
         kind="categorical",
         encoding="ordinal" if ordinal else "one-hot",
-        labels=tuple([MISSING] * has_missing + labels),
+        labels=tuple([MISSING_CATEGORY] * has_missing + labels),
         has_missing=has_missing,
         hide_missing=has_missing and draw(st.booleans()),
         weight=draw(st.sampled_from([1.0, 0.5, 3.0])),
@@ -279,7 +279,7 @@ def test_every_value_is_of_its_level(table, data):
     for spec, attribute, code in zip(specs, book.attributes, codes, strict=True):
         values = columns[spec.name]
         shift = int(attribute.has_missing)
-        assert attribute.labels[:shift] == (MISSING,) * shift
+        assert attribute.labels[:shift] == (MISSING_CATEGORY,) * shift
         assert len(set(attribute.labels[shift:])) == len(attribute.labels) - shift
         for value, level in zip(values.tolist(), code.tolist(), strict=True):
             if value is None or value != value:
@@ -427,19 +427,19 @@ def test_a_column_of_nothing_has_one_level(kind, missing, bins):
     ]
     columns = {"a": nothing, "b": texts("x", "y")}
     table = encode(fit(specs, columns), columns, ones(2))
-    assert table.codebook.attributes[0].labels == (MISSING,)
+    assert table.codebook.attributes[0].labels == (MISSING_CATEGORY,)
     assert table.codes[0].tolist() == [0, 0]
     assert write_cells(table, np.zeros_like(table.bits))["a"].tolist() == [
-        MISSING,
-        MISSING,
+        MISSING_CATEGORY,
+        MISSING_CATEGORY,
     ]
 
 
 def test_a_value_that_reads_like_missing_is_another_level():
     spec = ColumnSpec(name="a", kind="categorical")
-    table = encode_one(spec, texts(MISSING, None))
+    table = encode_one(spec, texts(MISSING_CATEGORY, None))
     cells = write_cells(table, np.zeros_like(table.bits))["a"].tolist()
-    assert cells == ["\\" + MISSING, MISSING]
+    assert cells == ["\\" + MISSING_CATEGORY, MISSING_CATEGORY]
     _, levels = read_cells(table.codebook.attributes[0], cells)
     assert levels.tolist() == [[False, True], [True, False]]
 
@@ -622,7 +622,7 @@ def test_a_published_codebook_explains_itself():
         "kind": "numeric",
         "encoding": "one-hot",
         "features": 3,
-        "labels": [MISSING, "1.5", "3.5"],
+        "labels": [MISSING_CATEGORY, "1.5", "3.5"],
         "has_missing": True,
         "hide_missing": False,
         "inner_edges": [2.0],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from anon_core.measures.table.shared import Shared, count_shared_levels
+from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json
@@ -344,20 +344,20 @@ def test_what_too_few_people_share_is_counted():
         entry = {"labels": list(given), "has_missing": False, **more}
         return count_shared_levels(spec, entry, ages, 3)
 
-    assert counted("..25", "25..") == Shared(levels=2, few=1, bounds=1, own=0)
-    assert counted("..30", "30..") == Shared(levels=2, few=1, bounds=1, own=1)
+    assert counted("..25", "25..") == SharedCounts(levels=2, few=1, bounds=1, own=0)
+    assert counted("..30", "30..") == SharedCounts(levels=2, few=1, bounds=1, own=1)
     quantiles = ColumnSpec(name="a", kind="numeric", bins=2)
-    assert counted("..25", "25..", spec=quantiles) == Shared(levels=2, few=1, bounds=1, own=1)
+    assert counted("..25", "25..", spec=quantiles) == SharedCounts(levels=2, few=1, bounds=1, own=1)
     plain = ColumnSpec(name="a", kind="numeric")
-    assert counted("20", "25", "30", spec=plain) == Shared(levels=2, few=1)
-    assert counted("20", "22..", spec=plain) == Shared(levels=2, bounds=1)
+    assert counted("20", "25", "30", spec=plain) == SharedCounts(levels=2, few=1)
+    assert counted("20", "22..", spec=plain) == SharedCounts(levels=2, bounds=1)
     owners = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9])
     entry = {"labels": ["..20", "20.."], "has_missing": False}
     for persons, few in ((None, 0), (owners, 0), (np.minimum(owners, 8), 1)):
         assert count_shared_levels(quantiles, entry, ages, 3, persons).few == few
     assert count_shared_levels(quantiles, entry, ages, 3, np.ones(11, dtype=int)).own == 1
     pool = ColumnSpec(name="a", kind="numeric", rare="pool")
-    assert counted("20", "25", "27..", spec=pool) == Shared(levels=3, few=2, bounds=1)
+    assert counted("20", "25", "27..", spec=pool) == SharedCounts(levels=3, few=2, bounds=1)
     for broken in (["x..", "5"], [None], 5):
         refused(
             "the codebook's entry of column 'a' cannot be read",

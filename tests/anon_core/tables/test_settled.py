@@ -17,8 +17,8 @@ from anon_core.seating.matching import random_matching
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
-from anon_core.tables.settled import LARGE, Unsettled
-from tests.anon_core.measures.table.test_law import stated
+from anon_core.tables.settled import SPLIT_RECORDS, Unsettled
+from tests.anon_core.measures.table.attackers.test_law import stated
 from tests.strategies import tables
 
 METHODS = [
@@ -65,7 +65,7 @@ def test_ties_keep_their_order_and_the_first_of_a_group_stay(drawn):
     table, random = drawn
     order = order_of(table, random)
     part = Unsettled.of(table, order, large=0)
-    assert (part.places[part.order] == order[np.isin(order, part.places)]).all()
+    assert (part.places[part.tie_order] == order[np.isin(order, part.places)]).all()
     place = np.argsort(order)
     levels = np.vstack([table.codes, table.k[None]])
     for v in part.settled:
@@ -81,7 +81,7 @@ def test_both_parts_together_keep_the_promise(method, drawn):
     part = Unsettled.of(table, order_of(table, random), large=0)
     try:
         method.admit(table)
-        masked = part.joined(method.anonymize(part.data, order=part.order))
+        masked = part.restore_whole(method.anonymize(part.data, tie_order=part.tie_order))
     except (InfeasibleError, LimitError):  # the table, or these demands of it, are refused anyhow
         reject()
     judged(masked, method.promise, random)
@@ -102,7 +102,7 @@ def judged(masked, promise, random):
     assert found.below_k == found.matchable_below_k == 0
     if masked.holders is not None:
         holders = masked.holders.astype(np.int64)
-        assert stated(table.codes, table.k, released, holders, seat, person).kept
+        assert stated(table.codes, table.k, released, holders, seat, person).holds
     if "equivalence classes" in promise.findings:
         assert (identical_rows(Classes.of(table.codes, released), seat) >= table.k).all()
 
@@ -121,14 +121,18 @@ def test_one_record_of_a_person_in_each_group_of_settled_ones(drawn, people):
         method.admit(owned)
     except InfeasibleError:
         return
-    judged(part.joined(method.anonymize(part.data, order=part.order)), method.promise, random)
+    judged(
+        part.restore_whole(method.anonymize(part.data, tie_order=part.tie_order)),
+        method.promise,
+        random,
+    )
 
 
 def test_of_a_table_that_is_not_large_nothing_is_settled():
-    table = alike(LARGE - 1)
+    table = alike(SPLIT_RECORDS - 1)
     part = Unsettled.of(table, np.arange(table.records))
     assert part.data is table
-    assert len(Unsettled.of(alike(LARGE), np.arange(LARGE)).places) == 2
+    assert len(Unsettled.of(alike(SPLIT_RECORDS), np.arange(SPLIT_RECORDS)).places) == 2
 
 
 def test_nothing_is_settled_where_the_rest_could_not_hide():

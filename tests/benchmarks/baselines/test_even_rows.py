@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Freeform
-from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.measures.table.utility import utility
-from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 from benchmarks import released_cells
 from benchmarks.baselines.flow import first_costs, flow
 from benchmarks.baselines.freeform_program import freeform_program
@@ -44,7 +44,7 @@ def test_rings_are_even_and_each_column_is_an_assignment(n):
 
 def test_parts_have_k_to_2k_minus_1_records_and_stay_together_where_equal():
     table = drawn(90, 5)
-    cells = Cells.of(table, loss_table(table.codebook, "rank"))
+    cells = LevelCells.of(table, loss_table(table.codebook, "rank"))
     found = list(parts(90, 5, cells))
     assert sorted(np.concatenate(found).tolist()) == list(range(90))
     assert {5 <= len(part) <= 9 for part in found} == {True}
@@ -60,7 +60,7 @@ def test_the_program_finds_the_least_loss_of_all_regular_graphs(seed, exact):
     check_even(solved.holders, 3)
     least = min(loss_of(table, loss, holders) for holders in regular(5, 3))
     assert loss_of(table, loss, solved.holders) == pytest.approx(least, rel=1e-7)
-    assert solved.loss == pytest.approx(least / WHOLE)
+    assert solved.loss == pytest.approx(least / WHOLE_CELL_LOSS)
 
 
 def test_no_freeform_method_loses_less_than_the_program():
@@ -111,4 +111,4 @@ def test_released_rows_lose_what_their_holders_and_classes_say():
     ):
         ncp = utility(table.codebook.ordinal, released_cells(made)).ncp
         total = sum(lost(table, loss, row) for row in rows)
-        assert 30 * (ncp @ weight) == pytest.approx(total / WHOLE)
+        assert 30 * (ncp @ weight) == pytest.approx(total / WHOLE_CELL_LOSS)

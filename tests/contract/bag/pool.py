@@ -21,14 +21,14 @@ class Bag:
     def records(self):
         return len(self.codes)
 
-    def packed(self):
+    def pack_arrays(self):
         return {"k": self.k}, {"codes": self.codes}
 
     @classmethod
     def unpack_arrays(cls, document, arrays):
         return cls(arrays["codes"], document["k"])
 
-    def made(self, arrays, steps, kept):
+    def restore_result(self, arrays, steps, kept):
         return Pooled(arrays["hidden"], steps, kept)
 
 
@@ -38,7 +38,7 @@ class Pooled:
 
     hidden: np.ndarray
     steps: tuple
-    kept: int = 1
+    result_step: int = 1
 
     def arrays(self):
         return {"hidden": self.hidden}
@@ -67,7 +67,7 @@ class Pool:
     def memory(self, data):
         return 64 * data.records
 
-    def anonymize(self, data, *, order=None, observer=None, resume=None):
+    def anonymize(self, data, *, tie_order=None, observer=None, resume=None):
         counts = np.bincount(data.codes)
         rare = counts < data.k + self.generous
         while 0 < counts[rare].sum() < data.k:

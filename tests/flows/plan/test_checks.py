@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anon_core.errors import GuaranteeError
-from anon_core.measures.table.attacks import SWEEPS
+from anon_core.measures.table.attackers.attacks import SWEEPS
 from flows.audit import audit_release
 from flows.release import release
 from kinds.table.starter.writing import propose_plan

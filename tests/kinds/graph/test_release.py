@@ -133,7 +133,7 @@ def made(p):
     """Edges between three of four vertices."""
     u, v = np.array([[0, 0], [1, 2]], dtype=np.int32)
     graph = UncertainGraph(u, v, np.array(p, dtype=np.int32), np.ones(4, dtype=np.int32))
-    return graph.made({"u": u, "v": v, "p": graph.p}, (), 0)
+    return graph.restore_result({"u": u, "v": v, "p": graph.p}, (), 0)
 
 
 def test_keys_follow_from_the_secret_alone(tmp_path):
@@ -280,7 +280,7 @@ def test_a_graph_whose_edges_all_vanish_is_a_release(tmp_path, monkeypatch):
     class Empty(Alike):
         def anonymize(self, data, **_):
             none = np.zeros(0, dtype=np.int32)
-            return data.made({"u": none, "v": none, "p": none}, (), 0)
+            return data.restore_result({"u": none, "v": none, "p": none}, (), 0)
 
     monkeypatch.setitem(ANONYMIZERS, "uncertain_graph", Empty)
     rows = [(a, b, "0.0000000001") for a, b, _ in edges()]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
-from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.attackers.attacks import tightest_rows
+from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, crowds
-from anon_core.measures.table.law import judge_law
 from anon_core.tables import encoding
 from kinds.table.judge.attacks import build_attack_section
 from tests import naive

@@ -16,7 +16,7 @@ ROOMS = (
     "anon_core.seating.seats_kernels",
     "anon_core.measures.table.crowds_kernels",
     "anon_core.measures.table.diversity_kernels",
-    "anon_core.measures.table.attacks_kernels",
+    "anon_core.measures.table.attackers.attacks_kernels",
 )
 
 

@@ -60,13 +60,13 @@ def stage(monkeypatch):
 def test_the_bar_moves_within_an_iteration(stage):
     progress = stage.start()
     stage.now += 2
-    progress.advanced(500)
+    progress.report_records(500)
     assert stage.completed == 0.5
     assert stage.bar.tasks[0].fields["speed"] == "250 records/s"
     stage.now += 2
     progress.on_step(state(1))
     stage.now += 2
-    progress.advanced(250)
+    progress.report_records(250)
     assert stage.completed == 1.25
     assert stage.bar.tasks[0].fields == {"utility": "utility 0.5000", "speed": "125 records/s"}
     assert stage.told == [0, 12.5, 25, 31.25]
@@ -77,7 +77,7 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
     progress = stage.start()
     for records in range(0, 1000, 10):
         stage.now += 0.03
-        progress.advanced(records)
+        progress.report_records(records)
     for number in (1, 2):
         stage.now += 0.03
         progress.on_step(state(number))
@@ -126,7 +126,7 @@ def test_a_server_that_goes_away_does_not_stop_the_work(stage):
     progress = stage.start()
     stage.away = True
     stage.now += 2
-    progress.advanced(500)
+    progress.report_records(500)
     stage.away = False
     progress.on_step(state(1))
     progress.finish()

@@ -57,19 +57,19 @@ def table():
 def kept(table, tmp_path):
     """Checkpoints of a run, in files."""
     files = Files(tmp_path)
-    MAKER.anonymize(table, order=SHUFFLED, observer=files)
+    MAKER.anonymize(table, tie_order=SHUFFLED, observer=files)
     return files
 
 
 def test_what_is_kept_comes_back_to_the_last_bit(table, kept):
-    whole = MAKER.anonymize(table, order=SHUFFLED)
+    whole = MAKER.anonymize(table, tie_order=SHUFFLED)
     assert {is_best(state) for state in kept.states} == {True, False}
     for file, state in zip(kept.files, kept.states, strict=True):
         found, taken = file.load()
         assert content(found) == content(state)
         assert is_best(found) == is_best(state)
         assert taken == seconds(state)
-        again = MAKER.anonymize(table, order=SHUFFLED, resume=found)
+        again = MAKER.anonymize(table, tie_order=SHUFFLED, resume=found)
         assert (again.hidden == whole.hidden).all()
         assert again.steps == whole.steps
 

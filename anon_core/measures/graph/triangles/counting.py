@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.jit.kernel import spread_work
 from anon_core.measures.graph.triangles.counting_kernels import (
-    Lists,
+    HigherNeighbours,
     add_edges,
     add_vertices,
     count_parts,
     list_some,
 )
 from anon_core.measures.graph.triangles.ordering import sort_triangle_rows
-from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
+from anon_core.measures.graph.triangles.oriented import VERTEX_RANGES, Oriented
 
 TOLD = 32  # times that a watcher is told
-AT_ONCE = 2**17  # triangles of a chunk, about
+TRIANGLES_AT_ONCE = 2**17  # triangles of a chunk, about
 
 
 def count_triangles(graph: Oriented) -> int:
@@ -51,12 +51,16 @@ def per_edge(graph: Oriented, advanced: Callable[[float], None] | None = None) -
     """
     lists, shares = build_numbered_lists(graph), numba.get_num_threads()
     counts = np.zeros((shares, graph.edges), dtype=np.int32)
-    bounds = range(0, PARTS, PARTS // TOLD) if advanced else range(0, PARTS, PARTS)
+    bounds = (
+        range(0, VERTEX_RANGES, VERTEX_RANGES // TOLD)
+        if advanced
+        else range(0, VERTEX_RANGES, VERTEX_RANGES)
+    )
     for first in bounds:
         parts = lists.parts[first : first + bounds.step + 1]
         spread_work(add_edges, shares, lists._replace(parts=parts), shares, counts)
         if advanced:
-            advanced((first + bounds.step) / PARTS)
+            advanced((first + bounds.step) / VERTEX_RANGES)
     of_edge: NDArray[np.int32] = counts[0]
     return of_edge if shares == 1 else counts.sum(axis=0, dtype=np.int32)
 
@@ -112,35 +116,35 @@ def list_triangles(graph: Oriented) -> NDArray[np.int32]:
         bounds = int(graph.parts[begin]), int(graph.parts[end])
         found[begin] = list(_list_triangle_chunks(lists, name, longest, bounds))
 
-    spread_work(work, PARTS)
+    spread_work(work, VERTEX_RANGES)
     chunks = [chunk for begin in sorted(found) for chunk in found.pop(begin)]
     return sort_triangle_rows(chunks, graph.vertices)
 
 
 def _list_triangle_chunks(
-    lists: Lists, name: NDArray[np.int32], longest: int, bounds: tuple[int, int]
+    lists: HigherNeighbours, name: NDArray[np.int32], longest: int, bounds: tuple[int, int]
 ) -> Iterator[NDArray[np.int32]]:
     """Yield the triangles whose lowest vertices are from bounds[0] to bounds[1] - 1."""
     marked, hits = np.zeros(len(name), dtype=np.uint8), np.empty(longest + 1, dtype=np.int32)
     cursor = np.array([bounds[0], 0])
     while cursor[0] < bounds[1]:
-        rows = np.empty((longest + AT_ONCE, 3), dtype=np.int32)
+        rows = np.empty((longest + TRIANGLES_AT_ONCE, 3), dtype=np.int32)
         yield rows[: list_some(bounds[1], lists, name, marked, hits, cursor, rows)]
 
 
 def _count_part_triangles(graph: Oriented) -> NDArray[np.int64]:
-    """Return the number of triangles of each part, int64 (PARTS,)."""
+    """Return the number of triangles of each part, int64 (VERTEX_RANGES,)."""
     totals = np.empty(len(graph.parts) - 1, dtype=np.int64)
     count_parts(totals, _build_lists(graph))
     return totals
 
 
-def build_numbered_lists(graph: Oriented) -> Lists:
+def build_numbered_lists(graph: Oriented) -> HigherNeighbours:
     """Return the graph's arrays for kernels that read the numbers of edges."""
     if len(graph.edge) != graph.edges:
         raise InputError("the graph was oriented without the numbers of its edges; keep them")
     return _build_lists(graph)
 
 
-def _build_lists(graph: Oriented) -> Lists:
-    return Lists(graph.start, graph.higher, graph.edge, graph.parts)
+def _build_lists(graph: Oriented) -> HigherNeighbours:
+    return HigherNeighbours(graph.start, graph.higher, graph.edge, graph.parts)

@@ -11,10 +11,10 @@ import numpy as np
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.prefetch import prefetch_entry
 
-AHEAD = 16  # entries: lists lie scattered, and a later one is fetched while this one is read
+_AHEAD = 16  # entries: lists lie scattered, and a later one is fetched while this one is read
 
 
-class Lists(NamedTuple):
+class HigherNeighbours(NamedTuple):
     """The arrays of `Oriented` that kernels read."""
 
     start: np.ndarray  # int64 (n + 1,)
@@ -36,8 +36,8 @@ def find_highest_neighbour(lists, x):
 def fetch_ahead(lists, i):
     """Ask for the list of a later entry; of an entry still later, for where its list begins."""
     last = len(lists.higher) - 1
-    prefetch_entry(lists.start, np.int64(lists.higher[min(i + 2 * AHEAD, last)]))
-    prefetch_entry(lists.higher, lists.start[lists.higher[min(i + AHEAD, last)]])
+    prefetch_entry(lists.start, np.int64(lists.higher[min(i + 2 * _AHEAD, last)]))
+    prefetch_entry(lists.higher, lists.start[lists.higher[min(i + _AHEAD, last)]])
 
 
 @parallel_kernel(lambda totals: len(totals))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.measures.graph.triangles.counting import TOLD, build_numbered_lists
 from anon_core.measures.graph.triangles.expected_kernels import LIMB, sum_by_edge, sum_products
-from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
+from anon_core.measures.graph.triangles.oriented import VERTEX_RANGES, Oriented
 from anon_core.specs.graphs import ONE
 
 
@@ -65,11 +65,11 @@ def compute_triangle_variance(
     chance, absent = p / ONE, (ONE - p) / ONE  # in integers, 1 - p does not cancel
     at, before, pairs = np.zeros(graph.vertices, np.int64), *np.zeros((2, graph.edges))
     lists, alone = build_numbered_lists(graph), 0.0
-    for first in range(0, PARTS, PARTS // TOLD):
-        begin, end = graph.parts[[first, first + PARTS // TOLD]]
+    for first in range(0, VERTEX_RANGES, VERTEX_RANGES // TOLD):
+        begin, end = graph.parts[[first, first + VERTEX_RANGES // TOLD]]
         alone += sum_by_edge(begin, end, lists, chance, absent, at, before, pairs)
         if advanced:
-            advanced((first + PARTS // TOLD) / PARTS)
+            advanced((first + VERTEX_RANGES // TOLD) / VERTEX_RANGES)
     return alone + 2 * math.fsum(chance * absent * pairs)
 
 

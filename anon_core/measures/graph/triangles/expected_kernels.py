@@ -6,7 +6,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.graph.triangles.counting_kernels import fetch_ahead
 
 LIMB = 30  # bits: a probability in billionths fits
-LOW = np.int64((1 << LIMB) - 1)
+_LOW = np.int64((1 << LIMB) - 1)
 
 
 @parallel_kernel(lambda sums: len(sums))
@@ -28,10 +28,10 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
                     if k > 0:
                         two = np.int64(p[lists.edge[i]]) * p[lists.edge[j]]
                         three = np.int64(p[lists.edge[k - 1]])
-                        low = (two & LOW) * three
+                        low = (two & _LOW) * three
                         high = (two >> LIMB) * three + (low >> LIMB)
-                        sums[part, 0] += low & LOW
-                        sums[part, 1] += high & LOW
+                        sums[part, 0] += low & _LOW
+                        sums[part, 1] += high & _LOW
                         sums[part, 2] += high >> LIMB
             for i in range(first, last):
                 at[lists.higher[i]] = 0

@@ -25,9 +25,9 @@ from anon_core.measures.graph.triangles.mapping_kernels import (
     write_pivots,
 )
 from anon_core.measures.graph.triangles.reducing_kernels import (
-    PAIR,
-    ROWS,
-    Block,
+    CURSOR_PAIR,
+    CURSOR_ROWS,
+    PairBlock,
     close_cores,
     close_each,
 )
@@ -35,7 +35,7 @@ from anon_core.spread import Inbox, Pairs
 
 CORE, PIVOT = 0, 1  # channels
 SENT_AT_ONCE = 2**20  # words of pivot messages that a mapper holds, beside one vertex's
-ROW = 12  # bytes of a triangle
+_ROW = 12  # bytes of a triangle
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +86,7 @@ def pivot_pairs(piece: Piece, way: int, reducers: int) -> Iterator[Pairs]:
 
 def new_rows(memory: int, longest: int) -> NDArray[np.int32]:
     """Return room for triangles: a quarter of the memory, or for one list if that is more."""
-    return np.empty((max(longest + 1, memory // 4 // ROW), 3), dtype=np.int32)
+    return np.empty((max(longest + 1, memory // 4 // _ROW), 3), dtype=np.int32)
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,12 +117,12 @@ class Baseline:
         core, rows = np.empty(self.longest, np.int32), new_rows(inbox.memory, self.longest)
         cursor = np.array([0, 0, 0, -1, 0, 0])
         for channel, pairs in inbox.pairs(CORE, PIVOT):
-            block = Block(channel, *pairs)
-            cursor[PAIR] = 0
-            while cursor[PAIR] < len(block.key):
-                cursor[ROWS] = 0
+            block = PairBlock(channel, *pairs)
+            cursor[CURSOR_PAIR] = 0
+            while cursor[CURSOR_PAIR] < len(block.key):
+                cursor[CURSOR_ROWS] = 0
                 close_each(block, core, cursor, rows)
-                yield rows[: cursor[ROWS]]
+                yield rows[: cursor[CURSOR_ROWS]]
 
 
 class _Cores(NamedTuple):
@@ -171,7 +171,7 @@ class EdgeCentric:
                     "of reducers or the memory, or let Bermuda-EC work from disk"
                 )
             for channel, pairs in inbox.pairs(PIVOT):
-                yield from _close_triangles(Block(channel, *pairs), cores, inbox, rows)
+                yield from _close_triangles(PairBlock(channel, *pairs), cores, inbox, rows)
 
     def _parts(self, inbox: Inbox, memory: int) -> Iterator[_Cores]:
         """Yield core messages until they fill the memory, then the next ones."""
@@ -211,12 +211,12 @@ def _load_cores(pairs: Pairs, begin: int, cores: _Cores) -> int:
 
 
 def _close_triangles(
-    block: Block, cores: _Cores, inbox: Inbox, rows: NDArray[np.int32]
+    block: PairBlock, cores: _Cores, inbox: Inbox, rows: NDArray[np.int32]
 ) -> Iterator[NDArray[np.int32]]:
     """Yield the triangles of pivot messages with the core messages in memory."""
     cursor = np.zeros(6, dtype=np.int64)
     held, own = int(cores.held[0]), (cores.key, cores.start, cores.word)
-    while cursor[PAIR] < len(block.key):
-        cursor[ROWS] = 0
+    while cursor[CURSOR_PAIR] < len(block.key):
+        cursor[CURSOR_ROWS] = 0
         close_cores(block, *own, held, inbox.reducer, inbox.reducers, cursor, rows)
-        yield rows[: cursor[ROWS]]
+        yield rows[: cursor[CURSOR_ROWS]]

@@ -17,9 +17,9 @@ from anon_core.measures.graph.triangles.oriented import Oriented
 from anon_core.measures.graph.triangles.vertex_centric import Tracking, VertexCentric, bucket_bounds
 from anon_core.spread import Job, Shuffle, Traffic
 
-Method = Literal["baseline", "ec", "ec-disk", "vc-usage", "vc-bucket", "vc-bucket-usage"]
+MapReduceMethod = Literal["baseline", "ec", "ec-disk", "vc-usage", "vc-bucket", "vc-bucket-usage"]
 MAPPERS = 16
-TRACKING: dict[str, Tracking] = {
+_TRACKING: dict[str, Tracking] = {
     "vc-usage": "usage",
     "vc-bucket": "bucket",
     "vc-bucket-usage": "bucket-usage",
@@ -27,7 +27,7 @@ TRACKING: dict[str, Tracking] = {
 
 
 def list_triangles_by_shuffle(
-    graph: Oriented, shuffle: Shuffle, method: Method, mappers: int = MAPPERS
+    graph: Oriented, shuffle: Shuffle, method: MapReduceMethod, mappers: int = MAPPERS
 ) -> tuple[NDArray[np.int32], Traffic]:
     """Return all triangles, as `counting.listed` does, and what the shuffle moved.
 
@@ -61,7 +61,7 @@ def list_triangles_by_shuffle(
 
 
 def job_called(
-    method: Method, start: NDArray[np.int64], higher: NDArray[np.int32], shuffle: Shuffle
+    method: MapReduceMethod, start: NDArray[np.int64], higher: NDArray[np.int32], shuffle: Shuffle
 ) -> Job:
     """Return the job of a method on a graph of sorted lists."""
     longest = int(np.diff(start).max(initial=0))
@@ -69,7 +69,7 @@ def job_called(
         return Baseline(longest)
     if method in ("ec", "ec-disk"):
         return EdgeCentric(longest, method == "ec-disk")
-    tracking = TRACKING[method]
+    tracking = _TRACKING[method]
     memory = shuffle.memory // 2
     bounds = bucket_bounds(start, higher, shuffle.reducers, memory, tracking)
     return VertexCentric(longest, tracking, bounds)

@@ -14,10 +14,10 @@ from anon_core.jit.kernel import spread_work
 from anon_core.measures.graph.triangles.ordering_kernels import count_column, move_rows
 from anon_core.measures.graph.triangles.oriented_kernels import sum_rank_starts
 
-Rows = NDArray[np.int32]
+_Rows = NDArray[np.int32]
 
 
-def sort_triangle_rows(chunks: list[Rows], vertices: int) -> Rows:
+def sort_triangle_rows(chunks: list[_Rows], vertices: int) -> _Rows:
     """Return all rows of the chunks, int32 (t, 3), ascending by (u, v, w).
 
     Memory: 24 bytes a row, and 16 a vertex and thread.
@@ -40,7 +40,7 @@ def sort_triangle_rows(chunks: list[Rows], vertices: int) -> Rows:
     return rows
 
 
-def _sort_by_column(chunks: Sequence[Rows], column: int, vertices: int, out: Rows) -> None:
+def _sort_by_column(chunks: Sequence[_Rows], column: int, vertices: int, out: _Rows) -> None:
     """Sort rows by a column, stably; each thread moves rows that follow each other."""
     if not len(out):
         return

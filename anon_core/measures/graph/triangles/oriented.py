@@ -21,8 +21,8 @@ from anon_core.measures.graph.triangles.oriented_kernels import (
     sum_rank_starts,
 )
 
-MOST_EDGES = 2**31 - 1
-PARTS = 512  # ranges of vertices with about as many edges each, shared out to threads
+_MOST_EDGES = 2**31 - 1
+VERTEX_RANGES = 512  # ranges of vertices with about as many edges each, shared out to threads
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Oriented:
         Ranks; each list in the order of edges.
     edge : int32 (m,)
         Number of the edge of each entry of `higher`; empty if numbers were not asked for.
-    parts : int64 (PARTS + 1,)
+    parts : int64 (VERTEX_RANGES + 1,)
         Bounds of ranges of ranks with about equally many edges.
     """
 
@@ -92,6 +92,7 @@ def orient_edges(
     _check_edges(u, v, vertices)
     edges, shares = len(u), max(1, numba.get_num_threads())
     bounds = np.linspace(0, edges, shares + 1).astype(np.int64)
+    # Each share counts for itself; the sums say where its entries begin, so shares never wait.
     counts = np.zeros((shares, vertices), dtype=np.int32)
     spread_work(count_ends, shares, bounds, u, v, counts)
     degree = counts.sum(axis=0, dtype=np.int32)
@@ -104,7 +105,7 @@ def orient_edges(
     higher = np.empty(edges, dtype=np.int32)
     edge = np.empty(edges if numbered else 0, dtype=np.int32)
     spread_work(fill_oriented_edges, shares, bounds, u, v, rank, at, higher, edge)
-    parts = np.searchsorted(start, np.linspace(0, edges, PARTS + 1)).astype(np.int64)
+    parts = np.searchsorted(start, np.linspace(0, edges, VERTEX_RANGES + 1)).astype(np.int64)
     parts[0], parts[-1] = 0, vertices
     return Oriented(u, v, degree, rank, start, higher, edge, parts)
 
@@ -112,8 +113,8 @@ def orient_edges(
 def _check_edges(u: NDArray[np.int32], v: NDArray[np.int32], vertices: int) -> None:
     if not (u.dtype == v.dtype == np.int32 and u.shape == v.shape == (len(u),)):
         raise InputError("each edge needs two ends, as int32")
-    if len(u) > MOST_EDGES:
-        raise InputError(f"the graph has {len(u)} edges; at most {MOST_EDGES} are possible")
+    if len(u) > _MOST_EDGES:
+        raise InputError(f"the graph has {len(u)} edges; at most {_MOST_EDGES} are possible")
     if len(u) and not (u.min() >= 0 and v.max() < vertices and has_ascending_pairs(u, v)):
         raise InputError("the edges must be pairs u < v of vertices, ascending, each once")
 

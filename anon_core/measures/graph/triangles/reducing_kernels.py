@@ -10,12 +10,19 @@ import numpy as np
 from anon_core.jit.kernel import kernel
 from anon_core.measures.graph.triangles.mapping_kernels import bucket_of
 
-PAIR, PLACE, ROWS, KEY, LENGTH, TOP = 0, 1, 2, 3, 4, 5  # of a cursor, int64 (6,)
-HEAD = 3  # words of a buffered message before its list: sender, uses left, length
-DONE, ROWS_FULL, BUFFER_FULL = 0, 1, 2
+CURSOR_PAIR, CURSOR_PLACE, CURSOR_ROWS, _KEY, _LENGTH, CURSOR_TOP = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+)  # of a cursor, int64 (6,)
+HEADER_WORDS = 3  # words of a buffered message before its list: sender, uses left, length
+_DONE, _ROWS_FULL, BUFFER_FULL = 0, 1, 2
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Pairs that were read."""
 
     channel: np.ndarray  # uint8 (count,): 0 core, 1 pivot
@@ -24,7 +31,7 @@ class Block(NamedTuple):
     word: np.ndarray  # int32 (words,)
 
 
-class Schedule(NamedTuple):
+class BucketSchedule(NamedTuple):
     """The keys of a reducer, u modulo reducers, and the buckets in which they come."""
 
     reducer: int
@@ -35,7 +42,7 @@ class Schedule(NamedTuple):
 class Buffer(NamedTuple):
     """Messages in the order in which they came, and a hash table of their senders."""
 
-    word: np.ndarray  # int32 (words,); cursor[TOP] are used
+    word: np.ndarray  # int32 (words,); cursor[CURSOR_TOP] are used
     table: np.ndarray  # int32 (power of 2,): place of a message + 1; 0: none
 
 
@@ -43,7 +50,7 @@ class Buffer(NamedTuple):
 def intersect_lists(ours, theirs, v, u, cursor, rows):  # ours, theirs: ascending
     """Write (v, u, w) for each w in both lists."""
     i = j = 0
-    at = cursor[ROWS]
+    at = cursor[CURSOR_ROWS]
     while i < len(ours) and j < len(theirs):
         a, b = ours[i], theirs[j]
         if a == b:
@@ -51,25 +58,25 @@ def intersect_lists(ours, theirs, v, u, cursor, rows):  # ours, theirs: ascendin
             at += 1
         i += a <= b
         j += b <= a
-    cursor[ROWS] = at
+    cursor[CURSOR_ROWS] = at
 
 
 @kernel
 def close_each(block, core, cursor, rows):  # core int32 (longest,)
     """MR-Baseline: intersect each pivot message with the core message before it."""
-    for pair in range(cursor[PAIR], len(block.key)):
+    for pair in range(cursor[CURSOR_PAIR], len(block.key)):
         values = block.word[block.start[pair] : block.start[pair + 1]]
-        cursor[PAIR] = pair
+        cursor[CURSOR_PAIR] = pair
         if block.channel[pair] == 0:
             core[: len(values)] = values
-            cursor[KEY], cursor[LENGTH] = block.key[pair], len(values)
-        elif cursor[KEY] == block.key[pair]:
-            if len(rows) - cursor[ROWS] < len(values):
-                return ROWS_FULL
-            own = core[: cursor[LENGTH]]
+            cursor[_KEY], cursor[_LENGTH] = block.key[pair], len(values)
+        elif cursor[_KEY] == block.key[pair]:
+            if len(rows) - cursor[CURSOR_ROWS] < len(values):
+                return _ROWS_FULL
+            own = core[: cursor[_LENGTH]]
             intersect_lists(values[1:], own, values[0], block.key[pair], cursor, rows)
-    cursor[PAIR] = len(block.key)
-    return DONE
+    cursor[CURSOR_PAIR] = len(block.key)
+    return _DONE
 
 
 @kernel
@@ -78,21 +85,21 @@ def close_cores(block, key, start, word, cores, reducer, reducers, cursor, rows)
 
     key int32, start int64, word int32: of the core messages, ascending by key; `cores` of them.
     """
-    for pair in range(cursor[PAIR], len(block.key)):
+    for pair in range(cursor[CURSOR_PAIR], len(block.key)):
         values = block.word[block.start[pair] : block.start[pair + 1]]
-        cursor[PAIR] = pair
-        for i in range(max(1, cursor[PLACE]), len(values)):
+        cursor[CURSOR_PAIR] = pair
+        for i in range(max(1, cursor[CURSOR_PLACE]), len(values)):
             if values[i] % reducers == reducer:
                 at = np.searchsorted(key[:cores], values[i])
                 if at < cores and key[at] == values[i]:
-                    if len(rows) - cursor[ROWS] < len(values):
-                        cursor[PLACE] = i
-                        return ROWS_FULL
+                    if len(rows) - cursor[CURSOR_ROWS] < len(values):
+                        cursor[CURSOR_PLACE] = i
+                        return _ROWS_FULL
                     own = word[start[at] : start[at + 1]]
                     intersect_lists(values[1:], own, values[0], values[i], cursor, rows)
-        cursor[PLACE] = 0
-    cursor[PAIR] = len(block.key)
-    return DONE
+        cursor[CURSOR_PLACE] = 0
+    cursor[CURSOR_PAIR] = len(block.key)
+    return _DONE
 
 
 @kernel
@@ -101,43 +108,45 @@ def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
 
     A core message holds ranks in ascending order: higher neighbours come before its own rank.
     """
-    for pair in range(cursor[PAIR], len(block.key)):
+    for pair in range(cursor[CURSOR_PAIR], len(block.key)):
         values, u = block.word[block.start[pair] : block.start[pair + 1]], block.key[pair]
-        cursor[PAIR] = pair
+        cursor[CURSOR_PAIR] = pair
         if block.channel[pair] == 0:
             lower = np.searchsorted(values, u)
             own = values[:lower]
             core[: len(own)] = own
-            cursor[KEY], cursor[LENGTH] = u, len(own)
-            for i in range(max(lower, cursor[PLACE]), len(values)):
-                if len(rows) - cursor[ROWS] < len(own):
-                    cursor[PLACE] = i
-                    return ROWS_FULL
+            cursor[_KEY], cursor[_LENGTH] = u, len(own)
+            for i in range(max(lower, cursor[CURSOR_PLACE]), len(values)):
+                if len(rows) - cursor[CURSOR_ROWS] < len(own):
+                    cursor[CURSOR_PLACE] = i
+                    return _ROWS_FULL
                 intersect_message(values[i], u, own, evict, buffer, cursor, rows)
-            cursor[PLACE] = 0
+            cursor[CURSOR_PLACE] = 0
             continue
         listed = values[1:]
-        if len(rows) - cursor[ROWS] < len(listed):
-            return ROWS_FULL
+        if len(rows) - cursor[CURSOR_ROWS] < len(listed):
+            return _ROWS_FULL
         left = uses_in(listed, bucket, schedule) - 1
         if left > 0 and not put_message(values[0], left, listed, buffer, cursor):
             return BUFFER_FULL
-        intersect_lists(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
-    cursor[PAIR] = len(block.key)
-    return DONE
+        intersect_lists(listed, core[: cursor[_LENGTH]], values[0], u, cursor, rows)
+    cursor[CURSOR_PAIR] = len(block.key)
+    return _DONE
 
 
 @kernel
 def close_stream(words, core, cursor, rows):  # words int32: messages as the buffer holds them
     """Intersect each message with the present core message; returns the words of those done."""
     at = np.int64(0)
-    own, u = core[: cursor[LENGTH]], cursor[KEY]
-    while at + HEAD <= len(words) and at + HEAD + words[at + 2] <= len(words):
-        if len(rows) - cursor[ROWS] < len(own):
+    own, u = core[: cursor[_LENGTH]], cursor[_KEY]
+    while at + HEADER_WORDS <= len(words) and at + HEADER_WORDS + words[at + 2] <= len(words):
+        if len(rows) - cursor[CURSOR_ROWS] < len(own):
             break
         size = words[at + 2]
-        intersect_lists(words[at + HEAD : at + HEAD + size], own, words[at], u, cursor, rows)
-        at += HEAD + size
+        intersect_lists(
+            words[at + HEADER_WORDS : at + HEADER_WORDS + size], own, words[at], u, cursor, rows
+        )
+        at += HEADER_WORDS + size
     return at
 
 
@@ -147,7 +156,9 @@ def intersect_message(v, u, own, evict, buffer, cursor, rows):
     at = find_message(v, buffer)
     if at >= 0:
         length = buffer.word[at + 2]
-        intersect_lists(buffer.word[at + HEAD : at + HEAD + length], own, v, u, cursor, rows)
+        intersect_lists(
+            buffer.word[at + HEADER_WORDS : at + HEADER_WORDS + length], own, v, u, cursor, rows
+        )
         if evict:
             buffer.word[at + 1] -= 1
 
@@ -198,14 +209,14 @@ def index_message(at, buffer):
 @kernel
 def put_message(v, uses, listed, buffer, cursor):
     """Add a message; returns False if there is no room even after messages without use left."""
-    if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
+    if cursor[CURSOR_TOP] + HEADER_WORDS + len(listed) > len(buffer.word):
         compact_buffer(buffer, cursor)
-        if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
+        if cursor[CURSOR_TOP] + HEADER_WORDS + len(listed) > len(buffer.word):
             return False
-    at = cursor[TOP]
+    at = cursor[CURSOR_TOP]
     buffer.word[at], buffer.word[at + 1], buffer.word[at + 2] = v, uses, len(listed)
-    buffer.word[at + HEAD : at + HEAD + len(listed)] = listed
-    cursor[TOP] = at + HEAD + len(listed)
+    buffer.word[at + HEADER_WORDS : at + HEADER_WORDS + len(listed)] = listed
+    cursor[CURSOR_TOP] = at + HEADER_WORDS + len(listed)
     index_message(at, buffer)
     return True
 
@@ -215,15 +226,15 @@ def compact_buffer(buffer, cursor):
     """Remove the messages that have no use left, and build the table again."""
     buffer.table[:] = 0
     at = to = np.int64(0)
-    while at < cursor[TOP]:
-        size = HEAD + buffer.word[at + 2]
+    while at < cursor[CURSOR_TOP]:
+        size = HEADER_WORDS + buffer.word[at + 2]
         if buffer.word[at + 1] > 0:
             for i in range(size):
                 buffer.word[to + i] = buffer.word[at + i]
             index_message(to, buffer)
             to += size
         at += size
-    cursor[TOP] = to
+    cursor[CURSOR_TOP] = to
 
 
 @kernel
@@ -237,7 +248,7 @@ def size_backups(block, bucket, schedule, sizes):  # sizes int64 (buckets,)
                 if listed[i] % schedule.reducers == schedule.reducer:
                     b = bucket_of(schedule.bounds, listed[i])
                     if b > last:
-                        sizes[b] += HEAD + len(listed)
+                        sizes[b] += HEADER_WORDS + len(listed)
                         last = b
 
 
@@ -251,5 +262,5 @@ def write_backups(block, bucket, schedule, out):
             uses, size = uses_in(values[1:], bucket, schedule), len(values) - 1
             if uses > 0:
                 out[at], out[at + 1], out[at + 2] = values[0], uses, size
-                out[at + HEAD : at + HEAD + size] = values[1:]
-                at += HEAD + size
+                out[at + HEADER_WORDS : at + HEADER_WORDS + size] = values[1:]
+                at += HEADER_WORDS + size

@@ -32,14 +32,14 @@ from anon_core.measures.graph.triangles.mapping_kernels import (
 )
 from anon_core.measures.graph.triangles.reducing_kernels import (
     BUFFER_FULL,
-    HEAD,
-    PAIR,
-    PLACE,
-    ROWS,
-    TOP,
-    Block,
+    CURSOR_PAIR,
+    CURSOR_PLACE,
+    CURSOR_ROWS,
+    CURSOR_TOP,
+    HEADER_WORDS,
+    BucketSchedule,
     Buffer,
-    Schedule,
+    PairBlock,
     close_buffered,
     close_stream,
     compact_buffer,
@@ -49,8 +49,8 @@ from anon_core.measures.graph.triangles.reducing_kernels import (
 from anon_core.spread import Inbox, Pairs
 
 Tracking = Literal["usage", "bucket", "bucket-usage"]
-MOST_BUCKETS = 2**12
-FULL = (
+_MOST_BUCKETS = 2**12
+_FULL = (
     "the buffer of a reducer cannot hold the pivot messages that it still needs; raise the number "
     "of reducers or the memory, or track messages by bucket"
 )
@@ -94,21 +94,21 @@ class VertexCentric:
         """Yield triangles (v, u, w), by rank."""
         work = _Work(self, inbox)
         for channel, pairs in inbox.pairs(CORE, PIVOT):
-            block = Block(channel, *pairs)
+            block = PairBlock(channel, *pairs)
             ends = np.searchsorted(pairs.key, self.bounds[1:]).tolist()
             begin = 0
             for bucket, end in enumerate(ends):
                 if begin < end:
                     part, passing = _cut_block(block, begin, end), work.enter(bucket)
                     work.back_up(part)
-                    yield from work.closed(part)
+                    yield from work.list_closed_triangles(part)
                     if passing:
                         yield from work.stream_triangles()
                 begin = end
 
 
-def _cut_block(block: Block, begin: int, end: int) -> Block:
-    return Block(
+def _cut_block(block: PairBlock, begin: int, end: int) -> PairBlock:
+    return PairBlock(
         block.channel[begin:end], block.key[begin:end], block.start[begin : end + 1], block.word
     )
 
@@ -118,7 +118,7 @@ class _Work:
 
     def __init__(self, job: VertexCentric, inbox: Inbox) -> None:
         self._job, self._inbox, self._bucket = job, inbox, 0
-        self._schedule = Schedule(inbox.reducer, inbox.reducers, job.bounds)
+        self._schedule = BucketSchedule(inbox.reducer, inbox.reducers, job.bounds)
         self._core = np.empty(job.longest, dtype=np.int32)
         self._rows = new_rows(inbox.memory // 2, job.longest)
         size = buffer_words(inbox.memory)
@@ -133,15 +133,15 @@ class _Work:
         """
         if bucket == self._bucket:
             return False
-        self._bucket, self._cursor[TOP] = bucket, 0
+        self._bucket, self._cursor[CURSOR_TOP] = bucket, 0
         fits = self._inbox.count_words(bucket) <= len(self._buffer.word)
         if fits:
-            self._cursor[TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
+            self._cursor[CURSOR_TOP] = self._inbox.read_words(bucket, 0, self._buffer.word)
             self._inbox.drop(bucket)
         compact_buffer(self._buffer, self._cursor)
         return not fits
 
-    def back_up(self, block: Block) -> None:
+    def back_up(self, block: PairBlock) -> None:
         """Write pivot messages to the files of later buckets that use them."""
         sizes = np.zeros(len(self._job.bounds) - 1, dtype=np.int64)
         if self._bucket + 1 < len(sizes):
@@ -151,28 +151,28 @@ class _Work:
             write_backups(block, bucket, self._schedule, out)
             self._inbox.keep(bucket, out)
 
-    def closed(self, block: Block) -> Iterator[NDArray[np.int32]]:
+    def list_closed_triangles(self, block: PairBlock) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of a block of one bucket."""
         cursor, evict = self._cursor, self._job.tracking != "bucket"
         held = self._core, self._buffer, cursor, self._rows
-        cursor[PAIR] = cursor[PLACE] = 0
-        while cursor[PAIR] < len(block.key):
-            cursor[ROWS] = 0
+        cursor[CURSOR_PAIR] = cursor[CURSOR_PLACE] = 0
+        while cursor[CURSOR_PAIR] < len(block.key):
+            cursor[CURSOR_ROWS] = 0
             state = close_buffered(block, self._bucket, evict, self._schedule, *held)
             if state == BUFFER_FULL:
-                raise LimitError(FULL)
-            yield self._rows[: cursor[ROWS]]
+                raise LimitError(_FULL)
+            yield self._rows[: cursor[CURSOR_ROWS]]
 
     def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of the messages of the present bucket's file with the present key."""
         begin, words = 0, self._buffer.word
-        while (size := self._inbox.kept(self._bucket, begin, words)) > 0:
-            self._cursor[ROWS] = 0
+        while (size := self._inbox.read_words(self._bucket, begin, words)) > 0:
+            self._cursor[CURSOR_ROWS] = 0
             done = close_stream(words[:size], self._core, self._cursor, self._rows)
             begin += done
             if not done:  # it is longer than the buffer
-                raise LimitError(FULL)
-            yield self._rows[: self._cursor[ROWS]]
+                raise LimitError(_FULL)
+            yield self._rows[: self._cursor[CURSOR_ROWS]]
         self._inbox.drop(self._bucket)
 
 
@@ -215,16 +215,16 @@ def bucket_bounds(
     loads = np.zeros(n, dtype=np.int64)
     sum_loads(start, higher, loads)
     heaped, buckets, most = np.cumsum(loads), 1, buffer_words(memory)
-    while buckets <= min(MOST_BUCKETS, max(1, n)):
+    while buckets <= min(_MOST_BUCKETS, max(1, n)):
         shares = np.arange(1, buckets) * (int(heaped[-1]) // buckets if n else 0)
         inner = np.unique(np.searchsorted(heaped, shares) + 1)
         bounds = np.array([0, *inner[inner < n].tolist(), max(1, n)], dtype=np.int64)
         if tracking == "usage":
             return bounds
         sizes = np.zeros((reducers, len(bounds) - 1), dtype=np.int64)
-        size_buckets(start, higher, reducers, bounds, HEAD, sizes)
+        size_buckets(start, higher, reducers, bounds, HEADER_WORDS, sizes)
         wide = np.diff(bounds) > reducers
         if sizes[:, wide].max(initial=0) <= most:
             return bounds
         buckets *= 2
-    raise LimitError(FULL)
+    raise LimitError(_FULL)

@@ -23,7 +23,9 @@ from anon_core.engines.mpi.job import read_job
 from anon_core.engines.mpi.keeping import Keeper
 
 if "--traced" not in sys.argv:
-    cover.AT_ONCE, grouping.COUNTED = (500, 100) if "--dies-after" in sys.argv else (5, 3)
+    cover.MESSAGES_AT_ONCE, grouping.COUNT_BATCH = (
+        (500, 100) if "--dies-after" in sys.argv else (5, 3)
+    )
 
 if "--dies-after" in sys.argv:
     folder, _, rank, _, last = sys.argv[1:]
@@ -35,7 +37,7 @@ if "--dies-after" in sys.argv:
             os.kill(os.getpid(), signal.SIGKILL)
 
     Keeper.on_step = stepped
-    engine.main(Path(folder), MPI.COMM_WORLD)
+    engine.run_job_folder(Path(folder), MPI.COMM_WORLD)
 elif "--traced" in sys.argv:
     for folder in sorted(Path(sys.argv[1]).iterdir()):
         job = read_job(folder)
@@ -50,4 +52,4 @@ elif "--traced" in sys.argv:
             )
 else:
     for job in sorted(Path(sys.argv[1]).iterdir()):
-        engine.main(job, MPI.COMM_WORLD)
+        engine.run_job_folder(job, MPI.COMM_WORLD)

@@ -55,7 +55,9 @@ def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
         done = mpirun(ranks, *CASES, folder)
         assert done.returncode == 0, done.stderr
         for path, (maker, table, order) in zip(paths, drawn, strict=True):
-            assert kept(read_result(path, table)[0]) == kept(local.run(maker, table, order=order))
+            assert kept(read_result(path, table)[0]) == kept(
+                local.run(maker, table, tie_order=order)
+            )
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def larger():
     table = big_table(3000, 9, 12)
     order = np.random.default_rng(5).permutation(table.records)
     maker = Adaptive(max_iterations=6)
-    return maker, table, order, kept(local.run(maker, table, order=order))
+    return maker, table, order, kept(local.run(maker, table, tie_order=order))
 
 
 @pytest.mark.parametrize(("ranks", "threads"), [(2, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
@@ -93,7 +95,7 @@ def adult():
         pytest.skip("left out: Adult is not in CROWDCOVER_DATA")
     order = np.random.default_rng(6).permutation(table.records)
     maker = Adaptive(weights="bits", max_iterations=3)
-    return maker, table, order, kept(local.run(maker, table, order=order))
+    return maker, table, order, kept(local.run(maker, table, tie_order=order))
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.strategies import uncertain_graphs
@@ -16,7 +16,7 @@ def edges_of(chances, vertices):
     """Edges of a dictionary of pairs."""
     u, v = np.array(list(chances), dtype=np.int32).reshape(-1, 2).T.copy()
     p = np.rint(np.array(list(chances.values())) * ONE).astype(np.int32)
-    return Edges(u, v, p, vertices)
+    return UncertainEdges(u, v, p, vertices)
 
 
 @st.composite
@@ -24,12 +24,12 @@ def pairs_of_graphs(draw):
     """Two drawn graphs over the same vertices, and the demands of the first."""
     source, other = draw(uncertain_graphs()), draw(uncertain_graphs())
     there = np.maximum(other.u, other.v) < source.records
-    edges = Edges(other.u[there], other.v[there], other.p[there], source.records)
+    edges = UncertainEdges(other.u[there], other.v[there], other.p[there], source.records)
     return as_edges(source), edges, source.k
 
 
 def as_edges(graph):
-    return Edges(graph.u, graph.v, graph.p, graph.records)
+    return UncertainEdges(graph.u, graph.v, graph.p, graph.records)
 
 
 def plain(edges):
@@ -45,4 +45,6 @@ def chances(edges):
 def permuted(edges, place):
     """The same graph: vertex i is called place[i], the edges come in another order."""
     order = np.argsort(place[edges.u], kind="stable")[::-1]
-    return Edges(place[edges.v][order], place[edges.u][order], edges.p[order], edges.vertices)
+    return UncertainEdges(
+        place[edges.v][order], place[edges.u][order], edges.p[order], edges.vertices
+    )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anon_core.measures.graph import degrees as rooms
-from anon_core.measures.graph.degrees import Degrees, Edges, fast_error
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges, fast_error
 from anon_core.specs.graphs import ONE
 from tests.anon_core.measures.graph.graphs import PAPER, as_edges, chances, edges_of, permuted
 from tests.strategies import uncertain_graphs
@@ -21,7 +21,7 @@ def mass_of(degrees, vertex):
 def star(p):
     """A vertex with these edges."""
     ends = np.arange(1, len(p) + 1, dtype=np.int32)
-    return Edges(np.zeros_like(ends), ends, np.array(p, dtype=np.int32), len(p) + 1)
+    return UncertainEdges(np.zeros_like(ends), ends, np.array(p, dtype=np.int32), len(p) + 1)
 
 
 def test_the_paper_prints_these_degrees():

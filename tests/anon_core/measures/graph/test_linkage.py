@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.linkage import Linkage
+from anon_core.measures.graph.linkage import DegreeLinkage
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
 from anon_core.specs.graphs import Knowledge
@@ -19,7 +19,9 @@ from tests.anon_core.measures.graph.graphs import PAPER, chances, edges_of, pair
 @given(pairs_of_graphs(), st.sampled_from(Knowledge.__args__))
 def test_the_attack_is_that_of_the_definition(drawn, knowledge):
     source, released, k = drawn
-    found = Linkage.of(compute_posteriors(Degrees.of(source), Degrees.of(released), knowledge))
+    found = DegreeLinkage.of(
+        compute_posteriors(Degrees.of(source), Degrees.of(released), knowledge)
+    )
     degrees, near = chances(released), 1 - Fraction(1, 10**12)
     hits, surer = [], []
     for v, target in enumerate(chances(source)):
@@ -28,7 +30,7 @@ def test_the_attack_is_that_of_the_definition(drawn, knowledge):
         hits.append(1 / len(likeliest) if v in likeliest else 0)
         surer.append(max(y) * int(k[v]) > 1 + Fraction(1, 10**12))
     assert found.chance == pytest.approx(hits)
-    assert found.found == pytest.approx(sum(hits))
+    assert found.hits == pytest.approx(sum(hits))
     assert found.surer(k).tolist() == surer
     none = [
         v
@@ -40,16 +42,16 @@ def test_the_attack_is_that_of_the_definition(drawn, knowledge):
 
 def test_everybody_of_the_papers_graph_is_found_but_one():
     degrees = Degrees.of(edges_of(PAPER, 4))
-    found = Linkage.of(compute_posteriors(degrees, degrees, "ceiling"))
+    found = DegreeLinkage.of(compute_posteriors(degrees, degrees, "ceiling"))
     assert found.chance.tolist() == [1, 0, 1, 1]  # C is likelier than B to have degree 2
-    assert found.found == 3
+    assert found.hits == 3
 
 
 def test_vertices_alike_are_found_by_chance():
     ring = Degrees.of(edges_of({(i, (i + 1) % 5): 0.3 for i in range(5)}, 5))
     for knowledge in Knowledge.__args__:
-        found = Linkage.of(compute_posteriors(ring, ring, knowledge))
-        assert found.found == pytest.approx(1)
+        found = DegreeLinkage.of(compute_posteriors(ring, ring, knowledge))
+        assert found.hits == pytest.approx(1)
         assert not found.surer(np.full(5, 5)).any()
 
 
@@ -59,6 +61,6 @@ def test_an_entropy_does_not_bound_the_greatest_chance():
     one = np.ones(1)
     bits = one * naive.entropy(y)
     assert not Obfuscation(bits, np.array([16])).below.any()
-    found = Linkage.of(Posteriors(bits, one * 0.5, one * 0.5, np.array([1])))
+    found = DegreeLinkage.of(Posteriors(bits, one * 0.5, one * 0.5, np.array([1])))
     assert found.surer(np.array([16])).tolist() == [True]
-    assert found.found == 1
+    assert found.hits == 1

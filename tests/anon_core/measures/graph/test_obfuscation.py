@@ -117,7 +117,7 @@ def test_a_degree_that_no_vertex_can_have_hides_nobody():
 def test_levels_are_counted_from_entropies():
     found = Obfuscation(np.log2([4.0, 2.0, 3.0, 3.0]), np.array([4, 3, 3, 1]))
     assert found.below.tolist() == [False, True, False, False]
-    assert found.reached == pytest.approx([4, 2, 3, 3])
+    assert found.levels == pytest.approx([4, 2, 3, 3])
     near = Obfuscation(np.log2(3) - np.array([1e-10, 1e-8]), np.array([3, 3]))
     assert near.below.tolist() == [False, True]
     assert [found.quantile(part) for part in (0, 0.25, 0.5, 1)] == pytest.approx([2, 2, 3, 4])

@@ -11,13 +11,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import InputError, LimitError
-from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.discrepancy import (
     STRATA,
     count_connected_worlds,
     estimate_discrepancy,
 )
-from anon_core.measures.graph.reliability import Counted, enumerate_reliability, factor_reliability
+from anon_core.measures.graph.reliability import (
+    SampledCounts,
+    enumerate_reliability,
+    factor_reliability,
+)
 from tests import naive
 from tests.anon_core.measures.graph.graphs import (
     PAPER,
@@ -105,7 +109,7 @@ def test_a_sample_comes_near_and_its_interval_covers():
 
 
 def test_wilsons_interval_is_that_of_the_formula():
-    low, high = Counted(np.array([0, 8, 10]), 10).interval()
+    low, high = SampledCounts(np.array([0, 8, 10]), 10).interval()
     assert low == pytest.approx([0, 0.4902, 0.7225], abs=1e-4)
     assert high == pytest.approx([0.2775, 0.9433, 1], abs=1e-4)
 
@@ -174,8 +178,8 @@ def test_components_are_those_of_another_program():
     draws = np.random.default_rng(19)
     u, v = draws.integers(0, 300, (2, 250))
     u, v = np.unique(np.sort([u[u != v], v[u != v]], axis=0), axis=1).astype(np.int32)
-    edges = Edges(u, v, np.full(len(u), 10**9, dtype=np.int32), 300)
-    none = Edges(u[:0], v[:0], edges.p[:0], 300)
+    edges = UncertainEdges(u, v, np.full(len(u), 10**9, dtype=np.int32), 300)
+    none = UncertainEdges(u[:0], v[:0], edges.p[:0], 300)
     found = estimate_discrepancy(edges, none, 3, (300, 300))
     _, label = connected_components(coo_array((np.ones(len(u)), (u, v)), (300, 300)), False)
     sizes = np.bincount(label)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.measures.graph.sifting import sift_edges
@@ -28,7 +28,7 @@ def test_whoever_drops_added_edges_has_the_source(added, rule):
     assert (whole.kept, part.kept) == (15, 5)
     assert (part.found.bits == before.bits).all()
     centre = np.arange(6) == 0
-    assert whole.drawn(centre) < part.drawn(centre) == 1
+    assert whole.estimate_hits(centre) < part.estimate_hits(centre) == 1
     assert Obfuscation(part.found.bits, np.full(6, 2)).below.tolist() == [True] + [False] * 5
 
 
@@ -48,9 +48,11 @@ def test_each_rule_keeps_the_edges_that_it_names(drawn, knowledge):
             kept = [p % 10 ** (9 - int(bound)) == 0 for p in released.p.tolist()]
         else:
             kept = [p >= bound * ONE for p in released.p.tolist()]
-        edges = Edges(released.u[kept], released.v[kept], released.p[kept], source.vertices)
+        edges = UncertainEdges(
+            released.u[kept], released.v[kept], released.p[kept], source.vertices
+        )
         expected = compute_posteriors(Degrees.of(source), Degrees.of(edges), knowledge)
         assert 0 < each.kept == sum(kept) < len(kept)
         assert (each.found.own == expected.own).all()
         some = np.arange(source.vertices) % 2 == 0
-        assert each.drawn(some) == pytest.approx(expected.own[some].sum())
+        assert each.estimate_hits(some) == pytest.approx(expected.own[some].sum())

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.hops import count_hops, path_lengths
 from anon_core.measures.graph.structure import (
     compute_expected_clustering,
@@ -87,7 +87,7 @@ def random_graph(n, edges):
     draws = np.random.default_rng(19)
     ends = np.sort(draws.integers(0, n, (2, edges)), axis=0)
     u, v = np.unique(ends[:, ends[0] < ends[1]], axis=1).astype(np.int32)
-    return Edges(u, v, np.full(len(u), 10**9, dtype=np.int32), n)
+    return UncertainEdges(u, v, np.full(len(u), 10**9, dtype=np.int32), n)
 
 
 def test_a_certain_graph_has_the_triangles_of_its_matrix():
@@ -110,7 +110,7 @@ def test_paths_of_a_certain_graph_are_those_of_another_program():
     lengths = path_lengths(edges, edges, worlds=2, sources=300)
     joined = np.isfinite(expected) & (expected > 0)
     assert lengths.mean == pytest.approx([expected[joined].mean()] * 2)
-    assert lengths.connected == pytest.approx([joined.mean() * 300 / 299] * 2)
+    assert lengths.connection_rates == pytest.approx([joined.mean() * 300 / 299] * 2)
     assert lengths.error == (0, 0)
 
 
@@ -164,7 +164,7 @@ def test_errors_of_path_lengths_are_those_of_many_samples():
 def test_a_graph_without_vertices_has_no_structure():
     nothing = edges_of({}, 0)
     found = path_lengths(nothing, nothing, 2)
-    assert found.mean == found.error == found.connected == (0, 0)
+    assert found.mean == found.error == found.connection_rates == (0, 0)
     assert compute_expected_clustering(nothing).coefficient == 0
     change = degree_change(Degrees.of(nothing), Degrees.of(nothing))
     assert (change.error, change.before, change.after, change.relative_change) == (0, 0, 0, 0)

@@ -51,8 +51,8 @@ def test_measures_are_those_of_the_definitions(drawn):
     jaccard, suppressed, created = naive.jaccard(source, rows)
     assert smooth.jaccard == pytest.approx(jaccard)
     assert smooth.suppression_count == round(suppressed * smooth.entries)
-    assert smooth.created == round(created * smooth.entries)
-    assert smooth.kept + smooth.created == classes.entries == sum(map(len, rows))
+    assert smooth.false_entries == round(created * smooth.entries)
+    assert smooth.true_entries + smooth.false_entries == classes.entries == sum(map(len, rows))
     assert smooth.members[smooth.unanimous].sum() == naive.unanimous(source, rows)
     assert classes.number == len(set(rows))
 
@@ -84,7 +84,7 @@ def test_more_known_items_reach_one_of_the_possible_chances(drawn, known):
 
 
 def test_the_order_of_the_records_decides_no_chance(monkeypatch):
-    monkeypatch.setattr(links, "MOST", 20)
+    monkeypatch.setattr(links, "RECORDS_TRIED", 20)
     draws = np.random.default_rng(5)
     source = [frozenset(draws.choice(ITEMS, 3, replace=False).tolist()) for _ in range(60)]
     rows = [frozenset(row & {0, 1, 2}) for row in source]

@@ -29,7 +29,7 @@ def releases(draw):
 def test_every_fitting_row_is_listed_once_in_order(release, block):
     codes, released, fit = release
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "BLOCK", block)
+        patch.setattr(fitting, "BITMAP_ROWS", block)
         start, row = fitting.find_fitting_rows(codes, released)
     assert start.dtype == np.int64
     assert row.dtype == np.int32
@@ -38,7 +38,7 @@ def test_every_fitting_row_is_listed_once_in_order(release, block):
 
 
 def test_more_pairs_than_can_be_listed_are_refused(monkeypatch):
-    monkeypatch.setattr(fitting, "MOST_PAIRS", 8)
+    monkeypatch.setattr(fitting, "MOST_FITTING_PAIRS", 8)
     everything = ReleasedCells(np.zeros((1, 3), dtype=np.int32), (np.ones((1, 1), dtype=bool),))
     with pytest.raises(LimitError, match="9 pairs"):
         fitting.find_fitting_rows(np.zeros((1, 3), dtype=np.int32), everything)

@@ -6,12 +6,12 @@ import pytest
 from anon_core.anonymizers import Optimal
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.levels import column_levels, source_levels
+from anon_core.measures.table.codebook.levels import column_levels, source_levels
 from anon_core.measures.table.utility import widths_lost
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
-from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 
 AGES = np.array([1.0, 2.0, 4.0, 8.0, 9.0, np.nan, 6.0, 3.0])
 CITIES = np.array([*"abcdabcd"], dtype=object)
@@ -77,7 +77,9 @@ def test_makers_and_judge_count_the_same_widths(bounds, bins, missing):
             allowed = np.zeros((1, len(levels.labels)), dtype=np.bool_)
             allowed[0, low : high + 1] = True
             released = ReleasedCells(np.zeros((1, 1), dtype=np.int32), (allowed,))
-            theirs = min(table.whole[0], table.position[high] - table.position[low]) / WHOLE
+            theirs = (
+                min(table.whole[0], table.position[high] - table.position[low]) / WHOLE_CELL_LOSS
+            )
             assert widths_lost([levels], released)[0] == pytest.approx(theirs, abs=1e-8)
 
 

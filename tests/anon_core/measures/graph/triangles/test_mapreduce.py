@@ -14,7 +14,7 @@ from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, jobs
-from anon_core.measures.graph.triangles.mapreduce import Method, list_triangles_by_shuffle
+from anon_core.measures.graph.triangles.mapreduce import MapReduceMethod, list_triangles_by_shuffle
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.measures.graph.triangles.vertex_centric import bucket_bounds
 from tests import naive
@@ -24,7 +24,7 @@ from tests.anon_core.measures.graph.triangles.graphs import GOLDEN, golden, skew
 from tests.flows.processes import run
 from tests.strategies import simple_graphs
 
-METHODS = get_args(Method)
+METHODS = get_args(MapReduceMethod)
 SLOWER = [pytest.param(m, marks=pytest.mark.slow) for m in ("vc-bucket", "vc-bucket-usage")]
 PLENTY = 2**22
 FLOOR = 192 * 1024  # bytes
@@ -53,7 +53,7 @@ def test_each_triangle_is_listed_once(tmp_path_factory, drawn, method, reducers,
 def test_little_memory_gives_the_same_list_or_is_refused(tmp_path_factory, drawn, method, memory):
     graph = orient_edges(*drawn)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "LEAST", 1)
+        patch.setattr(engine, "LEAST_MEMORY", 1)
         try:
             rows, _ = list_triangles_by_shuffle(
                 graph, local(tmp_path_factory.mktemp("s"), 2, memory), method, 3
@@ -137,7 +137,7 @@ def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
 def measure_a_small_graph(folder, method, edges):
     """List triangles where a tenth of the graph is less than Python itself needs."""
     graph = orient_edges(*skewed(edges // 7, edges, 8, 1.5))
-    memory, watched = max(engine.LEAST, 8 * graph.edges // 10), Watched(FLOOR)
+    memory, watched = max(engine.LEAST_MEMORY, 8 * graph.edges // 10), Watched(FLOOR)
     list_triangles_by_shuffle(graph, FarmShuffle(watched, Path(folder), 2, memory), method)
     assert memory < FLOOR
     assert max(watched.peaks) <= FLOOR

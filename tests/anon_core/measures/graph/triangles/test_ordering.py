@@ -32,7 +32,7 @@ def test_a_list_is_the_same_in_small_chunks(drawn):
     """With room for one list at a time, each vertex is left and entered again."""
     u, v, n = drawn
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "AT_ONCE", 0)
+        patch.setattr(counting, "TRIANGLES_AT_ONCE", 0)
         rows = counting.list_triangles(orient_edges(u, v, n, numbered=False))
     edges = set(zip(u.tolist(), v.tolist(), strict=True))
     assert [tuple(row) for row in rows.tolist()] == naive.triangles(edges)

@@ -1,0 +1,1 @@
+"""Expected degrees: which to move, and the edges that then change."""

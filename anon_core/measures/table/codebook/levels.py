@@ -1,0 +1,276 @@
+"""The levels of each quasi-identifier, computed from the source for the audit.
+
+The anonymizers have an encoder of their own. Nothing of it is used here, so a fault in it makes
+the two codebooks differ. Plain Python over distinct values: slow is fine, the audit counts crowds
+for much longer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.measures.table.codebook.number_levels import (
+    Distinct,
+    Span,
+    group_numbers,
+    list_number_levels,
+)
+from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
+
+MISSING_TEXT, _OTHER = "(missing)", "(other)"
+_EXACT = 2**53  # whole numbers below it are written without a decimal point
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnLevels:
+    """The levels of one quasi-identifier.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "date", "categorical", "binary"}
+    ordinal : bool
+        Whether masked cells are intervals instead of value sets.
+    labels : tuple of str
+        The text of each level. Level 0 means that the value is missing where `has_missing`.
+    has_missing : bool
+    hide_missing : bool
+        Whether the cell of a record without a value must be fully masked.
+    has_other : bool
+        Whether the last level stands for all categories without a level of their own.
+    grouped : bool
+        Whether a level is a group of numbers.
+    carry : {"bounds", "median"}
+        Grouped: whether the text of a level is its interval or its median.
+    edges : tuple of float
+        Inner edges of the groups: group g holds edges[g - 1] < number <= edges[g].
+    numbers : tuple of float or (float, float)
+        What each level but the missing one stands for: a group's median, the number itself, or the
+        bounds of several numbers. Empty for groups with bounds.
+    weight : float
+    range : (float, float), optional
+        Least and greatest permissible number.
+    """
+
+    name: str
+    kind: ColumnKind
+    ordinal: bool
+    labels: tuple[str, ...] = field(repr=False)
+    has_missing: bool = False
+    hide_missing: bool = False
+    has_other: bool = False
+    grouped: bool = False
+    carry: Carry = "bounds"
+    edges: tuple[float, ...] = field(default=(), repr=False)
+    numbers: tuple[float | Span, ...] = field(default=(), repr=False)
+    weight: float = 1.0
+    range: Span | None = field(default=None, repr=False)
+
+    @property
+    def features(self) -> int:
+        """Number of bits: one per level, or one per step of a thermometer."""
+        return len(self.labels) - self.ordinal
+
+    def is_value(self, level: int) -> bool:
+        """Whether a level is one value, or means that the value is missing."""
+        given = level - self.has_missing
+        if given < 0:
+            return True
+        if self.grouped or (self.has_other and level == len(self.labels) - 1):
+            return False
+        return not self.numbers or not isinstance(self.numbers[given], tuple)
+
+
+def source_levels(
+    specs: Sequence[ColumnSpec],
+    columns: Mapping[str, NDArray[Any]],
+    least: int = 1,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> tuple[tuple[ColumnLevels, ...], NDArray[np.int32]]:
+    """Find the levels of every column, and those of every record.
+
+    Parameters
+    ----------
+    specs : sequence of ColumnSpec
+    columns : mapping of str to ndarray
+        Of the records that are released. float64 with nan for missing (numeric, date), object
+        arrays of str with None for missing (categorical, binary); all of one length n.
+    least : int
+        How many people must hold a group of numbers and the outermost numbers.
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
+
+    Returns
+    -------
+    levels : tuple of ColumnLevels
+    level : int32 (attributes, n)
+        Level of each record in each attribute.
+
+    Raises
+    ------
+    InputError
+        The source breaks what the plan states, or no column has two levels.
+    """
+    found = [column_levels(spec, columns[spec.name], least, persons) for spec in specs]
+    if not any(levels.features for levels, _ in found):
+        raise InputError("no quasi-identifier has more than one value: there is nothing to audit")
+    return tuple(levels for levels, _ in found), np.stack([level for _, level in found])
+
+
+def without_missing(
+    specs: Sequence[ColumnSpec], columns: Mapping[str, NDArray[Any]], records: int
+) -> NDArray[np.bool_]:
+    """Which records have a value in every column whose rule is to drop others, bool (records,)."""
+    stays = np.ones(records, dtype=np.bool_)
+    for spec in specs:
+        if spec.missing == "drop":
+            stays &= ~_is_missing(columns[spec.name])
+    return stays
+
+
+def column_levels(
+    spec: ColumnSpec,
+    values: NDArray[Any],
+    least: int = 1,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> tuple[ColumnLevels, NDArray[np.int32]]:
+    """Find the levels of one column, and the level of each record, int32 (n,)."""
+    absent = _is_missing(values)
+    if spec.missing == "refuse" and absent.any():
+        raise InputError(
+            f"column {spec.name!r} has {int(absent.sum())} missing values and the plan refuses them"
+        )
+    shift = int(absent.any())
+    least = least if spec.shared else 1
+    level = np.zeros(len(values), dtype=np.int32)
+    edges: list[float] = []
+    numbers: list[float | Span] = []
+    present, who = values[~absent], None if persons is None else persons[~absent]
+    pool: set[str] = set()
+    if spec.is_counted:
+        edges, numbers, labels, of_record = _of_numbers(spec, present, least, who)
+        level[~absent] = shift + of_record
+    else:
+        labels = _list_categories(spec, set(present.tolist()))
+        pool = _find_rare_categories(labels, present, least, who) if spec.rare == "pool" else set()
+        labels = [label for label in labels if label not in pool]
+        place = {label: shift + position for position, label in enumerate(labels)}
+        level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
+        labels += [_OTHER] * bool(pool)
+    return ColumnLevels(
+        name=spec.name,
+        kind=spec.kind,
+        ordinal=spec.kind == "binary" or spec.encoding == "ordinal",
+        labels=(*[MISSING_TEXT] * shift, *labels),
+        has_missing=bool(shift),
+        hide_missing=bool(shift) and spec.missing == "all-hidden" and bool(labels),
+        has_other=bool(pool),
+        grouped=spec.bins is not None,
+        carry="bounds" if spec.bins is None else spec.carry,
+        edges=tuple(edges),
+        numbers=tuple(numbers),
+        weight=spec.weight,
+        range=spec.range,
+    ), level
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Missing values: nan differs from itself, and only None is None."""
+    if values.dtype == np.float64:
+        return np.asarray(values != values, dtype=np.bool_)  # noqa: PLR0124
+    return np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
+
+
+def _of_numbers(
+    spec: ColumnSpec, values: NDArray[Any], least: int, persons: NDArray[np.integer[Any]] | None
+) -> tuple[list[float], list[float | Span], list[str], NDArray[np.int64]]:
+    """Inner edges, what each level stands for, its text, and the level of each value."""
+    found, place, times = np.unique(
+        values.astype(np.float64), return_inverse=True, return_counts=True
+    )
+    if not np.isfinite(found).all():
+        raise InputError(f"column {spec.name!r} has infinite values")
+    if (
+        spec.range is not None
+        and len(found)
+        and not (spec.range[0] <= found[0] and found[-1] <= spec.range[1])
+    ):
+        raise InputError(f"column {spec.name!r} has values outside range")
+    people: list[set[int]] | None = None
+    if persons is not None:
+        people = [set() for _ in found]
+        for at, person in zip(place.tolist(), persons.tolist(), strict=True):
+            people[at].add(person)
+    distinct = Distinct(found.tolist(), times.tolist(), people)
+    edges: list[float] = []
+    numbers: list[float | Span] = []
+    if not len(found):
+        return edges, numbers, [], place
+    if spec.bins is None:
+        numbers, of_number = list_number_levels(spec, distinct, least)
+    else:
+        edges, medians, of_number = group_numbers(spec, spec.bins, distinct, least)
+        numbers = [*medians]
+    meant = numbers
+    if spec.bins is not None and spec.carry == "bounds":
+        meant = [*zip([-inf, *edges], [*edges, inf], strict=True)]
+    labels = [_level_text(spec.kind, each) for each in meant]
+    return edges, numbers, labels, np.array(of_number, dtype=np.int64)[place]
+
+
+def _level_text(kind: str, level: float | Span) -> str:
+    """A number, or an interval with open sides where a bound is infinite."""
+    if not isinstance(level, tuple):
+        return _number_text(kind, level)
+    sides = [_number_text(kind, side) if isfinite(side) else "" for side in level]
+    noons = [kind == "date" and side % 1 == 0.5 for side in level]
+    return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
+
+
+def _find_rare_categories(
+    categories: Sequence[str],
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+) -> set[str]:
+    """The categories that share a level: those that fewer than `least` people hold.
+
+    If these are too few people together, the next ones join them.
+    """
+    people: dict[str, set[int]] = {category: set() for category in categories}
+    who = range(len(values)) if persons is None else persons.tolist()
+    for value, person in zip(values.tolist(), who, strict=True):
+        people[value].add(person)
+    pool: set[str] = set()
+    held: set[int] = set()
+    for value in sorted(categories, key=lambda value: len(people[value])):
+        if len(people[value]) >= least and (not pool or len(held) >= least):
+            break
+        pool.add(value)
+        held |= people[value]
+    return pool
+
+
+def _number_text(kind: str, number: float) -> str:
+    """A date in ISO form, a whole number below 2**53 without a point, others as Python's repr."""
+    if kind == "date":
+        day = np.timedelta64(int(number // 1), "D")
+        return str(np.datetime_as_string(np.datetime64("1970-01-01") + day))
+    return str(int(number)) if number % 1 == 0 and -_EXACT < number < _EXACT else repr(number)
+
+
+def _list_categories(spec: ColumnSpec, present: set[str]) -> list[str]:
+    """The values that occur, in the plan's order, or else in that of their text."""
+    if spec.kind == "binary" and len(present) > 2:
+        raise InputError(f"column {spec.name!r} is binary but has {len(present)} distinct values")
+    if not spec.order:
+        return sorted(present)
+    strays = len(present.difference(spec.order))
+    if strays:
+        raise InputError(f"column {spec.name!r} has {strays} values that 'order' does not name")
+    return [label for label in spec.order if label in present]

@@ -1,0 +1,178 @@
+"""Whether what a codebook tells of the levels of a column is shared by enough people.
+
+A codebook is read as anybody would read it, from the texts of its levels. So a rule that
+anonymizers and auditor both follow wrongly is found here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, inf, nextafter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.measures.table.codebook.levels import ColumnLevels
+from anon_core.specs.columns import ColumnSpec
+
+_DOTS = ".."
+
+
+@dataclass(frozen=True)
+class SharedCounts:
+    """Counts of what a codebook shows and too few people share.
+
+    Attributes
+    ----------
+    levels : int
+        Groups, outermost levels and pooled categories: what enough people must hold.
+    few : int
+        Those that fewer people hold.
+    bounds : int
+        Bounds in labels, where groups are cut, and how many of them (`own`) fewer people have as
+        their value.
+    own : int
+    """
+
+    levels: int = 0
+    few: int = 0
+    bounds: int = 0
+    own: int = 0
+
+    def __add__(self, other: "SharedCounts") -> "SharedCounts":
+        return SharedCounts(
+            self.levels + other.levels,
+            self.few + other.few,
+            self.bounds + other.bounds,
+            self.own + other.own,
+        )
+
+
+def count_shared_levels(
+    spec: ColumnSpec,
+    entry: Mapping[str, Any],
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> SharedCounts:
+    """Count what fewer than `least` people share.
+
+    A group, and the least and the greatest level of a numeric column without groups, must be held
+    by `least` people; with `rare = "pool"` every level. A bound of an interval must be nobody's
+    value, or that of `least` people, or an edge that the plan states.
+
+    Parameters
+    ----------
+    spec : ColumnSpec
+    entry : mapping
+        The column's entry in codebook.json.
+    values : ndarray (n,)
+        float64 with nan for missing (numeric, date), object of str with None for missing.
+    least : int
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
+
+    Raises
+    ------
+    InputError
+        The entry cannot be read.
+    """
+    try:
+        labels = [str(label) for label in entry["labels"]][bool(entry["has_missing"]) :]
+        if not spec.is_counted:
+            return _of_categories(
+                labels, bool(entry.get("has_other", False)), values, least, persons
+            )
+        spans = list(_list_level_spans(spec, labels, entry))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"the codebook's entry of column {spec.name!r} cannot be read") from None
+    given = ~np.isnan(values)
+    rising = np.argsort(values[given])
+    numbers = values[given][rising]
+    who = None if persons is None else persons[given][rising]
+
+    def people(low: float, high: float) -> int:
+        """How many people have a number above low, up to and including high."""
+        first, end = np.searchsorted(numbers, (low, high), side="right")
+        return int(end - first) if who is None else len(set(who[first:end].tolist()))
+
+    # Both ends of an interval between single numbers are nobody's value.
+    inside = [people(nextafter(low, -inf) if low == high else low, high) for low, high in spans]
+    if spec.bins is None and spec.rare == "publish":
+        inside = inside[:1] + inside[1:][-1:]
+    stated = {*spec.bins, *map(floor, spec.bins)} if isinstance(spec.bins, tuple) else set()
+    written = {side for low, high in spans if low != high for side in (low, high)} - {-inf, inf}
+    bounds = set() if spec.bins is not None and spec.carry == "median" else written
+    holders = [people(nextafter(bound, -inf), bound) for bound in bounds - stated]
+    own = sum(0 < number < least for number in holders)
+    return _count_few_levels(inside, least) + SharedCounts(bounds=len(bounds), own=own)
+
+
+def _count_few_levels(people: Sequence[int], least: int) -> SharedCounts:
+    return SharedCounts(levels=len(people), few=sum(number < least for number in people))
+
+
+def _of_categories(
+    labels: Sequence[str],
+    has_other: bool,
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+) -> SharedCounts:
+    """The same for a column whose rare categories share the last level."""
+    named = set(labels[: len(labels) - has_other])
+    people: dict[str, set[int]] = {label: set() for label in labels}
+    others: set[int] = set()
+    who = range(len(values)) if persons is None else persons.tolist()
+    for value, person in zip(values.tolist(), who, strict=True):
+        if value is not None:
+            (people[value] if value in named else others).add(person)
+    held = [len(people[label]) for label in named]
+    return _count_few_levels(held + [len(others)] * has_other, least)
+
+
+def _list_level_spans(
+    spec: ColumnSpec, labels: Sequence[str], entry: Mapping[str, Any]
+) -> Iterator[tuple[float, float]]:
+    """Bounds of each level; the same twice is a single number."""
+    if spec.bins is not None and spec.carry == "median" and labels:  # none if all are missing
+        edges = [float(edge) for edge in entry["inner_edges"]]
+        yield from zip([-inf, *edges], [*edges, inf], strict=True)
+        return
+    for label in labels:
+        low, dots, high = label.partition(_DOTS)
+        start = _read_number(spec.kind, low) if low else -inf
+        yield (start, (_read_number(spec.kind, high) if high else inf) if dots else start)
+
+
+def _read_number(kind: str, text: str) -> float:
+    """A number, or a date in ISO form as days since 1970-01-01; its noon is half a day later."""
+    if kind != "date":
+        return float(text)
+    return float(np.datetime64(text, "h").astype(int) / 24)
+
+
+def rare_levels(
+    columns: Sequence[ColumnLevels],
+    codes: NDArray[np.int32],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> dict[str, int]:
+    """How many levels fewer than `least` people hold, by column; a missing value is no level.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnLevels
+    codes : int32 (attributes, n)
+        Level of each record.
+    least : int
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
+    """
+    rare = {}
+    for column, code in zip(columns, codes, strict=True):
+        pairs = code[None] if persons is None else np.unique(np.stack([code, persons]), axis=1)
+        people = np.bincount(pairs[0], minlength=len(column.labels))
+        rare[column.name] = int((people[column.has_missing :] < least).sum())
+    return rare
