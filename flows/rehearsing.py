@@ -15,11 +15,11 @@ from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
 from anon_core.engines.spreading import load_dask_module, load_mpi_module
 from flows.estimates import estimate_release
-from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, prepare_next_version
-from flows.standing import apply_series_form, find_approved_run, recognise_source
-from flows.targets import refuse_closed
+from flows.runs.known_plan import apply_series_form, find_approved_run, recognise_source
+from flows.runs.next_version import Coming, prepare_next_version
+from flows.runs.partitions import read_plan_source
+from flows.runs.targets import refuse_closed
 from tasks.compute import cluster
 from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger

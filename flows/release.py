@@ -8,21 +8,21 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from anon_core.anonymizers import NOTICES
-from flows.approving import refuse_rejected, require_approval
-from flows.parameters import Accept, load_run_plan, name_of, name_of_run
-from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, prepare_next_version
-from flows.standing import (
+from flows.runs.approval import refuse_rejected, require_approval
+from flows.runs.known_plan import (
     apply_series_form,
     find_approved_run,
     is_first_run,
     recognise_source,
     take_up_signed,
 )
-from flows.states import run_flow_work
-from flows.targets import refuse_closed
-from flows.tracing import trace_release
+from flows.runs.lineage import trace_release
+from flows.runs.next_version import Coming, prepare_next_version
+from flows.runs.parameters import Accept, load_run_plan, name_of, name_of_run
+from flows.runs.partitions import read_plan_source
+from flows.runs.states import run_flow_work
+from flows.runs.targets import refuse_closed
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan

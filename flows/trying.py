@@ -15,9 +15,9 @@ from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from flows.outcome import exit_code
-from flows.partitions import read_plan_source
 from flows.plan.document import read_document
 from flows.plan.plan import ReleasePlan
+from flows.runs.partitions import read_plan_source
 from kinds import words_called
 from kinds.section import PlanError
 from reports.comparison import Compared, as_json

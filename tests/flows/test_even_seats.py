@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.orders import Order, people
 

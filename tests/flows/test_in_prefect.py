@@ -14,11 +14,11 @@ from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from flows.parameters import Accept, load_run_plan
+from flows.launch.deployments import on_prefect
 from flows.plan.plan import PlanError
 from flows.release import release
-from flows.serving import on_prefect
-from flows.states import WAITING
+from flows.runs.parameters import Accept, load_run_plan
+from flows.runs.states import WAITING
 from tasks.judging.drift import DriftError
 from tasks.orchestration.events import key_of
 from tasks.vault.approval import WaitingError

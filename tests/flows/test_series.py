@@ -11,7 +11,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE

@@ -12,8 +12,8 @@ import fsspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.audit import audit_release
-from flows.verifying import key_of, verify_release
+from flows.look.audit import audit_release
+from flows.look.signatures import key_of, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
 from tasks.places.objects import ObjectPath
