@@ -32,7 +32,7 @@ from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
-from tasks.vault.failures import failures_kept
+from tasks.vault.failures import keep_failures
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.shadow import open_shadow
@@ -77,8 +77,11 @@ def rehearse_release(order: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
     order.check_engine()
     order.publish.check_key()
-    with open_shadow(Vault(Path(order.publish.vault))) as vault:
-        return failures_kept(vault.runs, "release", lambda: _rehearse_source(order, vault))
+    with (
+        open_shadow(Vault(Path(order.publish.vault))) as vault,
+        keep_failures(vault.runs, "release"),
+    ):
+        return _rehearse_source(order, vault)
 
 
 def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
@@ -159,7 +162,7 @@ def _measure_need(
     sizes = dict(order.kind.sizes(data))
     with local.threads_set(order.compute.threads) as threads:
         here = order.compute.engine == "local"
-        estimate = estimate_release(order.maker_settings, sizes, threads) if here else None
+        estimate = estimate_release(order.anonymizer_settings, sizes, threads) if here else None
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
     memory = {"anonymizer": need, "allowed": order.memory_bytes}
     return Rehearsal(
@@ -169,7 +172,7 @@ def _measure_need(
 
 def _compute_memory_need(order: ReleasePlan, data: Any) -> int:
     """The bytes that the engine of the plan would hold; refused where the plan allows less."""
-    maker, allowed, jobs = order.maker, order.memory_bytes, order.compute.jobs
+    maker, allowed, jobs = order.build_anonymizer(), order.memory_bytes, order.compute.jobs
     if jobs is not None:
         afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
         spread = load_mpi_module(maker)

@@ -160,7 +160,7 @@ def _measure_setting(
     order: ReleasePlan, run: Run, reading: Reading, vault: Vault
 ) -> tuple[int, Mapping[str, Any]]:
     """Records, and the numbers of the auditor; refused where a guarantee does not hold."""
-    kind, data, maker = order.kind, order.data, order.maker
+    kind, data, maker = order.kind, order.data, order.build_anonymizer()
     ledger, source = Ledger(vault, kind.remade), reading.again()
 
     ingested = run.once("ingest", [], lambda folder: kind.ingest(data, source, ledger, folder))

@@ -1,10 +1,11 @@
 """Serve plans as Prefect deployments; turn failures of Prefect into refusals."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import prefect
@@ -20,7 +21,6 @@ from kinds.section import PlanError
 from tasks.vault.approval import WaitingError
 from tasks.vault.room import describe_full_disk, is_full
 
-Result = TypeVar("Result")
 FIELDS = 5
 CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
 
@@ -33,14 +33,15 @@ class Schedule:
     timezone: str
 
 
-def on_prefect(work: Callable[[], Result]) -> Result:
-    """Do the work; raise any error but an AnonymityError as a failure of Prefect."""
+@contextmanager
+def refuse_prefect_failures() -> Iterator[None]:
+    """Raise any error of the work inside but an AnonymityError as a failure of Prefect."""
     try:
-        return work()
+        yield
     except AnonymityError:
         raise
     except Pause as pause:  # of a flow run that waits
-        waits = str(pause.state and pause.state.message)
+        raise WaitingError(str(pause.state and pause.state.message)) from None
     except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
             describe_full_disk("Prefect", [PREFECT_HOME.value()])
@@ -48,7 +49,6 @@ def on_prefect(work: Callable[[], Result]) -> Result:
             else f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"
         ) from None
-    raise WaitingError(waits)
 
 
 def parse_schedules(

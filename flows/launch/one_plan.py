@@ -37,7 +37,10 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     plan = load_ready_plan(path, overrides)
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
-        from flows.launch.deployments import on_prefect
+        from flows.launch.deployments import refuse_prefect_failures
         from flows.release import release
+        from flows.runs.parameters import hand_on_plan
 
-        return place_of(str(on_prefect(lambda: release(str(frozen)))))
+        hand_on_plan(frozen, plan)
+        with refuse_prefect_failures():
+            return place_of(str(release(str(frozen))))

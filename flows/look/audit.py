@@ -77,11 +77,11 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     """Audit a release from its source and its bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
-    today, (plan, reading) = plan.maker.promise, recognise_source(plan, vault, reading)
+    today, (plan, reading) = plan.build_anonymizer().promise, recognise_source(plan, vault, reading)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(_what_changed(plan, vault, place, reading.sha256))
-    formats, promise = plan.publish.formats, plan.maker.promise
+    formats, promise = plan.publish.formats, plan.build_anonymizer().promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri)
@@ -155,7 +155,7 @@ def _as_published(
 
 def _list_manifest_keys(plan: ReleasePlan, audit: Audit) -> Keys:
     """The keys that the manifest may hold; what is broken may keep numbers from being measured."""
-    settings: Keys = {"anonymizer": dict.fromkeys(plan.maker_settings)}
+    settings: Keys = {"anonymizer": dict.fromkeys(plan.anonymizer_settings)}
     whole = audit.passed and audit.measured is not None
     measured = audit.measured.sections() if whole else {}
     return keys_of({**plan.kind.claimed, **settings}, measured)

@@ -1,8 +1,9 @@
 """Two published releases beside each other: no vault, no source, only their folders."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from anon_core.errors import InputError
 from flows.look.named_release import read_manifest
@@ -13,7 +14,6 @@ from tasks.places.place import Place, local_copy
 from tasks.shelf.content import has_version_files
 
 COUNTED = ("new", "gone")
-Told = TypeVar("Told")
 
 
 def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[str, Any]:
@@ -22,45 +22,47 @@ def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[st
     Refused: a folder that is no release, or whose files are not those that were published.
     """
     manifests = read_manifest(old), read_manifest(new)
-    kinds = _refuse_damaged_manifest(
-        lambda: [str(each["source"].get("kind", "table")) for each in manifests]
-    )
+    with _refuse_damaged_manifest():
+        kinds = [str(each["source"].get("kind", "table")) for each in manifests]
     if kinds[0] != kinds[1] or kinds[0] not in KINDS:
         raise PlanError(
             f"{old.name} and {new.name} are of different kinds of data; compare two releases of "
             "tables, of matrices or of graphs"
         )
-    told: dict[str, Any] = _refuse_damaged_manifest(
-        lambda: difference.compare_manifests(*manifests, words_called(kinds[0]))
-    )
+    with _refuse_damaged_manifest():
+        changes = dict(difference.compare_manifests(*manifests, words_called(kinds[0])))
     with local_copy(old) as earlier, local_copy(new) as later:
         for folder, manifest in ((earlier, manifests[0]), (later, manifests[1])):
             _require_whole(folder, manifest)
         published = kind_called(kinds[0]).compared(earlier, later)
-    told["unread"] = published is None
-    told["series"] = any("series" in each for each in manifests)
-    told["published"] = {
+    changes["unread"] = published is None
+    changes["series"] = any("series" in each for each in manifests)
+    changes["published"] = {
         name: _count_categories(each, values) for name, each in (published or {}).items()
     }
-    return told
+    return changes
 
 
 def _require_whole(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Refuse a release that was changed or is not complete: its numbers may be of another one."""
-    if not _refuse_damaged_manifest(lambda: has_version_files(folder, manifest.get("files", {}))):
+    with _refuse_damaged_manifest():
+        complete = has_version_files(folder, manifest.get("files", {}))
+    if not complete:
         raise InputError(
             f"the files of {folder.name} are not those that its manifest.json names; compare a "
             "release as it was published"
         )
 
 
-def _refuse_damaged_manifest(work: Callable[[], Told]) -> Told:
-    """What a manifest states; refused where it does not read as one."""
+@contextmanager
+def _refuse_damaged_manifest() -> Iterator[None]:
+    """Refuse a manifest that does not read as one."""
     try:
-        return work()
+        yield
     except (AttributeError, KeyError, TypeError, ValueError):
-        pass
-    raise InputError("a manifest.json is damaged; compare releases as they were published")
+        raise InputError(
+            "a manifest.json is damaged; compare releases as they were published"
+        ) from None
 
 
 def _count_categories(change: dict[str, Any], values: bool) -> dict[str, Any]:

@@ -26,8 +26,9 @@ def list_vaults(options: argparse.Namespace) -> list[Vault]:
     if options.overrides and not plans:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
     paths = [folder.resolve() for folder in folders]
-    orders = (ReleasePlan.load(plan, options.overrides) for plan in plans)
-    paths += [Path(order.publish.vault).resolve() for order in orders]
+    paths += [
+        Path(ReleasePlan.load(plan, options.overrides).publish.vault).resolve() for plan in plans
+    ]
     found = [Vault(path) for path in dict.fromkeys(paths)]
     for vault in found:
         _require_readable(vault)

@@ -43,7 +43,7 @@ def audit_version(
     findings, section = versions.audit_published(
         following, folder, plan.publish.formats, version.number, kept, ledger.key
     )
-    promise = versions.promise(plan.maker.promise.findings, findings)
+    promise = versions.promise(plan.build_anonymizer().promise.findings, findings)
     if version.number != last.number or not section:
         return Audit(tuple(findings)), promise
     batch = _of_batch(plan, series, version)
@@ -63,5 +63,5 @@ def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
         detail = "the vault lacks the snapshot of the batch; restore it from a backup"
         return Audit((Finding("source of the batch", passed=False, detail=detail),))
     source = plan.data.source.at(versions.batch(split))
-    formats, promise = plan.publish.formats, plan.maker.promise
+    formats, promise = plan.publish.formats, plan.build_anonymizer().promise
     return plan.kind.judge(plan.data, promise, formats, Reading(source), made.folder, made.folder)

@@ -1,14 +1,15 @@
 """What OpenLineage is told of a release: its source when it starts, its columns when it ends."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
 from reports.facts import count_published_rows
-from tasks.orchestration.lineage import Column, Lineage, Written, build_lineage, place_name
-from tasks.places.place import Place, place_of
+from tasks.orchestration.lineage import Column, Written, build_lineage, place_name
+from tasks.places.place import Place
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import WaitingError
@@ -17,43 +18,41 @@ DESCRIBED = "datapackage.json"
 SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
 
 
-def trace_release(order: ReleasePlan, work: Callable[[], str]) -> str:
-    """Do the work of a release between two events. A release that waits is aborted, not failed."""
-    columns = order.kind.describe_columns(order.data).get("columns", {})
+@contextmanager
+def trace_release(plan: ReleasePlan) -> Iterator[list[Place]]:
+    """Trace a release by events; the list takes its folder. One that waits is aborted."""
+    columns = plan.kind.describe_columns(plan.data).get("columns", {})
     roles = {name: str(stated.get("role", "")) for name, stated in columns.items()}
-    told = build_lineage(order.name, order.data.source, roles)
-    if told is None:
-        return work()
-    told.told("START")
+    folders: list[Place] = []
+    lineage = build_lineage(plan.name, plan.data.source, roles)
+    if lineage is None:
+        yield folders
+        return
+    lineage.emit_event("START")
     try:
-        folder = work()
+        yield folders
     except WaitingError:
-        told.told("ABORT")
+        lineage.emit_event("ABORT")
         raise
     except AnonymityError as refusal:
-        told.told("FAIL", refusal=str(refusal))
+        lineage.emit_event("FAIL", refusal=str(refusal))
         raise
     except BaseException as error:
-        told.told("FAIL", refusal=type(error).__name__)  # its words may hold values
+        lineage.emit_event("FAIL", refusal=type(error).__name__)  # its words may hold values
         raise
-    _emit_completion(told, place_of(folder))
-    return folder
+    lineage.emit_event("COMPLETE", _describe_output(folders[0]))
 
 
-def _emit_completion(told: Lineage, folder: Place) -> None:
-    """Tell what was published."""
+def _describe_output(folder: Place) -> Written:
+    """What was published."""
     manifest = read_document(folder / MANIFEST)
-    columns = tuple(_build_column(field, manifest) for field in _read_fields(folder))
-    told.told(
-        "COMPLETE",
-        Written(
-            place_name(str(folder)),
-            str(manifest["version"]),
-            columns,
-            int(count_published_rows(manifest)),
-            int(manifest["source"]["rows"]),
-            len(manifest["files"]) + 1,
-        ),
+    return Written(
+        place_name(str(folder)),
+        str(manifest["version"]),
+        tuple(_build_column(field, manifest) for field in _read_fields(folder)),
+        int(count_published_rows(manifest)),
+        int(manifest["source"]["rows"]),
+        len(manifest["files"]) + 1,
     )
 
 

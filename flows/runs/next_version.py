@@ -30,7 +30,7 @@ class Coming:
 
     Attributes
     ----------
-    order : ReleasePlan
+    plan : ReleasePlan
     series : Series
     last : Version or None
         The version before.
@@ -43,7 +43,7 @@ class Coming:
         What the vault notes of the version.
     """
 
-    order: ReleasePlan
+    plan: ReleasePlan
     series: Series
     last: Version | None
     before: Before | None
@@ -68,7 +68,7 @@ class Coming:
 
     def last_release(self) -> LastRelease | None:
         """What drift compares the whole source with."""
-        kind, limits = self.order.kind, self.order.limits.drift_limits
+        kind, limits = self.plan.kind, self.plan.limits.drift_limits
         if self.last is None or limits is None:
             return None
         return last_of_series(kind, self.last, limits)
@@ -81,16 +81,16 @@ class Coming:
         None where it must be made again, since some records have too few histories in it: they are
         to wait.
         """
-        order, kind = self.order, self.order.kind
+        plan, kind = self.plan, self.plan.kind
         identified = run.whole("identify")
         assert identified is not None
         stages = (self.split, encoded, batch.rows)
-        assembled = assemble(run, kind, order.following, stages, self.before, ledger.key)
+        assembled = assemble(run, kind, plan.following, stages, self.before, ledger.key)
         checked = check_version(
             run,
             kind,
-            order.data,
-            order.following,
+            plan.data,
+            plan.following,
             batch,
             (self.split, identified, assembled),
             self.before,
@@ -109,16 +109,16 @@ class Coming:
         self.series.forget_values()
 
 
-def prepare_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
+def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
-    series = Series(vault, order.name).open()
+    series = Series(vault, plan.name).open()
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
-    pending, about = series.load_pending_parts(number), _build_about(order, series, source)
+    pending, about = series.load_pending_parts(number), _build_about(plan, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
-    label = _find_source_label(order, source)
+    label = _find_source_label(plan, source)
     released: dict[str, Version | Stored] = {**series.by_part(), **pending}
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
@@ -127,40 +127,40 @@ def prepare_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> C
         if last is not None and last.about["source_sha256"] == source.sha256:
             return last
     elif label in released:
-        source, label = _without_rows(order, source), None
+        source, label = _without_rows(plan, source), None
         about["source_sha256"] = source.sha256
-    if order.following.record is None:
+    if plan.following.record is None:
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
     source.keep(folder.scratch)
     if (approved := _find_approved_parts(series, folder, about)) is not None:
         parts, about = approved
     else:
-        parts = _divide_source(order, vault, series, source, before, folder)
+        parts = _divide_source(plan, vault, series, source, before, folder)
     facts = parts.facts
     if not facts["counts"]["batch"]:
         if label is not None:
             series.set_aside(number, label)
         return _nobody_hides(last, facts)
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
-    about["short_histories"] = order.following.short_histories
-    about["form"] = order.data.source.form
-    batch = _open_batch(order, parts)
-    return Coming(order, series, last, before, parts, source, batch, about)
+    about["short_histories"] = plan.following.short_histories
+    about["form"] = plan.data.source.form
+    batch = _open_batch(plan, parts)
+    return Coming(plan, series, last, before, parts, source, batch, about)
 
 
-def _build_about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
+def _build_about(plan: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
     """What decides whether a version must be made; see `Version.about`."""
     return {
-        "plan_sha256": order.sha256,
+        "plan_sha256": plan.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
-        "parent": str(order.releases),
+        "parent": str(plan.releases),
     }
 
 
 def _divide_source(
-    order: ReleasePlan,
+    plan: ReleasePlan,
     vault: Vault,
     series: Series,
     source: Reading,
@@ -169,36 +169,36 @@ def _divide_source(
 ) -> Stored:
     """Decide who stays and who is in the batch."""
     number = int(folder.path.name)
-    ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     asked = Asked(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),
         next(reversed(series.load_pending_parts(number).values()), None),
     )
-    following = order.following
-    return split(folder, order.kind, order.data, following, source, before, asked, ledger.key_print)
+    following = plan.following
+    return split(folder, plan.kind, plan.data, following, source, before, asked, ledger.key_print)
 
 
-def _open_batch(order: ReleasePlan, parts: Stored) -> Reading:
+def _open_batch(plan: ReleasePlan, parts: Stored) -> Reading:
     """The batch of a version as a source of its own."""
-    versions = order.kind.versions
+    versions = plan.kind.versions
     assert versions is not None
-    return Reading(order.data.source.at(versions.batch(parts)))
+    return Reading(plan.data.source.at(versions.batch(parts)))
 
 
-def _find_source_label(order: ReleasePlan, source: Reading) -> str | None:
+def _find_source_label(plan: ReleasePlan, source: Reading) -> str | None:
     """What names the source of a version that has new records only, whatever else is read."""
-    if order.following.record is not None:
+    if plan.following.record is not None:
         return None
-    return source.sha256 if order.partition is None else str(order.partition.at)
+    return source.sha256 if plan.partition is None else str(plan.partition.at)
 
 
-def _without_rows(order: ReleasePlan, source: Reading) -> Reading:
+def _without_rows(plan: ReleasePlan, source: Reading) -> Reading:
     """The source of a version that is made since people withdrew, and for nothing else."""
-    versions = order.kind.versions
+    versions = plan.kind.versions
     assert versions is not None
-    return Picked(order.data.source, versions.nothing(order.data, source))
+    return Picked(plan.data.source, versions.nothing(plan.data, source))
 
 
 def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:

@@ -23,6 +23,8 @@ from tasks.orchestration.stage import log_line
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
+_handed_on: dict[tuple[str, int, int, int], ReleasePlan] = {}
+
 
 class Accept(BaseModel):
     """Drift that an operator accepts for one run."""
@@ -58,40 +60,66 @@ def refuse_another(plan: str) -> None:
         )
 
 
+def hand_on_plan(path: Path, plan: ReleasePlan) -> None:
+    """Let the flow run of this process take a plan that was read already, by the path of its file.
+
+    So a process reads a plan once, and Prefect knows its path alone. Only the last one is kept.
+    """
+    _handed_on.clear()
+    _handed_on[_describe_file(path)] = plan
+
+
+def read_run_plan(path: str) -> ReleasePlan:
+    """The plan in a file: the one that was handed on, or read from it the last time."""
+    file = Path(path)
+    if file.is_file() and (plan := _handed_on.get(_describe_file(file))) is not None:
+        return plan
+    plan = ReleasePlan.load(file)
+    hand_on_plan(file, plan)
+    return plan
+
+
+def _describe_file(path: Path) -> tuple[str, int, int, int]:
+    """A file as it is now."""
+    about = path.stat()
+    return str(path), about.st_ino, about.st_mtime_ns, about.st_size
+
+
 def load_run_plan(
-    plan: str, accept: Mapping[str, Accept] | None, partition: str | None
+    path: str, accept: Mapping[str, Accept] | None, partition: str | None
 ) -> ReleasePlan:
     """The plan with what the operator of a run may choose."""
-    refuse_another(plan)
+    refuse_another(path)
     changes = [] if partition is None else format_partition_settings(partition)
     if accept:
-        if ReleasePlan.load(Path(plan)).limits.drift_limits is None:
+        if read_run_plan(path).limits.drift_limits is None:
             raise PlanError("accept: checks.drift is off, so there is nothing to accept")
         stated = ", ".join(
             f"{json.dumps(name)} = {{limit = {float(each.limit)}, note = {json.dumps(each.note)}}}"
             for name, each in accept.items()
         )
         changes.append(f"checks.drift.accepted={{{stated}}}")
-    order = ReleasePlan.load(Path(plan), changes)
+    plan = ReleasePlan.load(Path(path), changes) if changes else read_run_plan(path)
     for name, each in (accept or {}).items():
         log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
-    return order
+    return plan
 
 
-def name_of(plan: str) -> str:
+def name_of_plan(path: str) -> str:
     """The plan's name; `release` where the plan cannot be read."""
-    try:
-        return ReleasePlan.load(Path(plan)).name
-    except AnonymityError:
-        return "release"
+    plan = _find_plan(path)
+    return "release" if plan is None else plan.name
 
 
 def name_of_run() -> str:
     """The plan's name and the partition: what Prefect calls a flow run until it ends."""
-    given = flow_run.parameters
-    partition = given.get("partition")
-    if partition is None:
-        with suppress(AnonymityError):
-            partition = getattr(ReleasePlan.load(Path(given["plan"])).partition, "at", None)
-    name = name_of(given["plan"])
-    return name if partition is None else f"{name} {partition}"
+    path, partition = flow_run.parameters["plan"], flow_run.parameters.get("partition")
+    if partition is None and (plan := _find_plan(path)) is not None:
+        partition = getattr(plan.partition, "at", None)
+    return " ".join(filter(None, (name_of_plan(path), partition)))
+
+
+def _find_plan(path: str) -> ReleasePlan | None:
+    with suppress(AnonymityError):
+        return read_run_plan(path)
+    return None

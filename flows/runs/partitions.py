@@ -21,36 +21,36 @@ from tasks.vault.storage import Run, Vault, find_readable_path, open_replacement
 PARTS = "parts"  # of a series in the vault
 
 
-def read_plan_source(order: ReleasePlan) -> Reading:
+def read_plan_source(plan: ReleasePlan) -> Reading:
     """The source, or the rows of the partition that the plan names."""
-    partition = order.partition
+    partition = plan.partition
     if partition is None:
-        return _open_source(order)
-    require_named(order)
+        return _open_source(plan)
+    require_named(plan)
     if partition.part is not None:
-        return Picked.kept(order.data.source, find_readable_path(partition.part))
-    versions, whole = order.kind.versions, _open_source(order)
+        return Picked.kept(plan.data.source, find_readable_path(partition.part))
+    versions, whole = plan.kind.versions, _open_source(plan)
     assert versions is not None
-    for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
+    for _, rows in versions.parts(plan.data, whole, partition.at, partition.at):
         whole.end()
-        return Picked(order.data.source, rows)
+        return Picked(plan.data.source, rows)
     raise InputError(
         "the source has no rows in this partition; correct --partition or source.partition"
     )
 
 
-def require_named(order: ReleasePlan) -> None:
+def require_named(plan: ReleasePlan) -> None:
     """Refuse to release a divided source without the name of a partition."""
-    if order.partition is not None and order.partition.at is None:
+    if plan.partition is not None and plan.partition.at is None:
         raise PlanError(
             "source.partition divides the source; say of which partition the version shall be: "
             "give --partition LABEL, or to `release` --backfill FIRST..LAST for several"
         )
 
 
-def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
+def ends_of(plan: ReleasePlan, text: str) -> tuple[str, str]:
     """First and last partition of a range such as 2013-08..2015-12."""
-    partition = order.partition
+    partition = plan.partition
     if partition is None:
         raise PlanError(
             "--backfill needs [source] partition = {column = name, by = 'month'} in the plan"
@@ -68,7 +68,7 @@ def format_partition_settings(label: str, part: Path | None = None) -> list[str]
 
 
 def backfill_partitions(
-    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
+    plan: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
 ) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
 
@@ -76,8 +76,8 @@ def backfill_partitions(
     folder, or with the refusal where nobody can hide yet and all wait for the next partition. The
     last partition of the range always gives its folder, or is refused.
     """
-    vault = Vault(Path(order.publish.vault)).open()
-    with parts_of(order, vault, *ends_of(order, wanted)) as parts:
+    vault = Vault(Path(plan.publish.vault)).open()
+    with parts_of(plan, vault, *ends_of(plan, wanted)) as parts:
         last = parts[-1][0]
         for label, part in parts:
             if part is None and label != last:
@@ -94,24 +94,24 @@ def backfill_partitions(
 
 @contextmanager
 def parts_of(
-    order: ReleasePlan, vault: Vault, first: str, last: str
+    plan: ReleasePlan, vault: Vault, first: str, last: str
 ) -> Iterator[list[tuple[str, Path | None]]]:
     """Labels of the partitions, each with a file of its rows; None where it was released.
 
     The source is read once. The files go when the block ends; what a killed process left behind
     goes at the next call.
     """
-    order = apply_series_form(order, vault)
-    versions, series = order.kind.versions, Series(vault, order.name).open()
+    plan = apply_series_form(plan, vault)
+    versions, series = plan.kind.versions, Series(vault, plan.name).open()
     assert versions is not None
     folder = series.path / PARTS
     folder.mkdir(mode=0o700, exist_ok=True)
     with Run(folder).hold_lock():
         _remove_part_files(folder)
         try:
-            done, reading = _list_done_labels(series), _open_source(order)
+            done, reading = _list_done_labels(series), _open_source(plan)
             found: list[tuple[str, Path | None]] = []
-            for label, rows in versions.parts(order.data, reading, first, last):
+            for label, rows in versions.parts(plan.data, reading, first, last):
                 path = None if label in done else folder / f"{label}.arrow"
                 if path is not None:
                     with open_replacement_path(path) as plain:
@@ -139,7 +139,7 @@ def _remove_part_files(folder: Path) -> None:
         path.unlink()
 
 
-def _open_source(order: ReleasePlan) -> Reading:
-    reading = Reading(order.data.source)
-    order.data.check_header(reading.header)
+def _open_source(plan: ReleasePlan) -> Reading:
+    reading = Reading(plan.data.source)
+    plan.data.check_header(reading.header)
     return reading

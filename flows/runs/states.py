@@ -5,7 +5,7 @@ waits for approval ends in the state `Waiting for approval`, which is a pause. T
 the decision completes it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from typing import Any
@@ -25,42 +25,37 @@ from reports import markdown
 from tasks.judging.drift import DriftError
 from tasks.orchestration.events import emit_release_event, key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
-from tasks.vault.approval import RejectedError, WaitingError
+from tasks.vault.approval import RejectedError
 from tasks.vault.series import NobodyHidesError
 
 WAITING = "Waiting for approval"
 
 
-def run_flow_work(work: Callable[[], str]) -> str | State[Any]:
-    """Do the work of a flow run; tell Prefect how it ended.
+def refuse_flow_run(refusal: AnonymityError) -> State[Any]:
+    """End the flow run in a refusal; its state has the message alone.
 
-    Raises Prefect's Pause where the release waits. A refusal becomes the state of the flow run,
-    with its message alone; who called the flow gets the refusal raised.
+    The caller of the flow gets the refusal raised. Outside of a flow run it is raised here.
     """
-    try:
-        with hold_plan_slot():
-            folder = work()
-    except WaitingError as waiting:
-        _pause_flow_run(str(waiting))
-        raise
-    except AnonymityError as refusal:
-        if isinstance(refusal, DriftError):
-            emit_release_event("drifted", **refusal.facts)
-        if isinstance(refusal, (NobodyHidesError, InfeasibleError)):
-            emit_release_event("short-of-people", reason=str(refusal))
-        emit_release_event("refused", exit_code=exit_code(refusal), reason=str(refusal))
-        if isinstance(refusal, RejectedError):
-            _complete_waiting_runs("The release was rejected")
-        if _run_here() is None:
-            raise
-        accept = refusal.facts["accept"] if isinstance(refusal, DriftError) else ()
-        shown = markdown.render_refusal(plan_name(), str(refusal), accept)
-        with suppress(Exception):
-            show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
-        return Failed(message=str(refusal), data=refusal)
+    if isinstance(refusal, DriftError):
+        emit_release_event("drifted", **refusal.facts)
+    if isinstance(refusal, (NobodyHidesError, InfeasibleError)):
+        emit_release_event("short-of-people", reason=str(refusal))
+    emit_release_event("refused", exit_code=exit_code(refusal), reason=str(refusal))
+    if isinstance(refusal, RejectedError):
+        _complete_waiting_runs("The release was rejected")
+    if _run_here() is None:
+        raise refusal
+    accept = refusal.facts["accept"] if isinstance(refusal, DriftError) else ()
+    shown = markdown.render_refusal(plan_name(), str(refusal), accept)
+    with suppress(Exception):
+        show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
+    return Failed(message=str(refusal), data=refusal)
+
+
+def complete_flow_run(folder: str) -> None:
+    """Name the flow run after the version that it published, and end those that waited for it."""
     _name_flow_run(PurePath(folder).name)
     _complete_waiting_runs("The release was published")
-    return folder
 
 
 @contextmanager
@@ -85,8 +80,8 @@ def _run_here() -> FlowRun | None:
     return None if context is None else context.flow_run
 
 
-def _pause_flow_run(message: str) -> None:
-    """End this flow run in a pause; does nothing outside of a flow run.
+def pause_flow_run(message: str) -> None:
+    """End this flow run in a pause, by Prefect's Pause; does nothing outside of a flow run.
 
     Where a deployment can start it again, Resume looks for the decision anew. Elsewhere Prefect
     refuses to resume it.

@@ -58,22 +58,22 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
     if options.by is not None:
         one_line("the name", options.by, 1, LONGEST_NAME)
     one_line("the note", options.note, 0, LONGEST_NOTE)
-    order, run = _find_plan_and_run(options)
+    plan, run = _find_plan_and_run(options)
     with run.hold_lock():
         approval = Approval.of(run)
         request = approval.require_open(in_time=taken is not None)
-        rules = Rules.of(request.rules if order is None else order.publish.terms_rules)
+        rules = Rules.of(request.rules if plan is None else plan.publish.terms_rules)
         if not options.quiet:
             _show_summary(run, request)
         if taken is not None:
-            decision = _take_signed_decision(taken, order, run, request, rules)
+            decision = _take_signed_decision(taken, plan, run, request, rules)
         else:
             decision = _build_decision(options, request, rules, approved=approved)
         if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
             raise DecisionError(f"nothing was decided: {reason}")
         request = approval.decide(decision, in_time=taken is not None)
-        if order is not None and order.publish.reports is not None:
-            close_copy(Path(order.publish.reports), run, request)
+        if plan is not None and plan.publish.reports is not None:
+            close_copy(Path(plan.publish.reports), run, request)
     if request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
         from flows.runs.approval import resume_suspended_run
@@ -122,7 +122,7 @@ def sign_decision(
 
 
 def _take_signed_decision(
-    taken: Path, order: ReleasePlan | None, run: Run, request: Request, rules: Rules
+    taken: Path, plan: ReleasePlan | None, run: Run, request: Request, rules: Rules
 ) -> Decision:
     """A decision that somebody signed elsewhere: in this file, or in the officer's copy."""
     if str(taken) != IN_COPY:
@@ -132,9 +132,9 @@ def _take_signed_decision(
         except OSError as error:
             raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
         return accept_signed_decision(text, request, rules)
-    if order is None or order.publish.reports is None:
+    if plan is None or plan.publish.reports is None:
         raise PlanError("--take without FILE needs --plan PLAN.toml with publish.reports")
-    found, reasons = find_signed_decision(Path(order.publish.reports), run, request, rules)
+    found, reasons = find_signed_decision(Path(plan.publish.reports), run, request, rules)
     if found is None:
         raise DecisionError("; ".join(reasons) or "nobody has signed a decision in the copy")
     return found
@@ -163,8 +163,8 @@ def _find_plan_and_run(options: argparse.Namespace) -> tuple[ReleasePlan | None,
         raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
     if options.vault is not None and options.overrides:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
-    order = None if options.plan is None else ReleasePlan.load(options.plan, options.overrides)
-    vault = Vault(options.vault.resolve() if order is None else Path(order.publish.vault))
+    plan = None if options.plan is None else ReleasePlan.load(options.plan, options.overrides)
+    vault = Vault(options.vault.resolve() if plan is None else Path(plan.publish.vault))
     name = options.run_id
     if not re.fullmatch(r"[0-9a-f]{16}", name):
         raise PlanError("RUN_ID must be the 16 hex digits that the waiting release printed")
@@ -179,4 +179,4 @@ def _find_plan_and_run(options: argparse.Namespace) -> tuple[ReleasePlan | None,
             f"the vault {vault.path} has no run {name}; "
             "give the RUN_ID and the vault of the waiting release"
         )
-    return order, run
+    return plan, run

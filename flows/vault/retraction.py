@@ -28,10 +28,10 @@ COPIES = (
 
 def retract_release(options: argparse.Namespace) -> int:
     """Retract a release; a second call goes on where the first was stopped."""
-    order = ReleasePlan.load(options.plan, options.overrides)
-    vault, folder = Vault(Path(order.publish.vault)), options.release.absolute()
+    plan = ReleasePlan.load(options.plan, options.overrides)
+    vault, folder = Vault(Path(plan.publish.vault)), options.release.absolute()
     run = _find_run(vault, folder)
-    ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger_uri)
+    ledger = Ledger(vault, kind_called(run.kind).remade, plan.publish.ledger_uri)
     with run.hold_lock(), vault.lock_publishing():
         known = retraction_of(vault, folder)
         if known is None:

@@ -17,18 +17,18 @@ from tasks.vault.storage import Vault
 
 def withdraw_people(options: argparse.Namespace) -> int:
     """Note people whose rows the next version shall not show, and no version after it."""
-    order = ReleasePlan.load(options.plan, options.overrides)
-    if order.series is None:
+    plan = ReleasePlan.load(options.plan, options.overrides)
+    if plan.series is None:
         raise PlanError(
             "the plan has no [series]; without versions no later release can leave a person out. "
             "Take the person out of the source, or retract the release"
         )
-    name, versions = order.following.owner, order.kind.versions
+    name, versions = plan.following.owner, plan.kind.versions
     if name is None or versions is None:
         raise PlanError("no column of the plan names people; state series.record or privacy.person")
-    vault = Vault(Path(order.publish.vault)).open()
-    series = Series(vault, order.name).open()
-    ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
+    vault = Vault(Path(plan.publish.vault)).open()
+    series = Series(vault, plan.name).open()
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     listed = _read_identifiers(options.file, name)
     with series.hold_lock():
         published = series.versions()
@@ -45,18 +45,18 @@ def withdraw_people(options: argparse.Namespace) -> int:
         known = versions.owners_waiting(stages)
         if kept is not None:
             shown = versions.owners(kept)
-            had = versions.find_published(order.following, listed, kept, ledger.key)
+            had = versions.find_published(plan.following, listed, kept, ledger.key)
             known |= {each for each, had_row in zip(digests, had, strict=True) if had_row}
         if not options.unpublished and not asked & (shown | known | before):
             raise InputError(
                 f"none of the {len(asked)} identifiers in {options.file.name} names somebody who "
-                f"has, had or is about to have a row in {order.name}; nothing was noted. Write "
+                f"has, had or is about to have a row in {plan.name}; nothing was noted. Write "
                 f"them as column {name!r} has them, one a line. To keep out people who never had a "
                 "row, add --unpublished"
             )
         series.withdraw(asked)
     outcome = {
-        "series": order.name,
+        "series": plan.name,
         "asked": len(asked),
         "asked_before": len(asked & before),
         "in_the_last_version": len(asked & shown),

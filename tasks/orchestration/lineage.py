@@ -73,7 +73,7 @@ class Lineage:
     run: str
     client: Any = field(repr=False)
 
-    def told(self, how: How, written: Written | None = None, refusal: str = "") -> None:
+    def emit_event(self, how: How, written: Written | None = None, refusal: str = "") -> None:
         """Send an event; one that cannot be sent is logged by the kind of its error."""
         try:
             self.client.emit(self._event(how, written, refusal))

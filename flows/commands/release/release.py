@@ -149,12 +149,11 @@ def _release_plans(
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
     if plans:
-        from flows.launch.deployments import on_prefect
+        from flows.launch.deployments import refuse_prefect_failures
         from flows.launch.many_plans import release_all
 
-        outcomes |= zip(
-            plans, on_prefect(lambda: release_all(list(plans.values()), workers)), strict=True
-        )
+        with refuse_prefect_failures():
+            outcomes |= zip(plans, release_all(list(plans.values()), workers), strict=True)
     return [outcomes[number] for number in range(len(paths))]
 
 

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
-    from flows.launch.deployments import on_prefect, parse_schedules, serve_plans
+    from flows.launch.deployments import parse_schedules, refuse_prefect_failures, serve_plans
     from flows.launch.one_plan import freeze_plan
     from flows.runs.partitions import require_named
 
@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
         if plan.name in when:
             require_named(plan)
     frozen = {plan.name: freeze_plan(plan) for plan in plans}
-    on_prefect(lambda: serve_plans(frozen, when, options.workers, quiet=options.quiet))
+    with refuse_prefect_failures():
+        serve_plans(frozen, when, options.workers, quiet=options.quiet)
     return 0
 
 
