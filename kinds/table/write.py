@@ -114,8 +114,9 @@ def write_release(
 
     `source_row` is the source row of each record, int64 (n,).
     """
-    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
-    schema, frame = frame.schema, _select_carried_values(frame, plan.columns, source_row)
+    path = ingested.file(TABLE)
+    schema = pl.scan_parquet(path, glob=False).collect_schema()
+    frame = _read_carried_values(path, plan.columns, source_row)
     draw = secrecy.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
@@ -142,12 +143,12 @@ def write_rows(rows: Rows, folder: Path) -> None:
     rows.native.write_parquet(folder / PARQUET)
 
 
-def _select_carried_values(
-    frame: pl.DataFrame, columns: tuple[Column, ...], rows: NDArray[np.int64]
+def _read_carried_values(
+    path: Path, columns: tuple[Column, ...], rows: NDArray[np.int64]
 ) -> pl.DataFrame:
-    """Some rows of the columns whose values are released as they are."""
+    """Some rows of the columns whose values are released as they are; no other column is read."""
     names = [each.name for each in list_released_columns(columns) if each.role != "quasi"]
-    return pl.DataFrame({name: frame[name][rows] for name in names})
+    return pl.read_parquet(path, glob=False, columns=names)[rows] if names else pl.DataFrame()
 
 
 def _mix_seats(
