@@ -1,11 +1,11 @@
 """The release folder that a person names, or a refusal that says what is there instead."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from kinds import KINDS
+from kinds import KINDS, words_of
 from kinds.base import Kind
 from kinds.section import PlanError
 from tasks.places.objects import StoreError
@@ -76,6 +76,15 @@ def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, 
             f"{folder / MANIFEST} is no manifest of a release, or it is damaged; {GIVE}, unchanged"
         )
     return manifest
+
+
+def print_manifest(manifest: Mapping[str, Any]) -> None:
+    """Print what a release guarantees and keeps: counts, shares and column names, no values."""
+    from rich.console import Console
+
+    from reports.summary import print_release
+
+    print_release(manifest, Console(), words_of(manifest))
 
 
 def _parse_manifest(file: Place) -> dict[str, Any] | None:

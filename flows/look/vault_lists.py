@@ -1,53 +1,15 @@
 """What is there to see in vaults: their runs, and the releases that wait for a person."""
 
-import argparse
-import os
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from flows.plan.plan import ReleasePlan
 from kinds import words_of
-from kinds.section import PlanError
 from reports.verdict import judge_manifest
 from tasks.vault.approval import PAGE
 from tasks.vault.statement import Rules
 from tasks.vault.states import Seen, list_run_states
-from tasks.vault.storage import FolderError, Vault
-
-
-def list_vaults(options: argparse.Namespace) -> list[Vault]:
-    """The vaults that --vault and --plan name, each once, in the order given."""
-    folders: Sequence[Path] = options.vault or []
-    plans: Sequence[Path] = options.plan or []
-    if not folders and not plans:
-        raise PlanError("give --vault FOLDER or --plan PLAN.toml")
-    if options.overrides and not plans:
-        raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
-    paths = [folder.resolve() for folder in folders]
-    paths += [
-        Path(ReleasePlan.load(plan, options.overrides).publish.vault).resolve() for plan in plans
-    ]
-    found = [Vault(path) for path in dict.fromkeys(paths)]
-    for vault in found:
-        _require_readable(vault)
-    return found
-
-
-def _require_readable(vault: Vault) -> None:
-    """Refuse a folder that is no vault, or one of another account."""
-    if vault.path.is_dir() and not os.access(vault.path, os.R_OK | os.X_OK):
-        raise FolderError(
-            f"the vault {vault.path} cannot be read by this account; run the command as its owner"
-        )
-    if not vault.path.exists():
-        raise FolderError(
-            f"there is no vault {vault.path}: the first release makes it; correct publish.vault or "
-            "--vault if there were releases"
-        )
-    if not vault.runs.is_dir():
-        raise FolderError(f"{vault.path} is no vault; name the folder of publish.vault")
+from tasks.vault.storage import Vault
 
 
 def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:

@@ -93,9 +93,9 @@ def _of_kind(name: str) -> Schema:
     if name != "table":
         source["properties"]["kind"].pop("default", None)
         source["required"] = ["kind", *source.get("required", [])]
-    makers = {name: each for name, each in ANONYMIZERS.items() if each.kind == kind.name}
+    methods = {name: each for name, each in ANONYMIZERS.items() if each.kind == kind.name}
     properties["anonymizer"] = {
-        **_build_anonymizer_schema(makers, kind.anonymizer),
+        **_build_anonymizer_schema(methods, kind.anonymizer),
         "description": properties["anonymizer"]["description"],
     }
     return {key: schema[key] for key in ("type", "properties", "required", "additionalProperties")}
@@ -131,42 +131,44 @@ def _resolve_references(part: Any, definitions: Mapping[str, Any]) -> Any:
 # ---------------------------------------------------------------- anonymizers
 
 
-def _build_anonymizer_schema(makers: Mapping[str, Any], default: str) -> Schema:
+def _build_anonymizer_schema(methods: Mapping[str, Any], default: str) -> Schema:
     """[anonymizer]: the settings of the named method, or of the kind's own one."""
-    lines = [f"{name}: {_read_first_line(maker)}" for name, maker in makers.items()]
-    named = {"enum": list(makers), "default": default, "description": " ".join(lines)}
-    schema: Schema = table_schema({"name": named} | _build_settings_schema(makers[default]))
-    for name, maker in makers.items():
+    lines = [f"{name}: {_read_first_line(method)}" for name, method in methods.items()]
+    named = {"enum": list(methods), "default": default, "description": " ".join(lines)}
+    schema: Schema = table_schema({"name": named} | _build_settings_schema(methods[default]))
+    for name, method in methods.items():
         if name == default:
             continue
         schema = {
             "if": {"properties": {"name": {"const": name}}, "required": ["name"]},
             "then": table_schema(
-                {"name": named} | _build_settings_schema(maker), _list_required_settings(maker)
+                {"name": named} | _build_settings_schema(method), _list_required_settings(method)
             ),
             "else": schema,
         }
     # Editors explain and complete the keys that stand outside of conditions.
-    return _build_open_table({"name": named} | _describe_all_settings(makers)) | {"allOf": [schema]}
-
-
-def _describe_all_settings(makers: Mapping[str, Any]) -> dict[str, Schema]:
-    """The settings of all methods, each with its meaning in every method that has it."""
-    told: dict[str, dict[str, str]] = {}
-    for name, maker in makers.items():
-        for key, setting in _build_settings_schema(maker).items():
-            told.setdefault(key, {})[name] = setting["description"]
-    return {
-        key: {"description": " ".join(f"{name}: {text}" for name, text in texts.items())}
-        for key, texts in told.items()
+    return _build_open_table({"name": named} | _describe_all_settings(methods)) | {
+        "allOf": [schema]
     }
 
 
-def _build_settings_schema(maker: Any) -> dict[str, Schema]:
+def _describe_all_settings(methods: Mapping[str, Any]) -> dict[str, Schema]:
+    """The settings of all methods, each with its meaning in every method that has it."""
+    meanings: dict[str, dict[str, str]] = {}
+    for name, method in methods.items():
+        for key, setting in _build_settings_schema(method).items():
+            meanings.setdefault(key, {})[name] = setting["description"]
+    return {
+        key: {"description": " ".join(f"{name}: {text}" for name, text in texts.items())}
+        for key, texts in meanings.items()
+    }
+
+
+def _build_settings_schema(method: Any) -> dict[str, Schema]:
     """The settings of an anonymizer."""
-    hints, texts = get_type_hints(maker), list_key_meanings(maker, typed=True)
+    hints, texts = get_type_hints(method), list_key_meanings(method, typed=True)
     settings = {}
-    for field in fields(maker):
+    for field in fields(method):
         schema = _resolve_references(TypeAdapter(hints[field.name]).json_schema(), {})
         if field.default is not MISSING:
             schema["default"] = field.default
@@ -174,15 +176,15 @@ def _build_settings_schema(maker: Any) -> dict[str, Schema]:
     return settings
 
 
-def _list_required_settings(maker: Any) -> list[str]:
+def _list_required_settings(method: Any) -> list[str]:
     def missing(field: Field[Any]) -> bool:
         return field.default is field.default_factory is MISSING
 
-    return [field.name for field in fields(maker) if missing(field)]
+    return [field.name for field in fields(method) if missing(field)]
 
 
-def _read_first_line(maker: Any) -> str:
-    return cleandoc(maker.__doc__ or "").partition("\n")[0]
+def _read_first_line(method: Any) -> str:
+    return cleandoc(method.__doc__ or "").partition("\n")[0]
 
 
 # ---------------------------------------------------------------- all kinds

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flows.look.named_release import print_manifest
+from flows.look.named_vault import find_named_vault, refuse_unreadable_vault
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from tasks.vault import identity
@@ -24,7 +26,7 @@ from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import how_to_read
 from tasks.vault.signing import public_of, read_key
 from tasks.vault.statement import LONGEST_SIGNED, Rules, attach_signature
-from tasks.vault.storage import FolderError, Run, Vault
+from tasks.vault.storage import FolderError, Run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -44,7 +46,7 @@ def reject_release(options: argparse.Namespace) -> int:
 
 def reopen_approval(options: argparse.Namespace) -> int:
     """Ask again after a decision or a timeout."""
-    run = _find_run(options)
+    _, run = _find_plan_and_run(options)
     with run.hold_lock():
         request = Approval.of(run).reopen()
     print(f"run {run.path.name} waits for approval until {request.until}")
@@ -142,38 +144,19 @@ def _take_signed_decision(
 
 def _show_summary(run: Run, request: Request) -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
-    from rich.console import Console
-
-    from kinds import words_of
-    from reports import summary
-
-    manifest = request.question.manifest
-    summary.print_release(manifest, Console(), words_of(manifest))
+    print_manifest(request.question.manifest)
     print("to be published in", request.question.folder)
     print("read", how_to_read(run.path / PAGE))
 
 
-def _find_run(options: argparse.Namespace) -> Run:
-    return _find_plan_and_run(options)[1]
-
-
 def _find_plan_and_run(options: argparse.Namespace) -> tuple[ReleasePlan | None, Run]:
     """The plan, where one is given, and the run."""
-    if (options.vault is None) == (options.plan is None):
-        raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
-    if options.vault is not None and options.overrides:
-        raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
-    plan = None if options.plan is None else ReleasePlan.load(options.plan, options.overrides)
-    vault = Vault(options.vault.resolve() if plan is None else Path(plan.publish.vault))
+    plan, vault = find_named_vault(options)
     name = options.run_id
     if not re.fullmatch(r"[0-9a-f]{16}", name):
         raise PlanError("RUN_ID must be the 16 hex digits that the waiting release printed")
-    try:
+    with refuse_unreadable_vault(vault):
         run = vault.run_called(name)
-    except PermissionError:
-        raise FolderError(
-            f"the vault {vault.path} cannot be read by this account; run the command as its owner"
-        ) from None
     if run is None:
         raise DecisionError(
             f"the vault {vault.path} has no run {name}; "

@@ -1,11 +1,10 @@
 """The command `crowdcover retract`: take back a release that was never handed out."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import escape_unprintable
+from flows.outcome import print_outcome
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
 from tasks.people.ledger import Ledger
@@ -45,11 +44,7 @@ def retract_release(options: argparse.Namespace) -> int:
             "folders": [str(path) for path in asides],
             "still_released": _still_released(ledger, run),
         }
-    print(
-        json.dumps(outcome, indent=2)
-        if options.json
-        else escape_unprintable(_format_outcome(outcome))
-    )
+    print_outcome(options, outcome, [_format_outcome(outcome)])
     return 0
 
 

@@ -1,18 +1,16 @@
 """The command `crowdcover vault`: verify, back up, restore, prune and rotate a vault."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from anon_core.errors import escape_unprintable
+from flows.look.named_vault import find_named_vault, refuse_unreadable_vault
+from flows.outcome import print_outcome
 from flows.plan.durations import parse_duration
-from flows.plan.plan import ReleasePlan
 from kinds import kind_called
 from kinds.section import PlanError
 from reports.quantities import size
@@ -21,7 +19,7 @@ from tasks.people.verifying import look_at_ledger
 from tasks.places.place import is_remote
 from tasks.vault.backing import back_up, restore_backup
 from tasks.vault.files import read_private
-from tasks.vault.pruning import Removal, apply_removals, list_removals
+from tasks.vault.pruning import apply_removals, list_removals
 from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.rotating import rotate_keys
 from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
@@ -36,7 +34,7 @@ def verify_vault(options: argparse.Namespace) -> int:
     vault, ledger = _find_vault_and_ledger(options)
     report = inspect_vault(vault)
     look_at_ledger(report, ledger)
-    _print_result(options, report.document(), _format_report(report))
+    print_outcome(options, report.document(), _format_report(report))
     return 1 if report.damage else 0
 
 
@@ -49,7 +47,7 @@ def back_up_vault(options: argparse.Namespace) -> int:
     )
     if ledger.uri is not None:
         told += ". The ledger at publish.ledger is not in it: back up that database, too"
-    _print_result(options, {"to": str(options.to), **asdict(made)}, [told])
+    print_outcome(options, {"to": str(options.to), **asdict(made)}, [told])
     return 0
 
 
@@ -58,7 +56,7 @@ def restore_vault(options: argparse.Namespace) -> int:
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
     made = restore_backup(
         options.file,
-        _make_path_absolute(options.vault),
+        Path(os.path.abspath(options.vault)),
         keys,
         [_parse_move(m) for m in options.moved],
     )
@@ -67,7 +65,7 @@ def restore_vault(options: argparse.Namespace) -> int:
         f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
         "Releases that were published after the backup are unknown to it"
     )
-    _print_result(options, {"vault": str(options.vault), **asdict(made)}, [told])
+    print_outcome(options, {"vault": str(options.vault), **asdict(made)}, [told])
     return 0
 
 
@@ -75,9 +73,7 @@ def _parse_move(text: str) -> tuple[str, str]:
     old, equals, new = text.partition("=")
     if not (equals and old and new):
         raise PlanError("--moved takes OLD=NEW, two folders of releases")
-    places = [
-        each if is_remote(each) else str(_make_path_absolute(Path(each))) for each in (old, new)
-    ]
+    places = [each if is_remote(each) else os.path.abspath(each) for each in (old, new)]
     return places[0].rstrip("/"), places[1].rstrip("/")
 
 
@@ -97,13 +93,20 @@ def prune_vault(options: argparse.Namespace) -> int:
         "vault": str(vault.path),
         "dry_run": options.dry_run,
         "bytes": sum(each.bytes for each in removed),
-        "removed": [_describe_removal(vault, each) for each in removed],
+        "removed": [
+            {
+                "path": str(each.path.relative_to(vault.path)),
+                "why": each.why,
+                "bytes": each.bytes,
+            }
+            for each in removed
+        ],
     }
     whole = f"{len(removed)} {verb}, {size(document['bytes'])}"
     lines = [
         f"{each['path']}: {each['why']}, {size(each['bytes'])}" for each in document["removed"]
     ]
-    _print_result(options, document, [*lines, whole])
+    print_outcome(options, document, [*lines, whole])
     return 0
 
 
@@ -129,7 +132,7 @@ def rotate_vault_key(options: argparse.Namespace) -> int:
             ". Set the vault's key of all users and services to it. Older backups need the old key"
         )
     told += ". Deleted files may stay on a disk until it writes over them"
-    _print_result(options, {"vault": str(vault.path), **asdict(done)}, [told])
+    print_outcome(options, {"vault": str(vault.path), **asdict(done)}, [told])
     return 0
 
 
@@ -137,15 +140,8 @@ def write_new_key(options: argparse.Namespace) -> int:
     """Draw a key; print its public key."""
     secret, public = new_key()
     assert secret.startswith(SECRET)
-    try:
-        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError:
-        raise PlanError(
-            f"{options.output} exists or cannot be written; choose another --output"
-        ) from None
-    with open(handle, "w", encoding="ascii") as target:
-        target.write(f"# public key: {public}\n{secret}\n")
-    _print_result(options, {"output": str(options.output), "public_key": public}, [public])
+    _write_new_file(options.output, f"# public key: {public}\n{secret}\n".encode("ascii"))
+    print_outcome(options, {"output": str(options.output), "public_key": public}, [public])
     return 0
 
 
@@ -159,39 +155,32 @@ def print_vault_file(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.buffer.write(content)
         return 0
-    try:
-        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError:
-        raise PlanError(
-            f"{options.output} exists or cannot be written; choose another --output"
-        ) from None
-    with open(handle, "wb") as target:
-        target.write(content)
+    _write_new_file(options.output, content)
     print(options.output)
     return 0
 
 
 def _find_vault_and_ledger(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     """The vault that is named, or that a plan names, and its ledger."""
-    if (options.vault is None) == (options.plan is None):
-        raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
-    if options.vault is not None and options.overrides:
-        raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
-    if options.vault is not None:
-        vault, uri, kind = Vault(_make_path_absolute(options.vault)), None, kind_called("table")
-    else:
-        plan = ReleasePlan.load(options.plan, options.overrides)
-        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger_uri, plan.kind
-    try:
+    plan, vault = find_named_vault(options)
+    with refuse_unreadable_vault(vault):
         is_vault = vault.runs.is_dir()
         next(iter(vault.path.iterdir()), None) if is_vault else None
-    except PermissionError:
-        raise FolderError(
-            f"the vault {vault.path} cannot be read by this account; run the command as its owner"
-        ) from None
     if not is_vault:
         raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
-    return vault, Ledger(vault, kind.remade, uri)
+    if plan is None:
+        return vault, Ledger(vault, kind_called("table").remade, None)
+    return vault, Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
+
+
+def _write_new_file(path: Path, content: bytes) -> None:
+    """Write a file that was not there, mode 0600."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        raise PlanError(f"{path} exists or cannot be written; choose another --output") from None
+    with open(handle, "wb") as target:
+        target.write(content)
 
 
 @contextmanager
@@ -211,10 +200,6 @@ def _refuse_unwritable_vault(vault: Vault) -> Iterator[None]:
     raise FolderError(refusal)
 
 
-def _make_path_absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))
-
-
 def _format_report(report: Report) -> list[str]:
     lines = [f"{each.where}: {each.found}; {each.remedy}" for each in report.damage]
     states = [f"{each['folder']}: {each['state']}" for each in report.releases]
@@ -222,15 +207,3 @@ def _format_report(report: Report) -> list[str]:
     kept = "encrypted" if report.encrypted else "not encrypted"
     verdict = f"{len(report.damage)} damaged" if report.damage else "nothing is damaged"
     return [*states, *lines, f"{report.vault} ({kept}): {counted}: {verdict}"]
-
-
-def _describe_removal(vault: Vault, removal: Removal) -> dict[str, Any]:
-    path = str(removal.path.relative_to(vault.path))
-    return {"path": path, "why": removal.why, "bytes": removal.bytes}
-
-
-def _print_result(options: argparse.Namespace, document: dict[str, Any], lines: list[str]) -> None:
-    if options.json:
-        print(json.dumps(document, indent=2))
-    else:
-        print("\n".join(map(escape_unprintable, lines)))

@@ -1,10 +1,10 @@
 """The command `crowdcover withdraw`: people leave a series, by the vault only."""
 
 import argparse
-import json
 from pathlib import Path
 
-from anon_core.errors import InputError, escape_unprintable
+from anon_core.errors import InputError
+from flows.outcome import print_outcome
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Before
@@ -64,11 +64,7 @@ def withdraw_people(options: argparse.Namespace) -> int:
         "in_no_version": len(asked - shown - known),
         "withdrawn_in_all": len(asked | before),
     }
-    print(
-        json.dumps(outcome, indent=2)
-        if options.json
-        else escape_unprintable(_format_outcome(outcome, name))
-    )
+    print_outcome(options, outcome, [_format_outcome(outcome, name)])
     return 0
 
 

@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
     copy = Copy.read(options.report)
     if not options.quiet:
         show_copy_summary(copy)
-    told = (options.decision, options.by, options.note)
-    decision, path = sign_copy(copy, options.key, told, options.output)
+    stated = (options.decision, options.by, options.note)
+    decision, path = sign_copy(copy, options.key, stated, options.output)
     taken = "the next run of the release takes it up"
     if options.output is not None:
         taken = "send it to who runs the release, for crowdcover approve RUN_ID --take FILE"
@@ -49,15 +49,11 @@ def run(options: argparse.Namespace) -> int:
 
 def show_copy_summary(copy: "Copy") -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
-    from rich.console import Console
-
     from anon_core.errors import escape_unprintable
-    from kinds import words_of
-    from reports import summary
+    from flows.look.named_release import print_manifest
     from tasks.vault.copies import REPORT
 
-    manifest = copy.request.question.manifest
-    summary.print_release(manifest, Console(), words_of(manifest))
+    print_manifest(copy.request.question.manifest)
     print(escape_unprintable(f"asked by {copy.request.asker or 'nobody who is recorded'}"))
     print("read", copy.folder / REPORT)
 

@@ -13,9 +13,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line for each run."""
-    from flows.look.vault_lists import list_vault_runs, list_vaults
+    from flows.look.named_vault import list_named_vaults
+    from flows.look.vault_lists import list_vault_runs
 
-    found = list_vault_runs(list_vaults(options))
+    found = list_vault_runs(list_named_vaults(options))
     if options.json:
         print(printable_json({"runs": found}))
         return 0

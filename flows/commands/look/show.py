@@ -14,22 +14,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
-    from flows.look.named_release import read_manifest
+    from flows.look.named_release import print_manifest, read_manifest
     from tasks.vault.retracting import notice_of
 
     manifest, notice = read_manifest(options.release), notice_of(options.release)
     if options.json:
         print(printable_json(manifest if notice is None else {**manifest, "retracted": notice}))
         return 0
-    from rich.console import Console
-
-    from kinds import words_of
-    from reports import summary
-
-    summary.print_release(manifest, Console(), words_of(manifest))
+    print_manifest(manifest)
     if notice is not None:
-        told = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
-        print(escape_unprintable(told))
+        words = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
+        print(escape_unprintable(words))
     return 0
 
 

@@ -13,9 +13,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what waits, until when, and the command to decide."""
-    from flows.look.vault_lists import list_vaults, list_waiting_releases
+    from flows.look.named_vault import list_named_vaults
+    from flows.look.vault_lists import list_waiting_releases
 
-    found = list_waiting_releases(list_vaults(options))
+    found = list_waiting_releases(list_named_vaults(options))
     if options.json:
         print(printable_json({"waiting": found}))
         return 0

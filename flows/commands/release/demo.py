@@ -18,18 +18,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
-    from rich.console import Console
-
     from flows.launch.one_plan import frozen_release
-    from flows.look.named_release import read_manifest
-    from kinds import words_of
+    from flows.look.named_release import print_manifest, read_manifest
     from kinds.table.demo import demo_plan
-    from reports import summary
 
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:
-        manifest = read_manifest(folder)
-        summary.print_release(manifest, Console(), words_of(manifest))
+        print_manifest(read_manifest(folder))
         print("open", folder / "report.html")
     print(folder)
     return 0
