@@ -17,7 +17,7 @@ from anon_core.engines.spreading import load_dask_module, load_mpi_module
 from flows.estimates import estimate_release
 from flows.plan.plan import ReleasePlan
 from flows.runs.known_plan import apply_series_form, find_approved_run, recognise_source
-from flows.runs.next_version import Coming, prepare_next_version
+from flows.runs.next_version import NextVersion, prepare_next_version
 from flows.runs.partitions import read_plan_source
 from flows.runs.targets import refuse_closed
 from tasks.compute import cluster
@@ -95,7 +95,7 @@ def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
             return _admit_source(order, vault, reading)
         with Series(vault, order.name).open().hold_lock():
             version = prepare_next_version(order, vault, reading)
-            if not isinstance(version, Coming):
+            if not isinstance(version, NextVersion):
                 return Rehearsal(UNCHANGED, _list_roles(order))
             return _admit_source(order, vault, version.batch, version)
     finally:
@@ -103,7 +103,7 @@ def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
 
 
 def _admit_source(
-    order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+    order: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> Rehearsal:
     """The same as of a release, with a ledger in which nothing stays."""
     kind = order.kind
@@ -128,7 +128,7 @@ def _admit_source(
 
 
 def _run_stages(
-    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: Coming | None
+    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: NextVersion | None
 ) -> Rehearsal:
     """The stages up to the anonymizer, and what that would need."""
     kind, data, parent = order.kind, order.data, order.releases

@@ -16,10 +16,10 @@ from flows.runs.known_plan import (
     find_approved_run,
     is_first_run,
     recognise_source,
-    take_up_signed,
+    take_up_decisions,
 )
 from flows.runs.lineage import trace_release
-from flows.runs.next_version import Coming, prepare_next_version
+from flows.runs.next_version import NextVersion, prepare_next_version
 from flows.runs.parameters import (
     Accept,
     load_run_plan,
@@ -115,7 +115,7 @@ def _release_source(plan: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     plan.check_engine()
     plan.publish.check_key()
-    take_up_signed(plan, vault)
+    take_up_decisions(plan, vault)
     if (run := find_approved_run(plan, vault)) is not None:
         log_line(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
@@ -133,9 +133,9 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
     """The next version of a series; the last one where nothing has changed since."""
     try:
         reading = source
-        while isinstance(version := prepare_next_version(plan, vault, reading), Coming):
-            if made := _admit_source(plan, vault, version.batch, version):
-                return made
+        while isinstance(version := prepare_next_version(plan, vault, reading), NextVersion):
+            if folder := _admit_source(plan, vault, version.batch, version):
+                return folder
             reading = source.again()
     finally:
         source.end()
@@ -151,7 +151,7 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
 
 
 def _admit_source(
-    plan: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+    plan: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> str:
     """Admit what was read, under the plan as the vault knows it."""
     kind = plan.kind
@@ -182,7 +182,7 @@ def _admit_source(
 
 
 def _run_stages(
-    plan: ReleasePlan, run: Run, reading: Reading, to: Destination, version: Coming | None
+    plan: ReleasePlan, run: Run, reading: Reading, to: Destination, version: NextVersion | None
 ) -> str:
     """The stages in the order of the data. What is finished is not done again.
 

@@ -51,7 +51,7 @@ def positive_integer(text: str) -> int:
     return number
 
 
-def release_folder(parser: argparse.ArgumentParser) -> None:
+def add_release_argument(parser: argparse.ArgumentParser) -> None:
     """Add the folder of a release."""
     parser.add_argument(
         "release",
@@ -61,7 +61,7 @@ def release_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
+def add_plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
     """Add --plan, which must be given, and --set."""
     parser.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml", help=help_)
     add_set_option(parser)
@@ -89,7 +89,7 @@ def add_set_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def as_json(parser: argparse.ArgumentParser, what: str) -> None:
+def add_json_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 

@@ -53,16 +53,16 @@ def release_frozen_plans(
     names: list[str], plans: list[str]
 ) -> list[Outcome] | State[list[Outcome]]:
     """Release each frozen plan; the parameters are paths, as in `release`."""
-    with _one_server():
+    with _share_server():
         futures = [_release_frozen_plan.submit(*each) for each in zip(names, plans, strict=True)]
         outcomes = [_await_outcome(future) for future in futures]
     waiting = sum(code == WAITS for code, _ in outcomes)
     refused = sum(code != 0 for code, _ in outcomes) - waiting
-    told = f"{refused} of {len(plans)} plans were not published"
-    told += f"; {waiting} wait for approval" if waiting else ""
+    words = f"{refused} of {len(plans)} plans were not published"
+    words += f"; {waiting} wait for approval" if waiting else ""
     if refused:
-        return Failed(message=told, data=outcomes)
-    return Completed(message=told, data=outcomes) if waiting else outcomes
+        return Failed(message=words, data=outcomes)
+    return Completed(message=words, data=outcomes) if waiting else outcomes
 
 
 def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
@@ -78,7 +78,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
 
 
 @contextmanager
-def _one_server() -> Iterator[None]:
+def _share_server() -> Iterator[None]:
     """Let all processes use this process's Prefect server; else each would start its own."""
     with (
         get_client(sync_client=True) as client,

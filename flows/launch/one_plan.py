@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
     from flows.plan.plan import ReleasePlan
-    from flows.runs.partitions import require_named
+    from flows.runs.partitions import require_partition
     from tasks.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_engine()
     plan.publish.check_key()
-    require_named(plan)
+    require_partition(plan)
     if (names := read_source_header(plan.data.source)) is not None:
         plan.data.check_header(names)
     return plan

@@ -26,12 +26,7 @@ from tasks.vault.counting import find_manifest_objection
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
 from tasks.vault.statement import Rules
-from tasks.vault.storage import (
-    FolderError,
-    Run,
-    SecondReleaseError,
-    Vault,
-)
+from tasks.vault.storage import FolderError, Run, SecondReleaseError, Vault
 
 NO_RELEASE = "the vault knows no release of this plan and this source"
 SOURCE_CHANGED = (
@@ -58,39 +53,38 @@ def audit_release(folder: Place, plan_path: Path, overrides: Sequence[str] = ())
 def recompute_guarantees(place: Place, plan: ReleasePlan) -> Audit:
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
     vault = Vault(Path(plan.publish.vault))
-    audit = _release_audited if plan.series is None else _version_audited
+    audit = _audit_release_source if plan.series is None else _audit_series_version
     with local_copy(place) as folder:
         refuse_another_kind(folder, plan.kind)
-        if odd := list_stray_names(
-            folder
-        ):  # what a link names is no part of a release, and may change
-            return Audit((_no_plain_files(len(odd)),))
+        # What a link names is no part of a release, and may change.
+        if odd := list_stray_names(folder):
+            return Audit((_build_stray_finding(len(odd)),))
         return audit(place, folder, plan, vault)
 
 
-def _no_plain_files(number: int) -> Finding:
+def _build_stray_finding(number: int) -> Finding:
     detail = f"{number} links, folders or devices in place of plain files; nothing was read"
     return Finding("files as published", passed=False, detail=detail)
 
 
-def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
+def _audit_release_source(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
     """Audit a release from its source and its bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
     today, (plan, reading) = plan.build_anonymizer().promise, recognise_source(plan, vault, reading)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
-        raise InputError(_what_changed(plan, vault, place, reading.sha256))
+        raise InputError(_explain_missing_run(plan, vault, place, reading.sha256))
     formats, promise = plan.publish.formats, plan.build_anonymizer().promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri)
-        audit = audit.also(*_beside_others(kind, run, ledger, audit))
-    audit = _as_published(place, folder, plan, run, audit, promise)
+        audit = audit.also(*_intersect_others(kind, run, ledger, audit))
+    audit = _compare_with_vault(place, folder, plan, run, audit, promise)
     return audit.also(*_list_later_promises(today, promise), *_check_approval(folder, plan, run))
 
 
-def _what_changed(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: str) -> str:
+def _explain_missing_run(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: str) -> str:
     """Why the vault knows no release of a plan and a source: which of both is another one."""
     runs = [run for run in vault.every_run() if _is_release_of_run(run, place)]
     plans = (plan.sha256, plan.earlier.sha256)
@@ -101,7 +95,7 @@ def _what_changed(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: 
     return UNKNOWN
 
 
-def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
+def _audit_series_version(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
     """Audit a version from its bytes and from what the vault keeps of all versions."""
     series, plan = Series(vault, plan.name), apply_series_form(plan, vault)
     versions = series.versions()
@@ -110,23 +104,20 @@ def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
         raise InputError(UNKNOWN)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     audit, promise = audit_version(folder, plan, series, version, ledger)
-    audit = _as_published(place, folder, plan, version.run, audit, promise)
+    audit = _compare_with_vault(place, folder, plan, version.run, audit, promise)
     return audit.also(*_check_approval(folder, plan, version.run))
 
 
 def _is_release_of_run(run: Run, folder: Place) -> bool:
     """Whether a folder is a release of this run, by its bytes, else by its place."""
-    releases = [
-        *run.ever_visible(),
-        *(each.release for each in Retractions.of(run).all),
-    ]
+    releases = [*run.ever_visible(), *(each.release for each in Retractions.of(run).all)]
     return any(
         has_version_files(folder, each.files) or same_place(folder, each.folder)
         for each in releases
     )
 
 
-def _as_published(
+def _compare_with_vault(
     place: Place, folder: Path, plan: ReleasePlan, run: Run, audit: Audit, promise: Promise
 ) -> Audit:
     """Add whether the folder is what the vault remembers, and what its manifest claims."""
@@ -204,7 +195,7 @@ def _check_retraction(vault: Vault, folder: Place) -> list[Finding]:
     return [Finding("not retracted", passed=False, detail=detail)]
 
 
-def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:
+def _intersect_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:
     """Whether crowds hold beside other releases of the same people; nothing where none are."""
     try:
         with ledger.vault.lock_publishing():

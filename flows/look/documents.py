@@ -24,9 +24,9 @@ def catalogue_finding(folder: Path, kind: Kind, manifest: Mapping[str, Any]) -> 
         return []
     if manifest["texts"] != find_text_edition():
         return [Finding("catalogue", passed=False, detail=OTHERS, required=False)]
-    made = catalogue_of(kind, words_called(kind.name), manifest, folder)
+    expected = catalogue_of(kind, words_called(kind.name), manifest, folder)
     differ = sorted(
-        name for name, content in made.items() if _read_existing_file(folder / name) != content
+        name for name, content in expected.items() if _read_existing_file(folder / name) != content
     )
     detail = f"{len(differ)} of {len(CATALOGUE)} files differ from what follows from the release"
     return [Finding("catalogue", not differ, detail)]
@@ -44,8 +44,8 @@ def report_finding(
         return []
     if manifest["texts"] != find_text_edition():
         return [Finding("report", passed=False, detail=OTHERS, required=False)]
-    made, found = _render_report(kind, manifest, audit), _read_existing_file(folder / REPORT)
-    same = found is not None and _strip_pictures(made) == _strip_pictures(found)
+    expected, found = _render_report(kind, manifest, audit), _read_existing_file(folder / REPORT)
+    same = found is not None and _strip_pictures(expected) == _strip_pictures(found)
     detail = "the text follows from the manifest, pictures not compared"
     return [Finding("report", same, detail if same else "the text is another one")]
 

@@ -57,12 +57,12 @@ def refuse_another_kind(folder: Path, kind: Kind) -> None:
     """
     manifest = _parse_manifest(folder / MANIFEST) or {}
     source = manifest.get("source")
-    told = source.get("kind", kind.name) if isinstance(source, dict) else kind.name
+    named = source.get("kind", kind.name) if isinstance(source, dict) else kind.name
     files = kind.files.values()
-    another = isinstance(told, str) and told in KINDS and told != kind.name
+    another = isinstance(named, str) and named in KINDS and named != kind.name
     if another and not any((folder / file).exists() for file in files):
         raise PlanError(
-            f"{folder} is a release of a {told}, and the plan is of a {kind.name}; give the plan "
+            f"{folder} is a release of a {named}, and the plan is of a {kind.name}; give the plan "
             "that the release was made with"
         )
 

@@ -21,7 +21,7 @@ MOST_NAMED = 5
 LONGEST_KEY = 4096  # bytes of a file with a public key
 
 
-def key_of(text: str) -> str:
+def read_public_key(text: str) -> str:
     """A public key, from its text or from a file that holds it."""
     stated = public_in(text)
     if stated is None:
@@ -52,8 +52,8 @@ def verify_release(place: Place, keys: Sequence[str]) -> list[Finding]:
 def _verify_folder(folder: Path, keys: Sequence[str]) -> list[Finding]:
     findings = []
     if any(path.name == NOTICE for path in folder.iterdir()):
-        told = f"{NOTICE} in the folder says that it was taken back"
-        findings.append(Finding("not retracted", passed=False, detail=told))
+        detail = f"{NOTICE} in the folder says that it was taken back"
+        findings.append(Finding("not retracted", passed=False, detail=detail))
     signed: Mapping[str, str] | None
     if keys:
         made, wrong = signature_in(folder, keys)
@@ -112,5 +112,5 @@ def _format_file_names(names: Sequence[str]) -> str:
 def _same_release(manifest: Mapping[str, Any], name: str, version: str) -> Finding:
     """Whether the signature is of the release that the manifest names."""
     same = (manifest.get("name"), manifest.get("version")) == (name, version)
-    told = "the same in both" if same else f"the signature is of {name} {version}"
-    return Finding("name and version", same, told)
+    detail = "the same in both" if same else f"the signature is of {name} {version}"
+    return Finding("name and version", same, detail)

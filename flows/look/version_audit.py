@@ -46,22 +46,24 @@ def audit_version(
     promise = versions.promise(plan.build_anonymizer().promise.findings, findings)
     if version.number != last.number or not section:
         return Audit(tuple(findings)), promise
-    batch = _of_batch(plan, series, version)
+    batch = _audit_batch(plan, series, version)
     measured = None
     if batch.measured is not None:
         measured = Versioned(batch.measured, {**version.about["counts"], **section})
     return replace(batch.also(*findings), measured=measured), promise
 
 
-def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
+def _audit_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
     """The rows that are new in the last version, from the snapshot of their source."""
     versions = plan.kind.versions
     assert versions is not None
     split = series.folder(version.number).whole("split")
-    made = version.run.whole("anonymize")
-    if split is None or made is None:
+    anonymized = version.run.whole("anonymize")
+    if split is None or anonymized is None:
         detail = "the vault lacks the snapshot of the batch; restore it from a backup"
         return Audit((Finding("source of the batch", passed=False, detail=detail),))
     source = plan.data.source.at(versions.batch(split))
     formats, promise = plan.publish.formats, plan.build_anonymizer().promise
-    return plan.kind.judge(plan.data, promise, formats, Reading(source), made.folder, made.folder)
+    return plan.kind.judge(
+        plan.data, promise, formats, Reading(source), anonymized.folder, anonymized.folder
+    )

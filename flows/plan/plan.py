@@ -104,7 +104,7 @@ class ReleasePlan(Section):
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
-        name = _kind_of(document)
+        name = _find_kind_name(document)
         refuse_passwords(document)
         model = model_of(name)
         try:
@@ -172,20 +172,20 @@ class ReleasePlan(Section):
         return checks
 
     @property
-    def _follows(self) -> bool:
+    def _follows_records(self) -> bool:
         """Whether records are followed over time, so that rows are withdrawn."""
         return self.series is not None and self.series.record is not None
 
     @property
-    def _default(self) -> str:
+    def _default_method(self) -> str:
         """The anonymizer of a plan that names none."""
-        versions = self.kind.versions if self._follows else None
+        versions = self.kind.versions if self._follows_records else None
         return self.kind.anonymizer if versions is None else versions.anonymizer
 
     def build_anonymizer(self) -> Anonymizer[Any]:
         """[anonymizer] as an anonymizer with its settings."""
         settings = dict(self.anonymizer)
-        name = settings.pop("name", self._default)
+        name = settings.pop("name", self._default_method)
         of_kind = {
             name: method for name, method in ANONYMIZERS.items() if method.kind == self.kind.name
         }
@@ -193,7 +193,7 @@ class ReleasePlan(Section):
             near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
             allowed = ", ".join(sorted(of_kind))
             raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
-        if not self._follows and self.kind.states_levels(self.data):
+        if not self._follows_records and self.kind.states_levels(self.data):
             settings = {**_list_field_metadata(of_kind[name], "stated levels"), **settings}
         try:
             return of_kind[name](**_validate_settings(of_kind[name], settings))
@@ -205,7 +205,7 @@ class ReleasePlan(Section):
     def anonymizer_settings(self) -> dict[str, Any]:
         """The anonymizer's name and all its settings: for the manifest, and for the hash."""
         anonymizer: Any = self.build_anonymizer()
-        name = self.anonymizer.get("name", self._default)
+        name = self.anonymizer.get("name", self._default_method)
         return {"name": name, **dataclasses.asdict(anonymizer)}
 
     @property
@@ -287,7 +287,7 @@ class ReleasePlan(Section):
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 
-def _kind_of(document: Mapping[str, Any]) -> str:
+def _find_kind_name(document: Mapping[str, Any]) -> str:
     """The kind that [source] names; "table" where it names none."""
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"

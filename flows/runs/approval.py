@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State
-from prefect.context import FlowRunContext
 from prefect.exceptions import ObjectNotFound
 from prefect.flow_runs import resume_flow_run, suspend_flow_run
 from prefect.input import RunInput
@@ -24,6 +23,7 @@ from anon_core.errors import GuaranteeError
 from flows.runs.parameters import IN_A_LINE
 from kinds import words_of
 from reports import markdown
+from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.gates import pass_gate, refusals_shown
 from tasks.orchestration.stage import log_line
 from tasks.stages.ask import ask
@@ -99,7 +99,7 @@ def require_approval(
             )
             if flow_run is not None:
                 _suspend_for_form(run, flow_run)
-            what = _what_to_do(run, request, to, terms)
+            what = _describe_next_step(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
     log_line(f"run {run.path.name} was {decision.sentence}")
@@ -122,13 +122,12 @@ def _identify_requester() -> dict[str, str]:
 
     Prefect's open server has no users, and names none.
     """
-    context = FlowRunContext.get()
-    flow_run = None if context is None else context.flow_run
+    flow_run = find_flow_run()
     creator = None if flow_run is None else flow_run.created_by
-    told = {identity.ACCOUNT: identity.account_of_process()}
+    requester = {identity.ACCOUNT: identity.account_of_process()}
     if creator is not None and creator.type == "USER" and creator.display_value:
-        told[identity.PREFECT] = creator.display_value
-    return told
+        requester[identity.PREFECT] = creator.display_value
+    return requester
 
 
 def refuse_rejected(run: Run) -> None:
@@ -139,13 +138,10 @@ def refuse_rejected(run: Run) -> None:
 
 def _find_suspendable_run() -> FlowRun | None:
     """The current flow run if it can be suspended: it has a deployment and no parent flow run."""
-    context = FlowRunContext.get()
-    flow_run = None if context is None else context.flow_run
-    return (
-        flow_run
-        if flow_run and flow_run.deployment_id and not flow_run.parent_task_run_id
-        else None
-    )
+    flow_run = find_flow_run()
+    if flow_run is None or not flow_run.deployment_id or flow_run.parent_task_run_id:
+        return None
+    return flow_run
 
 
 def _take_answer(run: Run, flow_run: FlowRun) -> None:
@@ -234,10 +230,10 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
 
 def _close_form(request: Request) -> None:
     """End another flow run that still shows the form of a request that was decided elsewhere."""
-    context, suspended, decision = FlowRunContext.get(), request.suspended, request.decision
-    if context is None or context.flow_run is None or suspended is None or decision is None:
+    flow_run, suspended, decision = find_flow_run(), request.suspended, request.decision
+    if flow_run is None or suspended is None or decision is None:
         return
-    if suspended.flow_run == str(context.flow_run.id):
+    if suspended.flow_run == str(flow_run.id):
         return
     with suppress(Exception):  # it ends by itself when the time to decide is over
         if _is_paused(suspended):
@@ -256,7 +252,7 @@ def _is_paused(suspended: Suspended) -> bool:
     return state is not None and state.is_paused()
 
 
-def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> str:
+def _describe_next_step(run: Run, request: Request, to: Destination, terms: Terms) -> str:
     vault, officer = to.ledger.vault.path, ""
     who = "--key KEY" if terms.approvers else "--by NAME"
     if terms.reports is not None and terms.approvers:

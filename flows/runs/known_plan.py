@@ -15,7 +15,7 @@ from tasks.vault.statement import Rules
 from tasks.vault.storage import BusyError, Run, Vault, read_json
 
 
-def take_up_signed(plan: ReleasePlan, vault: Vault) -> None:
+def take_up_decisions(plan: ReleasePlan, vault: Vault) -> None:
     """Take up the decisions that people signed in their copies, about waiting runs of this plan."""
     if plan.publish.terms is None or plan.publish.reports is None:
         return
@@ -62,10 +62,10 @@ def find_standing_plan(plan: ReleasePlan, vault: Vault, source_sha256: str) -> R
         before = vault.find(earlier.sha256, source_sha256)
         if before is not None and before.ever_visible():
             plan, run = earlier, before
-    return plan if run is None or not run.ever_visible() else plan.read_as(form_of(run))
+    return plan if run is None or not run.ever_visible() else plan.read_as(read_source_form(run))
 
 
-def form_of(run: Run) -> int:
+def read_source_form(run: Run) -> int:
     """In which form a run read its source; 1 where an older build made it."""
     with suppress(OSError, ValueError):  # a damaged stage is made again
         return int(read_json(run.path / "ingest" / "stage.json")["facts"].get("form", 1))
@@ -86,7 +86,7 @@ def recognise_source(
     if uri.startswith(DUCKDB) and vault.find(known.sha256, reading.sha256) is None:
         plans = {plan.sha256, plan.earlier.sha256}
         older = (
-            run.plan_sha256 in plans and run.ever_visible() and form_of(run) == 1
+            run.plan_sha256 in plans and run.ever_visible() and read_source_form(run) == 1
             for run in vault.every_run()
         )
         if any(older):

@@ -25,7 +25,7 @@ STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
 
 
 @dataclass(frozen=True)
-class Coming:
+class NextVersion:
     """A version that is about to be made.
 
     Attributes
@@ -109,7 +109,7 @@ class Coming:
         self.series.forget_values()
 
 
-def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
+def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> NextVersion | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, plan.name).open()
     series.forget_values()
@@ -123,11 +123,11 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Co
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
             done = released[label]
-            return done if isinstance(done, Version) else _nobody_hides(last, done.facts)
+            return done if isinstance(done, Version) else _keep_last_version(last, done.facts)
         if last is not None and last.about["source_sha256"] == source.sha256:
             return last
     elif label in released:
-        source, label = _without_rows(plan, source), None
+        source, label = _open_empty_source(plan, source), None
         about["source_sha256"] = source.sha256
     if plan.following.record is None:
         about["parts"] = [*pending, *([] if label is None else [label])]
@@ -141,12 +141,12 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Co
     if not facts["counts"]["batch"]:
         if label is not None:
             series.set_aside(number, label)
-        return _nobody_hides(last, facts)
+        return _keep_last_version(last, facts)
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
     about["short_histories"] = plan.following.short_histories
     about["form"] = plan.data.source.form
     batch = _open_batch(plan, parts)
-    return Coming(plan, series, last, before, parts, source, batch, about)
+    return NextVersion(plan, series, last, before, parts, source, batch, about)
 
 
 def _build_about(plan: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
@@ -194,29 +194,29 @@ def _find_source_label(plan: ReleasePlan, source: Reading) -> str | None:
     return source.sha256 if plan.partition is None else str(plan.partition.at)
 
 
-def _without_rows(plan: ReleasePlan, source: Reading) -> Reading:
+def _open_empty_source(plan: ReleasePlan, source: Reading) -> Reading:
     """The source of a version that is made since people withdrew, and for nothing else."""
     versions = plan.kind.versions
     assert versions is not None
     return Picked(plan.data.source, versions.nothing(plan.data, source))
 
 
-def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
+def _keep_last_version(last: Version | None, facts: Mapping[str, Any]) -> Version:
     """The last version, where all that is new must wait; refused where there is none."""
     counts = facts["counts"]
     moved = counts["left"] + counts["withdrawn"] + counts["changed"]
     if last is None or moved:
         rest = f", {counts['held_by_history']} of them for want of histories"
-        told = (
+        refusal = (
             f"publication refused; of {counts['source_rows']} records none can hide in a batch"
             f"{rest if counts['held_by_history'] else ''}; lower k, or release when there are more"
         )
         if last is not None:
-            told += (
+            refusal += (
                 f". Version {last.number} still shows the rows of {moved} people who left, changed "
                 "or asked to be withdrawn; crowdcover retract takes it back"
             )
-        raise NobodyHidesError(told)
+        raise NobodyHidesError(refusal)
     log_line(f"nothing to publish: {counts['held_back']} records wait until others come")
     return last
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 from prefect.client.orchestration import get_client
-from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +18,7 @@ from flows.plan.plan import ReleasePlan
 from flows.runs.partitions import format_partition_settings
 from kinds.accepting import LONGEST_NOTE
 from kinds.section import PlanError
+from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.stage import log_line
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
@@ -44,8 +44,7 @@ def refuse_another(plan: str) -> None:
     A run that has waited keeps the plan that it was started with, although the deployment may have
     got another one since.
     """
-    context = FlowRunContext.get()
-    run = None if context is None else context.flow_run
+    run = find_flow_run()
     if run is None or run.deployment_id is None:
         return
     with get_client(sync_client=True) as client:
@@ -61,28 +60,30 @@ def refuse_another(plan: str) -> None:
 
 
 def hand_on_plan(path: Path, plan: ReleasePlan) -> None:
-    """Let the flow run of this process take a plan that was read already, by the path of its file.
+    """Let the flow run of this process take a parsed plan, by the path of its file.
 
-    So a process reads a plan once, and Prefect knows its path alone. Only the last one is kept.
+    So a process parses a plan once, and Prefect knows its path alone. Only the last one is kept.
     """
     _handed_on.clear()
     _handed_on[_describe_file(path)] = plan
 
 
 def read_run_plan(path: str) -> ReleasePlan:
-    """The plan in a file: the one that was handed on, or read from it the last time."""
-    file = Path(path)
-    if file.is_file() and (plan := _handed_on.get(_describe_file(file))) is not None:
-        return plan
-    plan = ReleasePlan.load(file)
-    hand_on_plan(file, plan)
-    return plan
+    """The plan in a file, parsed once as long as the file stays as it is."""
+    state = _describe_file(Path(path))
+    if state not in _handed_on:
+        plan = ReleasePlan.load(Path(path))
+        _handed_on.clear()
+        _handed_on[state] = plan
+    return _handed_on[state]
 
 
 def _describe_file(path: Path) -> tuple[str, int, int, int]:
-    """A file as it is now."""
-    about = path.stat()
-    return str(path), about.st_ino, about.st_mtime_ns, about.st_size
+    """A file as it is now; zeros where there is none."""
+    with suppress(OSError):
+        about = path.stat()
+        return str(path), about.st_ino, about.st_mtime_ns, about.st_size
+    return str(path), 0, 0, 0
 
 
 def load_run_plan(

@@ -26,7 +26,7 @@ def read_plan_source(plan: ReleasePlan) -> Reading:
     partition = plan.partition
     if partition is None:
         return _open_source(plan)
-    require_named(plan)
+    require_partition(plan)
     if partition.part is not None:
         return Picked.kept(plan.data.source, find_readable_path(partition.part))
     versions, whole = plan.kind.versions, _open_source(plan)
@@ -39,7 +39,7 @@ def read_plan_source(plan: ReleasePlan) -> Reading:
     )
 
 
-def require_named(plan: ReleasePlan) -> None:
+def require_partition(plan: ReleasePlan) -> None:
     """Refuse to release a divided source without the name of a partition."""
     if plan.partition is not None and plan.partition.at is None:
         raise PlanError(
@@ -48,7 +48,7 @@ def require_named(plan: ReleasePlan) -> None:
         )
 
 
-def ends_of(plan: ReleasePlan, text: str) -> tuple[str, str]:
+def find_range_ends(plan: ReleasePlan, text: str) -> tuple[str, str]:
     """First and last partition of a range such as 2013-08..2015-12."""
     partition = plan.partition
     if partition is None:
@@ -68,22 +68,22 @@ def format_partition_settings(label: str, part: Path | None = None) -> list[str]
 
 
 def backfill_partitions(
-    plan: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
+    plan: ReleasePlan, wanted: str, release_one: Callable[[Sequence[str]], Place]
 ) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
 
-    `made` makes one, with settings as --set takes them. Returned are the labels, each with its
-    folder, or with the refusal where nobody can hide yet and all wait for the next partition. The
-    last partition of the range always gives its folder, or is refused.
+    `release_one` makes one, with settings as --set takes them. Returned are the labels, each with
+    its folder, or with the refusal where nobody can hide yet and all wait for the next partition.
+    The last partition of the range always gives its folder, or is refused.
     """
     vault = Vault(Path(plan.publish.vault)).open()
-    with parts_of(plan, vault, *ends_of(plan, wanted)) as parts:
+    with split_by_partition(plan, vault, *find_range_ends(plan, wanted)) as parts:
         last = parts[-1][0]
         for label, part in parts:
             if part is None and label != last:
                 continue
             try:
-                yield label, made(format_partition_settings(label, part))
+                yield label, release_one(format_partition_settings(label, part))
             except NobodyHidesError as refusal:
                 if label == last:
                     raise
@@ -93,7 +93,7 @@ def backfill_partitions(
 
 
 @contextmanager
-def parts_of(
+def split_by_partition(
     plan: ReleasePlan, vault: Vault, first: str, last: str
 ) -> Iterator[list[tuple[str, Path | None]]]:
     """Labels of the partitions, each with a file of its rows; None where it was released.

@@ -13,9 +13,8 @@ from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.objects import State
 from prefect.concurrency.sync import concurrency
-from prefect.context import FlowRunContext
 from prefect.exceptions import Pause
 from prefect.states import Completed, Failed, Paused
 
@@ -23,7 +22,7 @@ from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
 from reports import markdown
 from tasks.judging.drift import DriftError
-from tasks.orchestration.events import emit_release_event, key_of, plan_name
+from tasks.orchestration.events import emit_release_event, find_flow_run, key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.approval import RejectedError
 from tasks.vault.series import NobodyHidesError
@@ -43,7 +42,7 @@ def refuse_flow_run(refusal: AnonymityError) -> State[Any]:
     emit_release_event("refused", exit_code=exit_code(refusal), reason=str(refusal))
     if isinstance(refusal, RejectedError):
         _complete_waiting_runs("The release was rejected")
-    if _run_here() is None:
+    if find_flow_run() is None:
         raise refusal
     accept = refusal.facts["accept"] if isinstance(refusal, DriftError) else ()
     shown = markdown.render_refusal(plan_name(), str(refusal), accept)
@@ -64,7 +63,7 @@ def hold_plan_slot() -> Iterator[None]:
 
     Only runs of deployments wait. The vault refuses two others at once.
     """
-    flow_run = _run_here()
+    flow_run = find_flow_run()
     if flow_run is None or flow_run.deployment_id is None:
         yield
         return
@@ -75,18 +74,13 @@ def hold_plan_slot() -> Iterator[None]:
         yield
 
 
-def _run_here() -> FlowRun | None:
-    context = FlowRunContext.get()
-    return None if context is None else context.flow_run
-
-
 def pause_flow_run(message: str) -> None:
     """End this flow run in a pause, by Prefect's Pause; does nothing outside of a flow run.
 
     Where a deployment can start it again, Resume looks for the decision anew. Elsewhere Prefect
     refuses to resume it.
     """
-    flow_run = _run_here()
+    flow_run = find_flow_run()
     if flow_run is None:
         return
     _complete_waiting_runs("Asked again")
@@ -103,7 +97,7 @@ def _format_plan_tag() -> str:
 
 def _name_flow_run(version: str) -> None:
     """Let the flow run carry the version that it published."""
-    flow_run = _run_here()
+    flow_run = find_flow_run()
     if flow_run is not None and not flow_run.name.endswith(f" {version}"):
         with suppress(Exception), get_client(sync_client=True) as client:
             client.set_flow_run_name(flow_run.id, f"{flow_run.name} {version}")
@@ -111,7 +105,7 @@ def _name_flow_run(version: str) -> None:
 
 def _complete_waiting_runs(message: str) -> None:
     """Complete the flow runs of this plan that still wait for the decision."""
-    if (flow_run := _run_here()) is None:
+    if (flow_run := find_flow_run()) is None:
         return
     with suppress(Exception), get_client(sync_client=True) as client:
         for each in _list_waiting_runs(client):

@@ -115,10 +115,10 @@ def _build_decision(
 
 
 def sign_decision(
-    key: "Ed25519PrivateKey", request: Request, rules: Rules, told: tuple[bool, str | None, str]
+    key: "Ed25519PrivateKey", request: Request, rules: Rules, stated: tuple[bool, str | None, str]
 ) -> Decision:
     """A signed decision: whether it approves, the name or None for the registered one, the note."""
-    approved, by, note = told
+    approved, by, note = stated
     name = by or rules.find_signer(public_of(key)) or "unknown"
     return attach_signature(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 

@@ -42,7 +42,7 @@ def retract_release(options: argparse.Namespace) -> int:
             "release": retraction.title,
             "retracted": retraction.claims,
             "folders": [str(path) for path in asides],
-            "still_released": _still_released(ledger, run),
+            "still_released": _list_other_releases(ledger, run),
         }
     print_outcome(options, outcome, [_format_outcome(outcome)])
     return 0
@@ -93,7 +93,7 @@ def _close_approval(run: Run) -> None:
         approval.amend(ended=True)
 
 
-def _still_released(ledger: Ledger, run: Run) -> list[str]:
+def _list_other_releases(ledger: Ledger, run: Run) -> list[str]:
     """Other releases of the same source, for which it still counts as released."""
     overlaps = ledger.find_overlaps(None, run.source_sha256, None)
     return [name for overlap in overlaps for name in overlap.releases]

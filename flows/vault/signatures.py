@@ -21,17 +21,19 @@ def format_approver_line(name: str, public: str) -> str:
 
 
 def sign_copy(
-    copy: Copy, key: Path, told: tuple[str, str | None, str], output: Path | None
+    copy: Copy, key: Path, stated: tuple[str, str | None, str], output: Path | None
 ) -> tuple[Decision, Path]:
     """Sign a decision about the report of a copy, and write it; returns it and its file.
 
-    `told` is "approve" or "reject", the name or None for the registered one, and the note. Refused:
-    a copy that is closed, a key that the plan does not register, a decision that would not count,
-    and a file that is there.
+    `stated` is "approve" or "reject", the name or None for the registered one, and the note.
+    Refused: a copy that is closed, a key that the plan does not register, a decision that would not
+    count, and a file that is there.
     """
     copy.require_open()
     request, rules = copy.request, Rules.of(copy.request.rules)
-    decision = sign_decision(read_key(key), request, rules, (WORDS[told[0]], told[1], told[2]))
+    decision = sign_decision(
+        read_key(key), request, rules, (WORDS[stated[0]], stated[1], stated[2])
+    )
     if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"nothing was signed: {reason}")
     path = output or _find_free_path(copy.folder / DECISIONS, decision.identity)

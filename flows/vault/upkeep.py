@@ -41,31 +41,31 @@ def verify_vault(options: argparse.Namespace) -> int:
 def back_up_vault(options: argparse.Namespace) -> int:
     """Write one file with the whole vault."""
     vault, ledger = _find_vault_and_ledger(options)
-    made = back_up(vault, options.to, options.recipient, plain=options.plain)
-    told = f"{made.files} files ({size(made.bytes)}) of {vault.path} are in {options.to}, " + (
-        "encrypted" if made.encrypted else "NOT encrypted: keep it as private as the vault"
+    backup = back_up(vault, options.to, options.recipient, plain=options.plain)
+    words = f"{backup.files} files ({size(backup.bytes)}) of {vault.path} are in {options.to}, " + (
+        "encrypted" if backup.encrypted else "NOT encrypted: keep it as private as the vault"
     )
     if ledger.uri is not None:
-        told += ". The ledger at publish.ledger is not in it: back up that database, too"
-    print_outcome(options, {"to": str(options.to), **asdict(made)}, [told])
+        words += ". The ledger at publish.ledger is not in it: back up that database, too"
+    print_outcome(options, {"to": str(options.to), **asdict(backup)}, [words])
     return 0
 
 
 def restore_vault(options: argparse.Namespace) -> int:
     """Make a vault of a backup."""
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
-    made = restore_backup(
+    backup = restore_backup(
         options.file,
         Path(os.path.abspath(options.vault)),
         keys,
         [_parse_move(m) for m in options.moved],
     )
-    told = (
-        f"{made.files} files ({size(made.bytes)}) of the backup of {made.made} are in "
+    words = (
+        f"{backup.files} files ({size(backup.bytes)}) of the backup of {backup.made} are in "
         f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
         "Releases that were published after the backup are unknown to it"
     )
-    print_outcome(options, {"vault": str(options.vault), **asdict(made)}, [told])
+    print_outcome(options, {"vault": str(options.vault), **asdict(backup)}, [words])
     return 0
 
 
@@ -124,15 +124,15 @@ def rotate_vault_key(options: argparse.Namespace) -> int:
     with _refuse_unwritable_vault(vault):
         done = rotate_keys(vault, new)
     what = "plain" if options.to is None else f"under the key in {options.to}"
-    told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
+    words = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
     if done.kept:
-        told += f"; {done.kept} were before"
+        words += f"; {done.kept} were before"
     if options.to is not None:
-        told += (
+        words += (
             ". Set the vault's key of all users and services to it. Older backups need the old key"
         )
-    told += ". Deleted files may stay on a disk until it writes over them"
-    print_outcome(options, {"vault": str(vault.path), **asdict(done)}, [told])
+    words += ". Deleted files may stay on a disk until it writes over them"
+    print_outcome(options, {"vault": str(vault.path), **asdict(done)}, [words])
     return 0
 
 

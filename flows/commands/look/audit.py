@@ -3,13 +3,13 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, plan_option, release_folder
+from flows.commands.command import Command, add_plan_option, add_release_argument
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release and its plan."""
-    release_folder(parser)
-    plan_option(parser, "plan of the release")
+    add_release_argument(parser)
+    add_plan_option(parser, "plan of the release")
 
 
 def run(options: argparse.Namespace) -> int:

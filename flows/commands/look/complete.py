@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, positive_integer, release_folder
+from flows.commands.command import Command, add_release_argument, positive_integer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, how many tables are drawn, and the file."""
-    release_folder(parser)
+    add_release_argument(parser)
     parser.add_argument(
         "--draws",
         type=positive_integer,

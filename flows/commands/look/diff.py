@@ -2,7 +2,7 @@
 
 import argparse
 
-from flows.commands.command import Command, as_json, printable_json
+from flows.commands.command import Command, add_json_option, printable_json
 from tasks.places.place import place_of
 
 
@@ -14,23 +14,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--values", action="store_true", help="with --json: name new and gone categories, too"
     )
-    as_json(parser, "every change")
+    add_json_option(parser, "every change")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what changed, for people or as JSON."""
     from flows.look.differences import compare_releases
 
-    told = compare_releases(options.old, options.new, values=options.values)
+    changes = compare_releases(options.old, options.new, values=options.values)
     if options.json:
-        print(printable_json(told))
+        print(printable_json(changes))
         return 0
     from reports import difference
     from reports.printing import print_tables
 
     if not options.quiet:
-        print_tables(difference.build_difference_tables(told))
-    print(difference.summarize_difference(told))
+        print_tables(difference.build_difference_tables(changes))
+    print(difference.summarize_difference(changes))
     return 0
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, as_json, positive_integer, printable_json
+from flows.commands.command import Command, add_json_option, positive_integer, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=positive_integer, default=0, metavar="N", help="threads (default: all)"
     )
-    as_json(parser, "the numbers")
+    add_json_option(parser, "the numbers")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,13 +3,13 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, as_json, printable_json, release_folder
+from flows.commands.command import Command, add_json_option, add_release_argument, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release."""
-    release_folder(parser)
-    as_json(parser, "the manifest")
+    add_release_argument(parser)
+    add_json_option(parser, "the manifest")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,12 +3,12 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, as_json, printable_json, release_folder
+from flows.commands.command import Command, add_json_option, add_release_argument, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release and the keys that may have signed it."""
-    release_folder(parser)
+    add_release_argument(parser)
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument(
         "--key",
@@ -21,14 +21,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare with the hashes of the manifest; this tells damage, not forgery",
     )
-    as_json(parser, "the findings")
+    add_json_option(parser, "the findings")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each finding and the result last; 4 if one does not hold."""
-    from flows.look.signatures import key_of, verify_release
+    from flows.look.signatures import read_public_key, verify_release
 
-    findings = verify_release(options.release, [key_of(text) for text in options.key or ()])
+    findings = verify_release(
+        options.release, [read_public_key(text) for text in options.key or ()]
+    )
     broken = [finding for finding in findings if finding.broken]
     if options.json:
         listed = [

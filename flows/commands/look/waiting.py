@@ -2,13 +2,13 @@
 
 import argparse
 
-from flows.commands.command import Command, add_vault_options, as_json, printable_json
+from flows.commands.command import Command, add_json_option, add_vault_options, printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the vaults."""
     add_vault_options(parser)
-    as_json(parser, "what waits")
+    add_json_option(parser, "what waits")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_set_option, as_json, printable_json
+from flows.commands.command import Command, add_json_option, add_set_option, printable_json
 
 MARKS = {"ok": "ok", "warning": "warning", "wrong": "WRONG"}
 
@@ -14,7 +14,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--plan", type=Path, metavar="PLAN.toml", help="a plan that is to run on this machine"
     )
     add_set_option(parser)
-    as_json(parser, "what was found")
+    add_json_option(parser, "what was found")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
     source = replace(source_called(options.source, options.query), sheet=options.sheet)
     text = kind_called(options.kind).starter(source, options.header, options.names)
     file = FILE.format(kind=options.kind)
-    made = f"crowdcover schema --kind {options.kind} --output {file}"
-    text = f"{LINE}{file}\n# Editors check the plan with that file: {made}\n{text}"
+    command = f"crowdcover schema --kind {options.kind} --output {file}"
+    text = f"{LINE}{file}\n# Editors check the plan with that file: {command}\n{text}"
     if options.output is None:
         print(text, end="")
         return 0

@@ -9,8 +9,8 @@ from pathlib import Path
 from anon_core.errors import AnonymityError, escape_unprintable
 from flows.commands.command import (
     Command,
+    add_json_option,
     add_set_option,
-    as_json,
     positive_integer,
     printable_json,
 )
@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="read, check and estimate; refuse what a release would refuse before the anonymizer "
         "starts; publish and store nothing",
     )
-    as_json(parser, "what --dry-run found")
+    add_json_option(parser, "what --dry-run found")
     add_set_option(parser)
 
 
@@ -87,14 +87,14 @@ def _release_partitions(options: argparse.Namespace) -> int:
 
     path, changes = options.plans[0], options.overrides
 
-    def made(named: Sequence[str]) -> Place:
+    def release_one(named: Sequence[str]) -> Place:
         return frozen_release(path, [*changes, *named], quiet=options.quiet)
 
     if options.partition is not None:
-        print(made(format_partition_settings(options.partition)))
+        print(release_one(format_partition_settings(options.partition)))
         return 0
     for label, result in backfill_partitions(
-        ReleasePlan.load(path, changes), options.backfill, made
+        ReleasePlan.load(path, changes), options.backfill, release_one
     ):
         waits = isinstance(result, AnonymityError)
         words = f"crowdcover: {label}: {result}" if waits else str(result)

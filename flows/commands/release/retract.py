@@ -2,20 +2,20 @@
 
 import argparse
 
-from flows.commands.command import Command, as_json, plan_option, release_folder
+from flows.commands.command import Command, add_json_option, add_plan_option, add_release_argument
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, its vault and ledger, and the decision."""
-    release_folder(parser)
-    plan_option(parser, "a plan that names the vault and the ledger")
+    add_release_argument(parser)
+    add_plan_option(parser, "a plan that names the vault and the ledger")
     parser.add_argument(
         "--by", required=True, metavar="NAME", help="your name; kept in the vault and the folder"
     )
     parser.add_argument(
         "--reason", required=True, metavar="TEXT", help="one line; kept with your name"
     )
-    as_json(parser, "what was done")
+    add_json_option(parser, "what was done")
 
 
 COMMAND = Command(

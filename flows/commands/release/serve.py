@@ -41,12 +41,12 @@ def run(options: argparse.Namespace) -> int:
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
     from flows.launch.deployments import parse_schedules, refuse_prefect_failures, serve_plans
     from flows.launch.one_plan import freeze_plan
-    from flows.runs.partitions import require_named
+    from flows.runs.partitions import require_partition
 
     when = parse_schedules(names, options.cron, options.timezone)
     for plan in plans:
         if plan.name in when:
-            require_named(plan)
+            require_partition(plan)
     frozen = {plan.name: freeze_plan(plan) for plan in plans}
     with refuse_prefect_failures():
         serve_plans(frozen, when, options.workers, quiet=options.quiet)

@@ -8,8 +8,8 @@ from pathlib import Path
 from anon_core.errors import escape_unprintable
 from flows.commands.command import (
     Command,
+    add_json_option,
     add_set_option,
-    as_json,
     positive_integer,
     printable_json,
 )
@@ -54,7 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="partition of the source that is tried, such as 2014-03",
     )
-    as_json(parser, "the numbers")
+    add_json_option(parser, "the numbers")
     add_set_option(parser)
 
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, as_json, plan_option
+from flows.commands.command import Command, add_json_option, add_plan_option
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -11,13 +11,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", type=Path, metavar="IDENTIFIERS", help="text file, one identifier a line"
     )
-    plan_option(parser, "plan of the series")
+    add_plan_option(parser, "plan of the series")
     parser.add_argument(
         "--unpublished",
         action="store_true",
         help="also if none of them ever had a row: they get none later",
     )
-    as_json(parser, "the counts")
+    add_json_option(parser, "the counts")
 
 
 COMMAND = Command(

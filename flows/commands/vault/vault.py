@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_set_option, as_json
+from flows.commands.command import Command, add_json_option, add_set_option
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def _add_vault_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_verify_arguments(parser: argparse.ArgumentParser) -> None:
     _add_vault_arguments(parser)
-    as_json(parser, "what was found")
+    add_json_option(parser, "what was found")
 
 
 def _add_backup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def _add_backup_arguments(parser: argparse.ArgumentParser) -> None:
         help="public key that the backup is encrypted to; by default the vault's own",
     )
     parser.add_argument("--plain", action="store_true", help="do not encrypt the backup")
-    as_json(parser, "what was written")
+    add_json_option(parser, "what was written")
 
 
 def _add_restore_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def _add_restore_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OLD=NEW",
         help="a folder of releases that stands elsewhere now; may be repeated",
     )
-    as_json(parser, "what was restored")
+    add_json_option(parser, "what was restored")
 
 
 def _add_prune_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def _add_prune_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep what was written within this time, such as 30d (the default)",
     )
     parser.add_argument("--dry-run", action="store_true", help="remove nothing, only list it")
-    as_json(parser, "what was removed")
+    add_json_option(parser, "what was removed")
 
 
 def _add_rotate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,14 +78,14 @@ def _add_rotate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=Path, metavar="KEY_FILE", help="the new key")
     parser.add_argument("--to-plain", action="store_true", help="end the encryption")
     parser.add_argument("--yes", action="store_true", help="with --to-plain: be sure")
-    as_json(parser, "what was written")
+    add_json_option(parser, "what was written")
 
 
 def _add_key_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FILE", help="a new file, mode 0600"
     )
-    as_json(parser, "the public key")
+    add_json_option(parser, "the public key")
 
 
 def _add_read_arguments(parser: argparse.ArgumentParser) -> None:
