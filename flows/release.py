@@ -134,8 +134,8 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
     try:
         reading = source
         while isinstance(version := prepare_next_version(plan, vault, reading), NextVersion):
-            if folder := _admit_source(plan, vault, version.batch, version):
-                return folder
+            if published := _admit_source(plan, vault, version.batch, version):
+                return published
             reading = source.again()
     finally:
         source.end()
