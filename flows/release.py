@@ -61,7 +61,7 @@ from tasks.vault.failures import keep_failures
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, Vault
+from tasks.vault.storage import FolderError, Run, Stored, Vault
 
 
 # Prefect passes these arguments by name.
@@ -219,14 +219,7 @@ def _run_stages(
             return ""
         checked = whole_version
     claims: dict[str, Any] = {
-        "plan_sha256": plan.sha256,
-        "source": {
-            "kind": kind.name,
-            "rows": whole.facts.get("source_rows", whole.shape[0]),
-            "columns": whole.facts["source_columns"],
-        },
-        **kind.describe_columns(data),
-        **plan.about.claims,
+        **_describe_source(plan, whole),
         "checks": plan.limits.floors.claims(checked.sections),
         "anonymizer": plan.anonymizer_settings,
         **drift_claims(run, kind, last, changes, checked),
@@ -239,6 +232,21 @@ def _run_stages(
     if version is not None:
         version.end()
     return str(folder)
+
+
+def _describe_source(plan: ReleasePlan, source: Stored) -> dict[str, Any]:
+    """What the manifest says of the plan and of its source."""
+    facts = source.facts
+    return {
+        "plan_sha256": plan.sha256,
+        "source": {
+            "kind": plan.kind.name,
+            "rows": facts.get("source_rows", source.shape[0]),
+            "columns": facts["source_columns"],
+        },
+        **plan.kind.describe_columns(plan.data),
+        **plan.about.claims,
+    }
 
 
 def _build_compute(plan: ReleasePlan) -> Compute:
