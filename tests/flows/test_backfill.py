@@ -242,7 +242,7 @@ def backfill_until(plan, module, name, passes, called):
 
 KILLS = {
     "while rows of partitions are written": ("flows.runs.partitions", "write_rows", 2, True, 0),
-    "between two versions": ("flows.runs.next_version.Coming", "end", 2, False, 3),
+    "between two versions": ("flows.runs.next_version.NextVersion", "end", 2, False, 3),
     "before the split": ("kinds.table.versions.versions", "divide_version", 2, False, 2),
     "in the anonymizer": ("kinds.table.write", "random_matching", 2, False, 2),
     "before a version is laid together": (
