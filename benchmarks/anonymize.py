@@ -17,8 +17,8 @@ def main(example, data):
     order = generator.permutation(table.records)
     print(f"records: {table.records}")
     print(f"features: {table.codebook.features}")
-    local.run(type(plan.maker)(max_iterations=2), table, tie_order=order)  # compiles
-    masked, seconds, _ = timed(lambda: local.run(plan.maker, table, tie_order=order))
+    local.run(type(plan.build_anonymizer())(max_iterations=2), table, tie_order=order)  # compiles
+    masked, seconds, _ = timed(lambda: local.run(plan.build_anonymizer(), table, tie_order=order))
     print(f"anonymize_seconds: {seconds:.2f}")
     steps = len(masked.steps)
     print(f"iterations: {steps}")
@@ -43,7 +43,7 @@ def main(example, data):
     print(f"utility: {kept.suppression:.4f}")
     print(f"ncp: {kept.gcp:.4f}")
     print(f"cells_exact: {kept.cells_exact:.4f}")
-    print(f"stated_memory_MiB: {plan.maker.memory(table) / 2**20:.0f}")
+    print(f"stated_memory_MiB: {plan.build_anonymizer().memory(table) / 2**20:.0f}")
     print(f"peak_memory_MiB: {memory('VmHWM'):.0f}")
 
 

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = build_parser().parse_args(arguments)
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
-    if as_json():
+    if writes_json_logs():
         for name, value in JSON_LOGS.items():
             os.environ.setdefault(name, value)
     if options.quiet:
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def as_json() -> bool:
+def writes_json_logs() -> bool:
     """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
     return os.environ.get("CROWDCOVER_LOGS") == "json"
 
@@ -80,7 +80,7 @@ def as_json() -> bool:
 def _print_refusal(refusal: str) -> None:
     """Print a refusal on standard error."""
     line = {"severity": "ERROR", "name": "crowdcover", "message": refusal}
-    print(json.dumps(line) if as_json() else f"crowdcover: {refusal}", file=sys.stderr)
+    print(json.dumps(line) if writes_json_logs() else f"crowdcover: {refusal}", file=sys.stderr)
 
 
 def _describe_unforeseen_error(error: BaseException) -> str:
@@ -93,12 +93,12 @@ def _describe_unforeseen_error(error: BaseException) -> str:
     where = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in where if Path(frame.filename).is_relative_to(ROOT)] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
-    if isinstance(error, ImportError) and (told := _not_imported(error.name or "")):
-        return told
+    if isinstance(error, ImportError) and (words := _explain_missing_module(error.name or "")):
+        return words
     return f"unforeseen {type(error).__name__} at {place}; please report it"
 
 
-def _not_imported(module: str) -> str:
+def _explain_missing_module(module: str) -> str:
     """What is wrong with a package that lacks or is hidden; empty for a module that is there."""
     package = module.partition(".")[0]
     own, folders = package in PACKAGES, _list_package_folders(package)

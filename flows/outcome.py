@@ -1,4 +1,9 @@
-"""How a command ends: its exit code."""
+"""How a command ends: its exit code, and what it prints of its result."""
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from anon_core.errors import (
     AnonymityError,
@@ -7,6 +12,7 @@ from anon_core.errors import (
     InfeasibleError,
     InputError,
     LimitError,
+    escape_unprintable,
 )
 from kinds.section import PlanError
 from tasks.vault.approval import DecisionError, WaitingError
@@ -28,3 +34,14 @@ CODES: tuple[tuple[type[AnonymityError], int], ...] = (
 def exit_code(refusal: AnonymityError) -> int:
     """0 published, 2 plan refused, 3 source, 4 a check, 5 cluster, 6 waits for approval, else 1."""
     return next((code for kind, code in CODES if isinstance(refusal, kind)), 1)
+
+
+def print_outcome(
+    options: argparse.Namespace, document: Mapping[str, Any], lines: Iterable[str]
+) -> None:
+    """Print the result of a command: as JSON where that is asked for, else in lines for people."""
+    print(
+        json.dumps(document, indent=2)
+        if options.json
+        else "\n".join(map(escape_unprintable, lines))
+    )

@@ -15,11 +15,11 @@ from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
 from anon_core.engines.spreading import load_dask_module, load_mpi_module
 from flows.estimates import estimate_release
-from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, prepare_next_version
-from flows.standing import apply_series_form, find_approved_run, recognise_source
-from flows.targets import refuse_closed
+from flows.runs.known_plan import apply_series_form, find_approved_run, recognise_source
+from flows.runs.next_version import NextVersion, prepare_next_version
+from flows.runs.partitions import read_plan_source
+from flows.runs.targets import refuse_closed
 from tasks.compute import cluster
 from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
@@ -32,7 +32,7 @@ from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
-from tasks.vault.failures import failures_kept
+from tasks.vault.failures import keep_failures
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.shadow import open_shadow
@@ -77,8 +77,11 @@ def rehearse_release(order: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
     order.check_engine()
     order.publish.check_key()
-    with open_shadow(Vault(Path(order.publish.vault))) as vault:
-        return failures_kept(vault.runs, "release", lambda: _rehearse_source(order, vault))
+    with (
+        open_shadow(Vault(Path(order.publish.vault))) as vault,
+        keep_failures(vault.runs, "release"),
+    ):
+        return _rehearse_source(order, vault)
 
 
 def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
@@ -92,7 +95,7 @@ def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
             return _admit_source(order, vault, reading)
         with Series(vault, order.name).open().hold_lock():
             version = prepare_next_version(order, vault, reading)
-            if not isinstance(version, Coming):
+            if not isinstance(version, NextVersion):
                 return Rehearsal(UNCHANGED, _list_roles(order))
             return _admit_source(order, vault, version.batch, version)
     finally:
@@ -100,7 +103,7 @@ def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
 
 
 def _admit_source(
-    order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+    order: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> Rehearsal:
     """The same as of a release, with a ledger in which nothing stays."""
     kind = order.kind
@@ -125,7 +128,7 @@ def _admit_source(
 
 
 def _run_stages(
-    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: Coming | None
+    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: NextVersion | None
 ) -> Rehearsal:
     """The stages up to the anonymizer, and what that would need."""
     kind, data, parent = order.kind, order.data, order.releases
@@ -159,7 +162,7 @@ def _measure_need(
     sizes = dict(order.kind.sizes(data))
     with local.threads_set(order.compute.threads) as threads:
         here = order.compute.engine == "local"
-        estimate = estimate_release(order.maker_settings, sizes, threads) if here else None
+        estimate = estimate_release(order.anonymizer_settings, sizes, threads) if here else None
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
     memory = {"anonymizer": need, "allowed": order.memory_bytes}
     return Rehearsal(
@@ -169,7 +172,7 @@ def _measure_need(
 
 def _compute_memory_need(order: ReleasePlan, data: Any) -> int:
     """The bytes that the engine of the plan would hold; refused where the plan allows less."""
-    maker, allowed, jobs = order.maker, order.memory_bytes, order.compute.jobs
+    maker, allowed, jobs = order.build_anonymizer(), order.memory_bytes, order.compute.jobs
     if jobs is not None:
         afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
         spread = load_mpi_module(maker)

@@ -8,21 +8,33 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from anon_core.anonymizers import NOTICES
-from flows.approving import refuse_rejected, require_approval
-from flows.parameters import Accept, load_run_plan, name_of, name_of_run
-from flows.partitions import read_plan_source
+from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
-from flows.series import Coming, prepare_next_version
-from flows.standing import (
+from flows.runs.approval import refuse_rejected, require_approval
+from flows.runs.known_plan import (
     apply_series_form,
     find_approved_run,
     is_first_run,
     recognise_source,
-    take_up_signed,
+    take_up_decisions,
 )
-from flows.states import run_flow_work
-from flows.targets import refuse_closed
-from flows.tracing import trace_release
+from flows.runs.lineage import trace_release
+from flows.runs.next_version import NextVersion, prepare_next_version
+from flows.runs.parameters import (
+    Accept,
+    load_run_plan,
+    name_of_plan,
+    name_of_run,
+    read_run_plan,
+)
+from flows.runs.partitions import read_plan_source
+from flows.runs.states import (
+    complete_flow_run,
+    hold_plan_slot,
+    pause_flow_run,
+    refuse_flow_run,
+)
+from flows.runs.targets import refuse_closed
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan
@@ -30,6 +42,7 @@ from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log_line, warn_person
 from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
+from tasks.places.place import place_of
 from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
@@ -40,22 +53,23 @@ from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, find_published_folder, publish
 from tasks.stages.validate import validate
+from tasks.vault.approval import WaitingError
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
 from tasks.vault.endings import begin_attempt
-from tasks.vault.failures import failures_kept
+from tasks.vault.failures import keep_failures
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, Vault
+from tasks.vault.storage import FolderError, Run, Stored, Vault
 
 
 # Prefect passes these arguments by name.
 def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001
     """Cancel the batch jobs of a flow run that Prefect killed."""
-    order = ReleasePlan.load(Path(flow_run.parameters["plan"]))
-    if order.compute.jobs is not None:
-        cancel_jobs_of(str(flow_run.id), Vault(Path(order.publish.vault)).runs)
+    plan = read_run_plan(flow_run.parameters["plan"])
+    if plan.compute.jobs is not None:
+        cancel_jobs_of(str(flow_run.id), Vault(Path(plan.publish.vault)).runs)
 
 
 @flow(
@@ -75,50 +89,58 @@ def release(
             {"city": {"limit": 1, "note": "a new district"}}
         partition: which partition of the source is new, such as 2014-03
     """
-    with about_plan(name_of(plan)):
-        return run_flow_work(lambda: release_plan(load_run_plan(plan, accept, partition)))
+    with about_plan(name_of_plan(plan)):
+        try:
+            with hold_plan_slot():
+                folder = release_plan(load_run_plan(plan, accept, partition))
+        except WaitingError as waiting:
+            pause_flow_run(str(waiting))
+            raise
+        except AnonymityError as refusal:
+            return refuse_flow_run(refusal)
+        complete_flow_run(folder)
+        return folder
 
 
-def release_plan(order: ReleasePlan) -> str:
-    """The same without Prefect: a plain call outside of a flow run."""
-    vault = Vault(Path(order.publish.vault)).open()
-    return failures_kept(
-        vault.runs, "release", lambda: trace_release(order, lambda: _release_source(order, vault))
-    )
+def release_plan(plan: ReleasePlan) -> str:
+    """Release the data of a plan: a plain call outside of a flow run."""
+    vault = Vault(Path(plan.publish.vault)).open()
+    with keep_failures(vault.runs, "release"), trace_release(plan) as folders:
+        folder = _release_source(plan, vault)
+        folders.append(place_of(folder))
+    return folder
 
 
-def _release_source(order: ReleasePlan, vault: Vault) -> str:
+def _release_source(plan: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
-    order.check_engine()
-    order.publish.check_key()
-    take_up_signed(order, vault)
-    if (run := find_approved_run(order, vault)) is not None:
+    plan.check_engine()
+    plan.publish.check_key()
+    take_up_decisions(plan, vault)
+    if (run := find_approved_run(plan, vault)) is not None:
         log_line(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
-            return _admit_source(order, vault, Absent(order.data.source, run.source_sha256))
+            return _admit_source(plan, vault, Absent(plan.data.source, run.source_sha256))
         log_line("its stages must be made again: the source is read as it is now")
-    order = apply_series_form(order, vault)
-    reading = read_plan_source(order)
-    if order.series is None:
-        return _admit_source(order, vault, reading)
-    with Series(vault, order.name).open().hold_lock():
-        return _release_next_version(order, vault, reading)
+    plan = apply_series_form(plan, vault)
+    reading = read_plan_source(plan)
+    if plan.series is None:
+        return _admit_source(plan, vault, reading)
+    with Series(vault, plan.name).open().hold_lock():
+        return _release_next_version(plan, vault, reading)
 
 
-def _release_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
+def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> str:
     """The next version of a series; the last one where nothing has changed since."""
     try:
         reading = source
-        while isinstance(version := prepare_next_version(order, vault, reading), Coming):
-            if made := _admit_source(order, vault, version.batch, version):
-                return made
+        while isinstance(version := prepare_next_version(plan, vault, reading), NextVersion):
+            if published := _admit_source(plan, vault, version.batch, version):
+                return published
             reading = source.again()
     finally:
         source.end()
-    parent = order.releases
-    folder = find_published_folder(
-        version.run, parent, order.limits.release_limits, order.about.claims
-    )
+    parent = plan.releases
+    folder = find_published_folder(version.run, parent, plan.limits.release_limits, plan.about.claims)
     if folder is None:
         raise FolderError(
             f"version {version.number} of the series does not stand in {parent} as it was "
@@ -129,51 +151,51 @@ def _release_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> 
 
 
 def _admit_source(
-    order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+    plan: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> str:
     """Admit what was read, under the plan as the vault knows it."""
-    kind = order.kind
-    order, reading = recognise_source(order, vault, reading)
-    second = order.publish.allow_second_release
+    kind = plan.kind
+    plan, reading = recognise_source(plan, vault, reading)
+    second = plan.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
-    ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)
-    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
+    ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri, kin)
+    run = admit_plan(ledger, reading.sha256, plan.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
-    parent = order.releases
-    to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
+    parent = plan.releases
+    to = Destination(kind, parent, plan.publish.formats, ledger, second, plan.publish.signing_key)
     with run.hold_lock():
         refuse_unfinished(run)
-        begin_attempt(run, order.name)
-        folder = find_published_folder(run, parent, order.limits.release_limits, order.about.claims)
+        begin_attempt(run, plan.name)
+        folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
         if folder is not None:
-            if (terms := order.publish.terms) is not None:
+            if (terms := plan.publish.terms) is not None:
                 require_approved(run, folder, Rules.of(terms.rules))
             log_line(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
-        refuse_closed(parent, order.publish.reports)
+        refuse_closed(parent, plan.publish.reports)
         try:
-            return _run_stages(order, run, reading, to, version)
+            return _run_stages(plan, run, reading, to, version)
         finally:
             reading.end()
 
 
 def _run_stages(
-    order: ReleasePlan, run: Run, reading: Reading, to: Destination, version: Coming | None
+    plan: ReleasePlan, run: Run, reading: Reading, to: Destination, version: NextVersion | None
 ) -> str:
     """The stages in the order of the data. What is finished is not done again.
 
     The folder is empty where a version must be made again, of another batch.
     """
-    kind, data, maker = order.kind, order.data, order.maker
-    notice = NOTICES.get(order.maker_settings["name"], "")
-    if notice and is_first_run(order, to.ledger.vault, run):
+    kind, data, anonymizer = plan.kind, plan.data, plan.build_anonymizer()
+    notice = NOTICES.get(plan.anonymizer_settings["name"], "")
+    if notice and is_first_run(plan, to.ledger.vault, run):
         warn_person(notice)
-    compute = _build_compute(order)
+    compute = _build_compute(plan)
     require_ready_engine(run, compute)
     close_gates(run)
-    limits = order.limits.drift_limits
+    limits = plan.limits.drift_limits
     last = (
         last_release(to.ledger.vault, run, kind, to.parent, limits)
         if version is None
@@ -187,9 +209,9 @@ def _run_stages(
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
     split = None if version is None else version.split
-    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute, split)
+    rows = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute, split)
     checked = check(
-        run, kind, data, (maker.promise, order.limits.release_limits), rows, to.formats, reading
+        run, kind, data, (anonymizer.promise, plan.limits.release_limits), rows, to.formats, reading
     )
     if version is not None:
         whole_version = version.whole(run, to.ledger, encoded, checked)
@@ -197,21 +219,14 @@ def _run_stages(
             return ""
         checked = whole_version
     claims: dict[str, Any] = {
-        "plan_sha256": order.sha256,
-        "source": {
-            "kind": kind.name,
-            "rows": whole.facts.get("source_rows", whole.shape[0]),
-            "columns": whole.facts["source_columns"],
-        },
-        **kind.describe_columns(data),
-        **order.about.claims,
-        "checks": order.limits.release_limits.list_claims(checked.sections),
-        "anonymizer": order.maker_settings,
+        **_describe_source(plan, whole),
+        "checks": plan.limits.release_limits.list_claims(checked.sections),
+        "anonymizer": plan.anonymizer_settings,
         **drift_claims(run, kind, last, changes, checked),
         **beside_others(run, checked, to),
     }
     refuse_rejected(run)
-    if (terms := order.publish.terms) is not None:
+    if (terms := plan.publish.terms) is not None:
         claims["approval"] = require_approval(run, checked, to, claims, terms)
     folder = publish(run, checked, to, claims)
     if version is not None:
@@ -219,13 +234,28 @@ def _run_stages(
     return str(folder)
 
 
-def _build_compute(order: ReleasePlan) -> Compute:
+def _describe_source(plan: ReleasePlan, source: Stored) -> dict[str, Any]:
+    """What the manifest says of the plan and of its source."""
+    facts = source.facts
+    return {
+        "plan_sha256": plan.sha256,
+        "source": {
+            "kind": plan.kind.name,
+            "rows": facts.get("source_rows", source.shape[0]),
+            "columns": facts["source_columns"],
+        },
+        **plan.kind.describe_columns(plan.data),
+        **plan.about.claims,
+    }
+
+
+def _build_compute(plan: ReleasePlan) -> Compute:
     """[compute] of the plan for the tasks."""
-    where = order.compute
+    where = plan.compute
     return Compute(
         engine=where.engine,
         threads=where.threads,
-        memory=order.memory_bytes,
+        memory=plan.memory_bytes,
         scheduler=where.scheduler,
         workers=where.workers,
         cluster=where.jobs,

@@ -15,9 +15,9 @@ from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from flows.outcome import exit_code
-from flows.partitions import read_plan_source
 from flows.plan.document import read_document
 from flows.plan.plan import ReleasePlan
+from flows.runs.partitions import read_plan_source
 from kinds import words_called
 from kinds.section import PlanError
 from reports.comparison import Compared, as_json
@@ -160,7 +160,7 @@ def _measure_setting(
     order: ReleasePlan, run: Run, reading: Reading, vault: Vault
 ) -> tuple[int, Mapping[str, Any]]:
     """Records, and the numbers of the auditor; refused where a guarantee does not hold."""
-    kind, data, maker = order.kind, order.data, order.maker
+    kind, data, maker = order.kind, order.data, order.build_anonymizer()
     ledger, source = Ledger(vault, kind.remade), reading.again()
 
     ingested = run.once("ingest", [], lambda folder: kind.ingest(data, source, ledger, folder))

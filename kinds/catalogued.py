@@ -42,7 +42,8 @@ def describe_release_folder(
     """What the manifest and the files of a folder tell of a release."""
     whole = {key: value for key, value in manifest.items() if key != "files"}
     formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
-    data = tuple(_data_file(kind, whole, folder, form, formats) for form in formats)
+    schema = _read_schema(folder, formats)
+    data = tuple(_data_file(kind, whole, form, name, schema) for form, name in formats.items())
     others = (kind.codebook, REPORT)
     names = [*formats.values(), *others]
     entries = {
@@ -60,24 +61,22 @@ def describe_release_folder(
     )
 
 
-def _data_file(
-    kind: "Kind",
-    manifest: Mapping[str, Any],
-    folder: Path,
-    form: str,
-    formats: Mapping[str, str],
-) -> DataFile:
-    """A data file with its columns; without a Parquet file all types are those of texts."""
+def _read_schema(folder: Path, formats: Mapping[str, str]) -> pl.Schema:
+    """The columns of the rows; without a Parquet file all types are those of texts."""
+    if not formats:
+        return pl.Schema()
     if PARQUET in formats:
-        schema = pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
-        types = {name: _find_field_type(dtype, form) for name, dtype in schema.items()}
-    else:
-        header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
-        types = dict.fromkeys(header.columns, "string")
+        return pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
+    return pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False).schema
+
+
+def _data_file(
+    kind: "Kind", manifest: Mapping[str, Any], form: str, name: str, schema: pl.Schema
+) -> DataFile:
+    """A data file with its columns."""
+    types = {column: _find_field_type(dtype, form) for column, dtype in schema.items()}
     fields, key = kind.fields(manifest, form, types)
-    return DataFile(
-        formats[form], form, tuple(fields), int(count_published_rows(manifest)), tuple(key)
-    )
+    return DataFile(name, form, tuple(fields), int(count_published_rows(manifest)), tuple(key))
 
 
 def _find_field_type(dtype: pl.DataType, form: str) -> Type:

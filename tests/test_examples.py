@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.audit import audit_release
-from flows.named_release import read_manifest
+from flows.look.audit import audit_release
+from flows.look.named_release import read_manifest
 from flows.plan.plan import ReleasePlan
 from flows.release import release
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Sense = Literal["at least", "at most", "below"]
-ROUNDING = 1e-9  # allowed for the rounding of sums
+_ROUNDING = 1e-9  # allowed for the rounding of sums
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,55 +1,34 @@
-"""The commands of `crowdcover`, one file each, in the order of its help."""
+"""The commands of `crowdcover`, one file each, in folders by what they are about.
 
-from flows.commands import (
-    audit,
-    complete,
-    decide,
-    demo,
-    diff,
-    doctor,
-    key,
-    measure,
-    plan,
-    release,
-    retract,
-    runs,
-    schema,
-    serve,
-    show,
-    sign,
-    try_,
-    vault,
-    verify,
-    waiting,
-    withdraw,
-)
+A file with a `COMMAND` below this folder is a command; nothing else lists it.
+"""
+
+import pkgutil
+from collections.abc import Iterable
+from importlib import import_module
+
 from flows.commands.command import Command
 
-COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        release.COMMAND,
-        audit.COMMAND,
-        verify.COMMAND,
-        show.COMMAND,
-        complete.COMMAND,
-        diff.COMMAND,
-        runs.COMMAND,
-        waiting.COMMAND,
-        plan.COMMAND,
-        schema.COMMAND,
-        doctor.COMMAND,
-        try_.COMMAND,
-        measure.COMMAND,
-        serve.COMMAND,
-        decide.APPROVE,
-        decide.REJECT,
-        decide.REOPEN,
-        key.COMMAND,
-        sign.COMMAND,
-        retract.COMMAND,
-        withdraw.COMMAND,
-        vault.COMMAND,
-        demo.COMMAND,
-    )
-}
+FOLDERS = ("release", "look", "plan", "approval", "vault")  # in the order of the help
+
+
+def find_commands(paths: Iterable[str] = __path__) -> dict[str, Command]:
+    """Every command in the modules of these folders, by its name."""
+    modules = [import_module(each.name) for each in pkgutil.walk_packages(paths, f"{__name__}.")]
+    found = [
+        (module.__name__.split(".")[2], each)
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, Command)
+    ]
+    return {each.name: each for _, each in sorted(found, key=_find_place)}
+
+
+def _find_place(of_folder: tuple[str, Command]) -> tuple[int, bool, str]:
+    """Where a command stands in the help; the one that its folder is named after goes first."""
+    folder, command = of_folder
+    place = FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+    return place, command.name != folder, command.name
+
+
+COMMANDS = find_commands()

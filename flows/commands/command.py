@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,15 @@ from tasks.places.place import place_of
 class Command:
     """A command: what it does in one line, an example, its arguments, its work.
 
-    `run` prints results to standard output and returns the exit code.
+    `run` prints results to standard output and returns the exit code. It may be named as
+    "module:function": then the module, which may take long, is imported when the command runs.
     """
 
     name: str
     does: str
     example: str
     arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+    run: Callable[[argparse.Namespace], int] | str
 
     def add_to(self, commands: Any) -> None:
         """Add the command to the subparsers of `crowdcover`."""
@@ -32,8 +34,13 @@ class Command:
             epilog="Example: " + self.example,
         )
         parser.add_argument("--quiet", action="store_true", help="print results and errors only")
-        parser.set_defaults(run=self.run)
+        parser.set_defaults(run=self.execute)
         self.arguments(parser)
+
+    def execute(self, options: argparse.Namespace) -> int:
+        """Do what the command does; returns its exit code."""
+        run = pkgutil.resolve_name(self.run) if isinstance(self.run, str) else self.run
+        return int(run(options))
 
 
 def positive_integer(text: str) -> int:
@@ -44,7 +51,7 @@ def positive_integer(text: str) -> int:
     return number
 
 
-def release_folder(parser: argparse.ArgumentParser) -> None:
+def add_release_argument(parser: argparse.ArgumentParser) -> None:
     """Add the folder of a release."""
     parser.add_argument(
         "release",
@@ -54,7 +61,7 @@ def release_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
+def add_plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
     """Add --plan, which must be given, and --set."""
     parser.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml", help=help_)
     add_set_option(parser)
@@ -82,7 +89,7 @@ def add_set_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def as_json(parser: argparse.ArgumentParser, what: str) -> None:
+def add_json_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 

@@ -105,7 +105,7 @@ class ReleasePlan(Section):
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
-        name = _kind_of(document)
+        name = _find_kind_name(document)
         refuse_passwords(document)
         model = model_of(name)
         try:
@@ -123,7 +123,8 @@ class ReleasePlan(Section):
         """Everything that the types of the keys do not say."""
         refuse_marks(self)
         _ = self.data, self.memory_bytes, self.limits.drift_limits
-        self.compute.check(self.maker_settings["name"], self.maker.engines)
+        anonymizer = self.build_anonymizer()
+        self.compute.check(self.anonymizer_settings["name"], anonymizer.engines)
         self.publish.check()
         if self.series is not None:
             refuse_with_series(self).check(self.data, self.following)
@@ -132,7 +133,7 @@ class ReleasePlan(Section):
                 "source.partition belongs to [series]: each version of a series has the rows of "
                 "one partition; state [series], or leave source.partition out"
             )
-        self.kind.check_method(self.data, self.maker)
+        self.kind.check_method(self.data, anonymizer)
 
     @property
     def releases(self) -> Place:
@@ -172,46 +173,41 @@ class ReleasePlan(Section):
         return checks
 
     @property
-    def _follows(self) -> bool:
+    def _follows_records(self) -> bool:
         """Whether records are followed over time, so that rows are withdrawn."""
         return self.series is not None and self.series.record is not None
 
     @property
-    def _default(self) -> str:
+    def _default_method(self) -> str:
         """The anonymizer of a plan that names none."""
-        versions = self.kind.versions if self._follows else None
+        versions = self.kind.versions if self._follows_records else None
         return self.kind.anonymizer if versions is None else versions.anonymizer
 
-    @property
-    def maker(self) -> Anonymizer[Any]:
+    def build_anonymizer(self) -> Anonymizer[Any]:
         """[anonymizer] as an anonymizer with its settings."""
         settings = dict(self.anonymizer)
-        name = settings.pop("name", self._default)
+        name = settings.pop("name", self._default_method)
         of_kind = {
-            name: maker
-            for name, maker in ANONYMIZERS.items()
-            if _is_maker_of_kind(maker, self.kind)
+            name: method for name, method in ANONYMIZERS.items() if method.kind == self.kind.name
         }
         if not isinstance(name, str) or name not in of_kind:
             near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
             allowed = ", ".join(sorted(of_kind))
             raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
-        if not self._follows and self.kind.states_levels(self.data):
+        if not self._follows_records and self.kind.states_levels(self.data):
             settings = {**_list_field_metadata(of_kind[name], "stated levels"), **settings}
         try:
-            made: Anonymizer[Any] = of_kind[name](**_validate_settings(of_kind[name], settings))
+            return of_kind[name](**_validate_settings(of_kind[name], settings))
         except InputError as error:
             refusal = f"[anonymizer] {error}"
-        else:
-            return made
         raise PlanError(refusal)
 
     @property
-    def maker_settings(self) -> dict[str, Any]:
+    def anonymizer_settings(self) -> dict[str, Any]:
         """The anonymizer's name and all its settings: for the manifest, and for the hash."""
-        maker: Any = self.maker
-        name = self.anonymizer.get("name", self._default)
-        return {"name": name, **dataclasses.asdict(maker)}
+        anonymizer: Any = self.build_anonymizer()
+        name = self.anonymizer.get("name", self._default_method)
+        return {"name": name, **dataclasses.asdict(anonymizer)}
 
     @property
     def following(self) -> Following:
@@ -259,12 +255,12 @@ class ReleasePlan(Section):
         No version understood a plan so that its settings contradict each other: such a plan states
         a setting that is younger than what it leaves to a default, and is returned as it is.
         """
-        before = _list_field_metadata(self.maker, "before")
+        before = _list_field_metadata(self.build_anonymizer(), "before")
         sections = self.kind.earlier(self)
         plan = self.model_copy(update={"anonymizer": {**before, **self.anonymizer}, **sections})
         plan.__dict__.pop("data", None)  # cached; it follows from the sections
         try:
-            _ = plan.maker
+            _ = plan.build_anonymizer()
         except PlanError:
             return self
         return plan
@@ -279,10 +275,10 @@ class ReleasePlan(Section):
         # Older vaults stay valid.
         if self.series is None:
             del shaping["series"]
-        before = _list_field_metadata(self.maker, "before")
+        before = _list_field_metadata(self.build_anonymizer(), "before")
         shaping["anonymizer"] = {
             name: value
-            for name, value in self.maker_settings.items()
+            for name, value in self.anonymizer_settings.items()
             if name not in before or value != before[name]
         }
         shaping |= self.kind.sections_for_hash(self)
@@ -292,7 +288,7 @@ class ReleasePlan(Section):
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 
-def _kind_of(document: Mapping[str, Any]) -> str:
+def _find_kind_name(document: Mapping[str, Any]) -> str:
     """The kind that [source] names; "table" where it names none."""
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
@@ -309,20 +305,16 @@ def model_of(kind: str) -> type[ReleasePlan]:
     return create_model("ReleasePlan", __base__=ReleasePlan, **sections)
 
 
-def _is_maker_of_kind(maker: Any, kind: Kind) -> bool:
-    return bool(maker.kind == kind.name)
-
-
-def _list_field_metadata(maker: Any, what: str) -> dict[str, Any]:
+def _list_field_metadata(anonymizer: Any, what: str) -> dict[str, Any]:
     """What the metadata of an anonymizer's settings say; see `Anonymizer`."""
-    fields = dataclasses.fields(maker)
+    fields = dataclasses.fields(anonymizer)
     return {field.name: field.metadata[what] for field in fields if what in field.metadata}
 
 
-def _validate_settings(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _validate_settings(method: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an anonymizer, each checked against the type of its field."""
-    hints = get_type_hints(maker)
-    fields = {field.name: field for field in dataclasses.fields(maker)}
+    hints = get_type_hints(method)
+    fields = {field.name: field for field in dataclasses.fields(method)}
     checked = {}
     for key, value in settings.items():
         if key not in fields:

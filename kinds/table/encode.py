@@ -95,3 +95,10 @@ def load_encoded(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:
         return BinaryTable.from_arrays(codebook, data), data["kept"]
+
+
+def load_source_rows(stored: Stored) -> NDArray[np.int64]:
+    """Return the source row of each encoded record; the packed bits are not read."""
+    with np.load(stored.file(BITS)) as data:
+        rows: NDArray[np.int64] = data["kept"]
+        return rows

@@ -23,7 +23,7 @@ from kinds.table.before import select_comparable_numbers
 from kinds.table.catalogued import describe_fields
 from kinds.table.column_section import RANGE, EarlierColumnSection
 from kinds.table.compared import compare_published_tables
-from kinds.table.encode import load_encoded, write_encoded
+from kinds.table.encode import load_encoded, load_source_rows, write_encoded
 from kinds.table.findings import EVEN
 from kinds.table.ingest import ingest_source
 from kinds.table.judge import audit_rows
@@ -220,8 +220,7 @@ class Table(Kind):
         folder: Path,
     ) -> Facts:
         """Store the masked rows."""
-        _, source_row = load_encoded(encoded)
-        return write_release(plan, seed, made, source_row, ingested, folder)
+        return write_release(plan, seed, made, load_source_rows(encoded), ingested, folder)
 
     # ------------------------------------------------------------ the auditor
 

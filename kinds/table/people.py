@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from kinds.table.encode import load_encoded
+from kinds.table.encode import load_source_rows
 from kinds.table.layout import TABLE
 from tasks.people.digests import People, read_identifiers
 from tasks.vault.storage import Run, Stored
@@ -10,7 +10,7 @@ from tasks.vault.storage import Run, Stored
 
 def build_people(key: bytes, ingested: Stored, binarized: Stored) -> People:
     """Return the people of the rows that stay; ingest digested their identifiers under `key`."""
-    _, stays = load_encoded(binarized)
+    stays = load_source_rows(binarized)
     table = pl.read_parquet(ingested.file(TABLE), glob=False)[stays]
     return People.digest_people(key, table, read_identifiers(ingested), stays)
 
@@ -23,7 +23,7 @@ def rebuild_people(run: Run, key: bytes) -> People:
     ingested, binarized = run.whole("ingest"), run.whole("binarize")
     if ingested is None or binarized is None:
         return People(0, {}, frozenset())
-    _, stays = load_encoded(binarized)
+    stays = load_source_rows(binarized)
     return People.digest_people(
         key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays
     )

@@ -1,7 +1,7 @@
 """The released rows of a table: masked cells, carried columns, random keys, and who sits where."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,10 @@ def write_release(
 
     `source_row` is the source row of each record, int64 (n,).
     """
-    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
-    schema, frame = frame.schema, _select_carried_values(frame, plan.columns, source_row)
+    path = ingested.file(TABLE)
+    schema = pl.scan_parquet(path, glob=False).collect_schema()
+    carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
+    frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
     draw = secrecy.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
@@ -142,12 +144,16 @@ def write_rows(rows: Rows, folder: Path) -> None:
     rows.native.write_parquet(folder / PARQUET)
 
 
-def _select_carried_values(
-    frame: pl.DataFrame, columns: tuple[Column, ...], rows: NDArray[np.int64]
+def _read_carried_values(
+    path: Path, places: Sequence[int], rows: NDArray[np.int64]
 ) -> pl.DataFrame:
-    """Some rows of the columns whose values are released as they are."""
-    names = [each.name for each in list_released_columns(columns) if each.role != "quasi"]
-    return pl.DataFrame({name: frame[name][rows] for name in names})
+    """Some rows of the columns that are released as they are; no other column is read.
+
+    Columns are asked for by place: a name such as * would be read as a pattern.
+    """
+    if not places:
+        return pl.DataFrame()
+    return pl.read_parquet(path, glob=False, columns=list(places))[rows]
 
 
 def _mix_seats(

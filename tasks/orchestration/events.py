@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal
 
+from prefect.client.schemas.objects import FlowRun
 from prefect.context import FlowRunContext
 from prefect.events import emit_event
 
@@ -32,6 +33,12 @@ def about_plan(name: str) -> Iterator[None]:
         yield
     finally:
         _PLAN.reset(token)
+
+
+def find_flow_run() -> FlowRun | None:
+    """The flow run that is at work; None outside of one."""
+    context = FlowRunContext.get()
+    return None if context is None else context.flow_run
 
 
 def plan_name() -> str:

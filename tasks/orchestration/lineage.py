@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from prefect.context import FlowRunContext
-
+from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.stage import log_line
 from tasks.places.credentials import without_password
 from tasks.source.drivers import split_file_address
@@ -74,7 +73,7 @@ class Lineage:
     run: str
     client: Any = field(repr=False)
 
-    def told(self, how: How, written: Written | None = None, refusal: str = "") -> None:
+    def emit_event(self, how: How, written: Written | None = None, refusal: str = "") -> None:
         """Send an event; one that cannot be sent is logged by the kind of its error."""
         try:
             self.client.emit(self._event(how, written, refusal))
@@ -209,8 +208,7 @@ def build_lineage(job: str, source: Source, columns: Mapping[str, str]) -> Linea
             f"no OpenLineage events are sent: the client cannot be set up ({type(error).__name__})"
         )
         return None
-    context = FlowRunContext.get()
-    flow_run = None if context is None else context.flow_run
+    flow_run = find_flow_run()
     run = generate_new_uuid() if flow_run is None else flow_run.id
     return Lineage(job, name_source(source), dict(columns), str(run), client)
 

@@ -22,7 +22,7 @@ from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escape_unprintable
 from tasks.orchestration.spans import trace_stage
-from tasks.vault.failures import failures_kept
+from tasks.vault.failures import keep_failures
 from tasks.vault.storage import Run
 
 Params = ParamSpec("Params")
@@ -42,8 +42,9 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
         def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
             run = args[0]
             assert isinstance(run, Run)
-            with trace_stage(work.__name__, run.path.name):
-                return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
+            name = work.__name__
+            with trace_stage(name, run.path.name), keep_failures(run.path, name):
+                return work(*args, **kwargs)
 
         in_prefect: Any = task(
             cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name

@@ -2,9 +2,9 @@
 
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 from polars.exceptions import PanicException
 
@@ -13,22 +13,22 @@ from tasks.vault.endings import keep_ending
 from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.storage import FolderError, write_private
 
-Result = TypeVar("Result")
-
 
 class StageError(AnonymityError):
     """A stage failed unexpectedly; its traceback is in the vault."""
 
 
-def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Result:
-    """Do the work; keep the traceback of an unexpected error in the vault.
+@contextmanager
+def keep_failures(folder: Path, stage: str) -> Iterator[None]:
+    """Keep the traceback of an unexpected error of the work inside in the vault.
 
     What ended the work is noted in the run. Refusals pass without their cause. A full disk is
     named. Any other error becomes a StageError that contains no value.
     """
     refusal: AnonymityError
     try:
-        return work()
+        yield
+        return
     except AnonymityError as known:
         refusal = known
         refusal.__cause__ = refusal.__context__ = None
@@ -43,7 +43,10 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
                 f"stage {stage} failed with {name}; {_store_traceback(folder, stage)}"
             )
     keep_ending(folder, stage, refusal)
-    raise refusal  # outside the handler, so that the foreign error is not its context
+    try:
+        raise refusal
+    finally:
+        refusal.__context__ = None  # Python makes the foreign error its context, which holds values
 
 
 def _store_traceback(folder: Path, stage: str) -> str:

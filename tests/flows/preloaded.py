@@ -8,7 +8,7 @@ from tests.flows.processes import without_heartbeats
 OURS = (
     "flows.cli",
     "flows.release",
-    "flows.audit",
+    "flows.look.audit",
     "validations.run",
     "kinds.table.suites.released",
     "reports.page",

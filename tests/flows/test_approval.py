@@ -20,9 +20,9 @@ from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
-from flows.decisions import sign_decision
-from flows.states import WAITING
+from flows.look.audit import audit_release
+from flows.runs.states import WAITING
+from flows.vault.decisions import sign_decision
 from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
 from tasks.vault.signing import new_key, public_of, read_key
 from tasks.vault.statement import Rules, to_file

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level

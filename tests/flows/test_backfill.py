@@ -11,10 +11,10 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.audit import audit_release
-from flows.partitions import backfill_partitions, format_partition_settings
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
+from flows.runs.partitions import backfill_partitions, format_partition_settings
 from kinds.section import PlanError
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
@@ -241,8 +241,8 @@ def backfill_until(plan, module, name, passes, called):
 
 
 KILLS = {
-    "while rows of partitions are written": ("flows.partitions", "write_rows", 2, True, 0),
-    "between two versions": ("flows.series.Coming", "end", 2, False, 3),
+    "while rows of partitions are written": ("flows.runs.partitions", "write_rows", 2, True, 0),
+    "between two versions": ("flows.runs.next_version.NextVersion", "end", 2, False, 3),
     "before the split": ("kinds.table.versions.versions", "divide_version", 2, False, 2),
     "in the anonymizer": ("kinds.table.write", "random_matching", 2, False, 2),
     "before a version is laid together": (

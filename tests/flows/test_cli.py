@@ -21,7 +21,7 @@ from anon_core.errors import (
     LimitError,
 )
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tasks.vault.approval import DecisionError, WaitingError

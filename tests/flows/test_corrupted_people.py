@@ -267,7 +267,7 @@ def audited(order, seats, folder):
         plan.data.columns,
         plan.data.demand,
         folder / "matching.parquet",
-        plan.maker.promise,
+        plan.build_anonymizer().promise,
         person="ssn",
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from anon_core.errors import AnonymityError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tasks.judging.drift import DriftLimits
 from tests.flows.orders import Order, people

@@ -9,10 +9,10 @@ from contextlib import closing
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from flows.audit import audit_release
-from flows.partitions import backfill_partitions
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
+from flows.runs.partitions import backfill_partitions
 from tasks.vault import sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.files import read_private

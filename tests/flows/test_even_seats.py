@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.orders import Order, people
 
@@ -38,8 +38,8 @@ def released(tmp_path_factory):
 )
 def test_a_plan_that_states_its_levels_has_even_seats(tmp_path, k, seats):
     plan = ReleasePlan.load(Order(tmp_path, privacy={"k": k}).plan)
-    assert plan.maker_settings["seats"] == seats
-    assert (EVEN in plan.maker.promise.findings) == (seats == "even")
+    assert plan.anonymizer_settings["seats"] == seats
+    assert (EVEN in plan.build_anonymizer().promise.findings) == (seats == "even")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_plan_that_states_passes_is_no_older_plan(tmp_path):
     plan = ReleasePlan.load(Order(tmp_path, anonymizer={"passes": 2}).plan)
     assert plan.earlier.sha256 == plan.sha256
     order = Order(tmp_path, anonymizer={"passes": 0})
-    assert ReleasePlan.load(order.plan).earlier.maker_settings["seats"] == "matchable"
+    assert ReleasePlan.load(order.plan).earlier.anonymizer_settings["seats"] == "matchable"
 
 
 def test_the_law_of_a_release_is_even(released):

@@ -14,11 +14,11 @@ from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from flows.parameters import Accept, load_run_plan
+from flows.launch.deployments import refuse_prefect_failures
 from flows.plan.plan import PlanError
 from flows.release import release
-from flows.serving import on_prefect
-from flows.states import WAITING
+from flows.runs.parameters import Accept, load_run_plan
+from flows.runs.states import WAITING
 from tasks.judging.drift import DriftError
 from tasks.orchestration.events import key_of
 from tasks.vault.approval import WaitingError
@@ -91,8 +91,11 @@ def test_a_run_that_waits_is_paused_and_completes_once_it_is_decided(server, tmp
     for _ in range(2):
         with pytest.raises(Pause):
             release(str(order.plan))
-    with pytest.raises(WaitingError, match=f"{name} waits for approval until"):
-        on_prefect(lambda: release(str(order.plan)))
+    with (
+        pytest.raises(WaitingError, match=f"{name} waits for approval until"),
+        refuse_prefect_failures(),
+    ):
+        release(str(order.plan))
     assert [state for _, *state in runs_of(name)] == [
         ["COMPLETED", "Decided"], ["COMPLETED", "Decided"], ["PAUSED", WAITING],
     ]  # fmt: skip

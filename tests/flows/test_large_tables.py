@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from anon_core.tables.settled import Unsettled
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.rehearsing import rehearse_release
 from tests.flows.orders import SEED, Order, people

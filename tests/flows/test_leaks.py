@@ -242,7 +242,7 @@ SCENARIOS = {
     "breaks at approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("flows.approving", "announce_release"),
+        breaks=("flows.runs.approval", "announce_release"),
         says="stage release failed with",
     ),
     "people who were released before": Scenario(
@@ -830,7 +830,7 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
             *options,
             "--by",
             "Ada",
-            breaks=("flows.decisions", "_show_summary", WORDS),
+            breaks=("flows.vault.decisions", "_show_summary", WORDS),
             cwd=here,
         ),
         crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),

@@ -3,7 +3,7 @@
 import pytest
 
 from anon_core.seating.reseating import mix_values
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table import write
 from kinds.table.words import WORDS

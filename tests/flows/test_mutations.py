@@ -416,7 +416,7 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
             plan.data.columns,
             plan.data.demand,
             matching,
-            plan.maker.promise,
+            plan.build_anonymizer().promise,
         )
         outcomes[kept] += 1
         if audit.passed != kept:

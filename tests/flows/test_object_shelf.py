@@ -6,9 +6,9 @@ import json
 import fsspec
 import pytest
 
-from flows.audit import audit_release
 from flows.cli import main
-from flows.retracting import retract_release
+from flows.look.audit import audit_release
+from flows.vault.retraction import retract_release
 from kinds.section import PlanError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of

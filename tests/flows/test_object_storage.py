@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import place_of
 from tasks.shelf.content import has_version_files, hash_released_file

@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover

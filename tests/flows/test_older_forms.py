@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.tables.codebook import codebook_to_json
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.rows import write_csv
 from kinds.table import write
 from kinds.table.compared import compare_published_tables

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.storage import SecondReleaseError

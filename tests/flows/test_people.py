@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InfeasibleError, InputError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.judge import rows as judge
 from kinds.table.words import WORDS

@@ -15,7 +15,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.release import release
 from kinds.table.encode import load_encoded
 from tasks.vault import secrecy

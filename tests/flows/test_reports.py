@@ -6,7 +6,7 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.table.findings import FINDINGS
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people

@@ -13,7 +13,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.flows.orders import Order, data_bytes, people
@@ -301,7 +301,7 @@ STEPS = {
     "before the rename": ("tasks.shelf.folders.os", "rename", 1, False),
     "after the rename": ("tasks.shelf.folders.os", "rename", 1, True),
     "before the notice": ("tasks.shelf.folders.os", "rename", 2, False),
-    "after the notice": ("flows.retracting", "put_aside", 0, True),
+    "after the notice": ("flows.vault.retraction", "put_aside", 0, True),
     "after the run forgot": ("tasks.vault.storage.Run", "forget_released", 0, True),
     "after the ledger forgot": ("tasks.people.ledger.Ledger", "forget", 0, True),
     "before the end": ("tasks.vault.retracting.Retractions", "end", 0, False),

@@ -14,7 +14,7 @@ import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
 from flows.plan.plan import PlanError, ReleasePlan
-from flows.schema import FILE, LINE, format_schema, plan_schema
+from flows.plan.schema import FILE, LINE, format_schema, plan_schema
 from kinds import KINDS
 from kinds.meanings import list_key_meanings
 from tests.flows.orders import Order

@@ -13,7 +13,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.table.overlap import Side, _find_partners
 from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError

@@ -11,7 +11,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE
@@ -445,11 +445,11 @@ def test_the_default_method_is_one_whose_crowds_are_apart(tmp_path):
     order = registry(tmp_path, anonymizer={})
     del order.document["anonymizer"]
     order.write()
-    assert ReleasePlan.load(order.plan).maker_settings["name"] == "k-member"
+    assert ReleasePlan.load(order.plan).anonymizer_settings["name"] == "k-member"
     order.write(series={}, privacy={"k": K, "person": "ssn"})
     del order.document["series"]["record"]
     order.write()
-    assert ReleasePlan.load(order.plan).maker_settings["name"] == "adaptive"
+    assert ReleasePlan.load(order.plan).anonymizer_settings["name"] == "adaptive"
 
 
 def test_another_plan_goes_on_with_no_series(tmp_path):

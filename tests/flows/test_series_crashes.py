@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.vault import secrecy
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault

@@ -13,7 +13,7 @@ from itertools import islice
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.table.judge import versions as judge

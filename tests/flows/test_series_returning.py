@@ -7,7 +7,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.table.version_files import CHAIN, RECORD
 from kinds.table.version_records import records_of_rows
 from kinds.table.versions.earlier import Earlier

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
-from flows.signing import _find_free_path
+from flows.look.audit import audit_release
+from flows.vault.signatures import _find_free_path
 from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from tasks.judging.drift import DriftError

@@ -6,7 +6,7 @@ from math import floor
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from tests.flows.orders import RARE, Order, people
 from tests.flows.test_release import attributes, manifest

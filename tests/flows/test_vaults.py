@@ -19,7 +19,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds import kind_called
 from tasks.people.ledger import Ledger
 from tasks.vault import backing, sealing

@@ -12,8 +12,8 @@ import fsspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.audit import audit_release
-from flows.verifying import key_of, verify_release
+from flows.look.audit import audit_release
+from flows.look.signatures import read_public_key, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
 from tasks.places.objects import ObjectPath
@@ -285,7 +285,7 @@ def test_openssl_verifies_the_signature(copy, public, tmp_path):
 @pytest.mark.parametrize("text", ["", "ed25519:short", "nowhere.pem", "manifest.json"])
 def test_what_is_no_public_key_is_refused(text):
     with pytest.raises(PlanError, match="--key takes a public key"):
-        key_of(text)
+        read_public_key(text)
 
 
 # ---------------------------------------------------------------- where releases stand

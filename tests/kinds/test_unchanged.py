@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from reports import markdown, summary

@@ -11,7 +11,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attackers.attacks import SWEEPS
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.release import release
 from kinds.table.starter.writing import propose_plan
 from kinds.table.words import WORDS

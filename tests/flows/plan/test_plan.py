@@ -146,7 +146,7 @@ formats = ["parquet", "csv"]
         Column(name="income", role="sensitive"),
     )
     assert plan.data.demand == Demand(uniform=(5, 100), seed=7)
-    assert plan.maker_settings == {
+    assert plan.anonymizer_settings == {
         "name": "adaptive",
         "epsilon": 2.0,
         "schedule": "multilevel",
@@ -989,8 +989,8 @@ def test_columns_of_a_typed_file_are_names(load):
         ("columns.'a=\"b'.role=keep", lambda p: p.columns['a="b'].role, "keep"),
         ('columns."ä".role="drop"', lambda p: p.columns["ä"].role, "drop"),
         ("publish.formats=['csv']", lambda p: p.publish.formats, ["csv"]),
-        ("anonymizer.epsilon=3", lambda p: p.maker.epsilon, 3),
-        ("anonymizer.cover=lse", lambda p: p.maker.cover, "lse"),
+        ("anonymizer.epsilon=3", lambda p: p.build_anonymizer().epsilon, 3),
+        ("anonymizer.cover=lse", lambda p: p.build_anonymizer().cover, "lse"),
         ("compute.memory=2GiB", lambda p: p.memory_bytes, 2**31),
         ("compute.threads=2", lambda p: p.compute.threads, 2),
         ("checks.min_utility=0.5", lambda p: p.checks.min_utility, 0.5),
@@ -1220,7 +1220,7 @@ def test_a_frozen_plan_is_the_plan(load, tmp_path, monkeypatch, k):
     assert again.sha256 == plan.sha256
     assert again.data.columns == plan.data.columns
     assert again.data.demand == plan.data.demand
-    assert again.maker_settings == plan.maker_settings
+    assert again.anonymizer_settings == plan.anonymizer_settings
     assert again.freeze(tmp_path / "vault" / "plans") == frozen
 
 
@@ -1337,7 +1337,7 @@ def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(loa
 )
 def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
     assert load(anonymizer).sha256 == load().sha256
-    assert load(anonymizer).maker_settings == load().maker_settings
+    assert load(anonymizer).anonymizer_settings == load().anonymizer_settings
 
 
 def test_a_setting_past_all_numbers_is_refused(load):

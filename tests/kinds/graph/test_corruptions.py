@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.graph.kind import KIND
 from kinds.graph.rows import flatten_rows
 from kinds.rows import write_csv

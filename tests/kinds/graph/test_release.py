@@ -12,7 +12,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds.graph.checks import ChecksSection
 from kinds.graph.encode import encode_edges
 from kinds.graph.facts import triangle_sides

@@ -9,7 +9,7 @@ import pytest
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.graphs import ONE
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError
 from kinds.graph.edges import join_directions
 from kinds.graph.judge.source import SourceGraph

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from flows.plan.plan import PlanError
 from tests import naive
 from tests.codebooks import keeps_schema

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
 from tests import naive
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest

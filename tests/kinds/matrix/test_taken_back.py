@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries

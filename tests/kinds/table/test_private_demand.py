@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from kinds import words_of
 from kinds.table import attackers
 from kinds.table.checks import ChecksSection

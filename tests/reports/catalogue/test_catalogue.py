@@ -129,7 +129,7 @@ def test_a_catalogue_tells_no_value(folders):
 
 
 def test_the_same_release_is_described_by_the_same_bytes(folders):
-    from flows.redescribed import catalogue_finding
+    from flows.look.documents import catalogue_finding
     from kinds import kind_called
 
     for name, kind in (("series", "table"), ("matrix", "matrix"), ("graph", "graph")):

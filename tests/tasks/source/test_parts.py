@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.audit import audit_release
+from flows.look.audit import audit_release
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
 from tasks.source import parts

@@ -11,9 +11,9 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from flows.audit import audit_release
-from flows.partitions import backfill_partitions
+from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
+from flows.runs.partitions import backfill_partitions
 from kinds.columns import Column, convert_to_arrays
 from kinds.table.encode import encode_records
 from kinds.table.starter.writing import propose_plan

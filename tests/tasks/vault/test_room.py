@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tasks.vault.failures import StageError, failures_kept
+from tasks.vault.failures import StageError, keep_failures
 from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.storage import FolderError, Vault, write_private
 
@@ -123,11 +123,17 @@ def test_a_stage_that_fails_otherwise_leaves_nothing_either(tmp_path):
 
 
 def test_a_full_disk_outside_of_a_stored_stage(tmp_path):
-    with pytest.raises(FolderError, match=rf"stage check stopped: .* of {tmp_path} is full"):
-        failures_kept(tmp_path, "check", write_text)
+    with (
+        pytest.raises(FolderError, match=rf"stage check stopped: .* of {tmp_path} is full"),
+        keep_failures(tmp_path, "check"),
+    ):
+        write_text()
     assert not list(tmp_path.iterdir())
-    with pytest.raises(StageError, match="failed with ZeroDivisionError"):
-        failures_kept(tmp_path, "check", lambda: 1 / 0)
+    with (
+        pytest.raises(StageError, match="failed with ZeroDivisionError"),
+        keep_failures(tmp_path, "check"),
+    ):
+        _ = 1 / 0
 
 
 def test_a_file_that_is_replaced_stays_as_it_was(tmp_path, monkeypatch):

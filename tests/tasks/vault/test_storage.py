@@ -8,7 +8,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from tasks.vault import build
-from tasks.vault.failures import StageError, failures_kept
+from tasks.vault.failures import StageError, keep_failures
 from tasks.vault.storage import (
     BusyError,
     FolderError,
@@ -181,8 +181,8 @@ def test_stages_and_secrets_are_private(run, vault):
         with vault.lock_publishing():
             pass
         run.mark_released(Release(vault.path / "r" / "v1", {}))
-        with pytest.raises(StageError):
-            failures_kept(run.path, "stage", lambda: 1 / 0)
+        with pytest.raises(StageError), keep_failures(run.path, "stage"):
+            _ = 1 / 0
         fresh = Vault(vault.path.parent / "deep" / "er").run(PLAN, SOURCE)
     finally:
         os.umask(previous)
@@ -365,8 +365,8 @@ def chain(error):
 
 
 def test_an_unforeseen_failure_tells_no_value(run):
-    with pytest.raises(StageError) as caught:
-        failures_kept(run.path, "ingest", fail(ValueError("cell of Mrs Miller")))
+    with pytest.raises(StageError) as caught, keep_failures(run.path, "ingest"):
+        fail(ValueError("cell of Mrs Miller"))()
     assert chain(caught.value) == [caught.value]
     assert str(caught.value) == (
         "stage ingest failed with ValueError; its traceback is in the vault: "
@@ -378,8 +378,11 @@ def test_an_unforeseen_failure_tells_no_value(run):
 
 
 def test_a_panic_of_polars_is_a_failure_like_any_other(run):
-    with pytest.raises(StageError, match="stage ingest failed with PanicException") as caught:
-        failures_kept(run.path, "ingest", fail(pl.exceptions.PanicException("cell of Mrs Miller")))
+    with (
+        pytest.raises(StageError, match="stage ingest failed with PanicException") as caught,
+        keep_failures(run.path, "ingest"),
+    ):
+        fail(pl.exceptions.PanicException("cell of Mrs Miller"))()
     assert chain(caught.value) == [caught.value]
 
 
@@ -390,22 +393,28 @@ def test_a_refusal_passes_without_what_caused_it(run):
         except ValueError as error:
             raise GuaranteeError("3 of 9 rows are wrong") from error
 
-    with pytest.raises(GuaranteeError, match="3 of 9 rows are wrong") as caught:
-        failures_kept(run.path, "check", work)
+    with (
+        pytest.raises(GuaranteeError, match="3 of 9 rows are wrong") as caught,
+        keep_failures(run.path, "check"),
+    ):
+        work()
     assert chain(caught.value) == [caught.value]
     assert not (run.path / "failure-check.txt").exists()
 
 
 def test_a_vault_that_is_full_does_not_let_a_value_out(tmp_path):
-    with pytest.raises(StageError, match="could not be kept in the vault") as caught:
-        failures_kept(tmp_path / "gone", "ingest", fail(ValueError("cell of Mrs Miller")))
+    with (
+        pytest.raises(StageError, match="could not be kept in the vault") as caught,
+        keep_failures(tmp_path / "gone", "ingest"),
+    ):
+        fail(ValueError("cell of Mrs Miller"))()
     assert "Miller" not in str(caught.value)
     assert chain(caught.value) == [caught.value]
 
 
 def test_an_interruption_is_no_failure(run):
-    with pytest.raises(KeyboardInterrupt):
-        failures_kept(run.path, "ingest", fail(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt), keep_failures(run.path, "ingest"):
+        fail(KeyboardInterrupt())()
     assert not (run.path / "failure-ingest.txt").exists()
 
 

@@ -1,0 +1,1 @@
+"""Commands that read a release, a vault or a graph."""

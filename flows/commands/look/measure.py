@@ -1,0 +1,55 @@
+"""`crowdcover measure`: numbers of a graph, without a plan."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command, add_json_option, positive_integer, printable_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the graph and what is measured of it."""
+    parser.add_argument(
+        "graph",
+        type=Path,
+        metavar="GRAPH",
+        help="list of edges: CSV, SNAP text (.gz), Parquet or Arrow; the first two columns are "
+        "their ends",
+    )
+    parser.add_argument(
+        "--triangles",
+        action="store_true",
+        required=True,
+        help="triangles, transitivity and clustering",
+    )
+    parser.add_argument(
+        "--uncertain",
+        action="store_true",
+        help="the third column holds the probability of each edge",
+    )
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first row of a text file holds names, or an edge (default: look)",
+    )
+    parser.add_argument(
+        "--threads", type=positive_integer, default=0, metavar="N", help="threads (default: all)"
+    )
+    add_json_option(parser, "the numbers")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the triangles of a graph for people, or as JSON."""
+    from flows.look.triangles import format_measures, measure_graph
+
+    numbers = measure_graph(options)
+    print(printable_json(numbers) if options.json else "\n".join(format_measures(numbers)))
+    return 0
+
+
+COMMAND = Command(
+    "measure",
+    "count the triangles of a graph; no plan, no release",
+    "crowdcover measure friends.csv --triangles --json",
+    arguments,
+    run,
+)

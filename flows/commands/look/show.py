@@ -1,0 +1,37 @@
+"""`crowdcover show`: what a release guarantees and keeps."""
+
+import argparse
+
+from anon_core.errors import escape_unprintable
+from flows.commands.command import Command, add_json_option, add_release_argument, printable_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the release."""
+    add_release_argument(parser)
+    add_json_option(parser, "the manifest")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a release's manifest for people, or as JSON."""
+    from flows.look.named_release import print_manifest, read_manifest
+    from tasks.vault.retracting import notice_of
+
+    manifest, notice = read_manifest(options.release), notice_of(options.release)
+    if options.json:
+        print(printable_json(manifest if notice is None else {**manifest, "retracted": notice}))
+        return 0
+    print_manifest(manifest)
+    if notice is not None:
+        words = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
+        print(escape_unprintable(words))
+    return 0
+
+
+COMMAND = Command(
+    "show",
+    "print what a release guarantees and how much information it keeps",
+    "crowdcover show releases/adult/v1 --json",
+    arguments,
+    run,
+)

@@ -1,0 +1,1 @@
+"""Commands that make releases or take them back."""

@@ -1,0 +1,39 @@
+"""`crowdcover demo`: a whole release of a real survey, without network."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add where to write."""
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("crowdcover-demo"),
+        help="where to write (default: %(default)s)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Release the Fair survey of 1978 (6,366 women) and show the result."""
+    from flows.launch.one_plan import frozen_release
+    from flows.look.named_release import print_manifest, read_manifest
+    from kinds.table.demo import demo_plan
+
+    folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
+    if not options.quiet:
+        print_manifest(read_manifest(folder))
+        print("open", folder / "report.html")
+    print(folder)
+    return 0
+
+
+COMMAND = Command(
+    "demo",
+    "release a real survey from an installed dependency; needs no network",
+    "crowdcover demo",
+    arguments,
+    run,
+)

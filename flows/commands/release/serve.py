@@ -1,0 +1,62 @@
+"""`crowdcover serve`: plans as Prefect deployments."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command, add_set_option, positive_integer
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the plans and their schedules."""
+    parser.add_argument("plans", type=Path, nargs="+", metavar="PLAN.toml")
+    add_set_option(parser)
+    parser.add_argument(
+        "--cron",
+        action="append",
+        default=[],
+        metavar='[NAME=]"M H D M W"',
+        help="schedule of all plans, or of the plan of that name (five fields); may be repeated",
+    )
+    parser.add_argument(
+        "--timezone",
+        default="UTC",
+        metavar="ZONE",
+        help="time zone of the schedules, such as Europe/Rome (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive_integer,
+        default=1,
+        help="how many plans run at the same time (default: %(default)s)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Poll for scheduled and manual runs until stopped."""
+    from flows.plan.plan import PlanError, ReleasePlan
+
+    plans = [ReleasePlan.load(path, options.overrides) for path in options.plans]
+    names = [plan.name for plan in plans]
+    if len(set(names)) < len(names):
+        raise PlanError("two plans have the same name; give each a name of its own, or serve one")
+    from flows.launch.deployments import parse_schedules, refuse_prefect_failures, serve_plans
+    from flows.launch.one_plan import freeze_plan
+    from flows.runs.partitions import require_partition
+
+    when = parse_schedules(names, options.cron, options.timezone)
+    for plan in plans:
+        if plan.name in when:
+            require_partition(plan)
+    frozen = {plan.name: freeze_plan(plan) for plan in plans}
+    with refuse_prefect_failures():
+        serve_plans(frozen, when, options.workers, quiet=options.quiet)
+    return 0
+
+
+COMMAND = Command(
+    "serve",
+    "run plans as Prefect deployments until stopped",
+    'crowdcover serve people.toml firms.toml --cron "0 2 1 * *" --timezone Europe/Rome',
+    arguments,
+    run,
+)

@@ -1,0 +1,1 @@
+"""How flow runs start: one plan, several side by side, deployments."""

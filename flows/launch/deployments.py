@@ -1,0 +1,130 @@
+"""Serve plans as Prefect deployments; turn failures of Prefect into refusals."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import prefect
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import Pause
+from prefect.schedules import Cron
+from prefect.settings import PREFECT_HOME
+from prefect.utilities.annotations import freeze
+
+from anon_core.errors import AnonymityError
+from flows.release import release
+from kinds.section import PlanError
+from tasks.vault.approval import WaitingError
+from tasks.vault.room import describe_full_disk, is_full
+
+FIELDS = 5
+CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a plan runs: five fields of cron, by the clock of a time zone."""
+
+    cron: str
+    timezone: str
+
+
+@contextmanager
+def refuse_prefect_failures() -> Iterator[None]:
+    """Raise any error of the work inside but an AnonymityError as a failure of Prefect."""
+    try:
+        yield
+    except AnonymityError:
+        raise
+    except Pause as pause:  # of a flow run that waits
+        raise WaitingError(str(pause.state and pause.state.message)) from None
+    except Exception as error:  # noqa: BLE001 - Prefect raises many types
+        raise AnonymityError(
+            describe_full_disk("Prefect", [PREFECT_HOME.value()])
+            if is_full(error)
+            else f"Prefect could not run the flow ({type(error).__name__}); "
+            "check PREFECT_API_URL, or unset it to run without a server"
+        ) from None
+
+
+def parse_schedules(
+    names: Sequence[str], stated: Sequence[str], timezone: str
+) -> Mapping[str, Schedule]:
+    """The schedule of each plan that has one.
+
+    `stated` are crons for all plans, and NAME=CRON for one plan; the latter goes first.
+    """
+    try:
+        ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise PlanError("--timezone is not known; give a name such as Europe/Rome or UTC") from None
+    found: dict[str, Schedule] = {}
+    of_all = [each for each in stated if "=" not in each]
+    of_one = [each.partition("=")[::2] for each in stated if "=" in each]
+    if len(of_all) > 1:
+        raise PlanError("--cron for all plans is given twice; name a plan: --cron NAME='0 2 1 * *'")
+    for name, cron in [*((name, cron) for cron in of_all for name in names), *of_one]:
+        if name not in names:
+            raise PlanError(
+                f"--cron names a plan that is not served; the plans are: {', '.join(names)}"
+            )
+        _refuse_wrong(cron)
+        found[name] = Schedule(cron, timezone)
+    return found
+
+
+def _refuse_wrong(cron: str) -> None:
+    """Refuse what is no cron of five fields, and what names no day, such as 30 February.
+
+    Prefect takes six fields, too, with the seconds last; other programs write them first.
+    """
+    from prefect.server.schemas.schedules import CronSchedule
+
+    try:
+        if len(cron.split()) != FIELDS:
+            raise ValueError
+        schedule = CronSchedule(cron=cron)
+    except ValueError:
+        raise PlanError(CRON) from None
+    try:
+        asyncio.run(schedule.get_dates(1))
+    except ValueError:
+        raise PlanError("--cron names a day that never comes; correct its day and month") from None
+
+
+def serve_plans(
+    plans: Mapping[str, Path], when: Mapping[str, Schedule], workers: int, *, quiet: bool
+) -> None:
+    """Serve frozen plans, a deployment each, until stopped; `workers` run at a time."""
+    deployments = [
+        release.to_deployment(
+            name=name,
+            schedule=Cron(when[name].cron, timezone=when[name].timezone) if name in when else None,
+            parameters={"plan": freeze(str(path))},
+            concurrency_limit=1,
+            description=describe_deployment(name),
+            tags=["crowdcover"],
+        )
+        for name, path in plans.items()
+    ]
+    prefect.serve(
+        *cast("list[RunnerDeployment]", deployments),
+        limit=workers,
+        pause_on_shutdown=False,
+        print_starting_message=not quiet,
+    )
+
+
+def describe_deployment(name: str) -> str:
+    """What Prefect says of a deployment."""
+    return (
+        f"Makes and publishes the next version of **{name}**.\n\n"
+        "A run may be given:\n"
+        "- `accept`: drift to accept in this run, by the name of a limit or a column, such as "
+        '`{"city": {"limit": 1, "note": "a new district"}}`. The note is published.\n'
+        "- `partition`: which partition of the source is new, such as `2014-03`."
+    )

@@ -1,0 +1,46 @@
+"""From a plan file to a flow run: the plan is checked, frozen in its vault, and released."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tasks.places.place import Place, place_of
+
+if TYPE_CHECKING:
+    from flows.plan.plan import ReleasePlan
+
+
+def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
+    """Load the plan; what can be refused without a server is refused here."""
+    from flows.plan.plan import ReleasePlan
+    from flows.runs.partitions import require_partition
+    from tasks.source.sources import read_source_header
+
+    plan = ReleasePlan.load(path, overrides)
+    plan.check_engine()
+    plan.publish.check_key()
+    require_partition(plan)
+    if (names := read_source_header(plan.data.source)) is not None:
+        plan.data.check_header(names)
+    return plan
+
+
+def freeze_plan(plan: "ReleasePlan") -> Path:
+    """Write the plan as it was understood into its vault; its file."""
+    from tasks.vault.storage import Vault
+
+    return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
+
+
+def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
+    """Release a plan in a flow run of this process; the release folder."""
+    plan = load_ready_plan(path, overrides)
+    frozen = freeze_plan(plan)
+    with plan.kind.compile_kernels(quiet=quiet):
+        from flows.launch.deployments import refuse_prefect_failures
+        from flows.release import release
+        from flows.runs.parameters import hand_on_plan
+
+        hand_on_plan(frozen, plan)
+        with refuse_prefect_failures():
+            return place_of(str(release(str(frozen))))

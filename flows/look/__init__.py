@@ -1,0 +1,1 @@
+"""Audits, comparisons and lists: nothing here changes a vault or a release."""

@@ -1,0 +1,67 @@
+"""What is there to see in vaults: their runs, and the releases that wait for a person."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from kinds import words_of
+from reports.verdict import judge_manifest
+from tasks.vault.approval import PAGE
+from tasks.vault.statement import Rules
+from tasks.vault.states import Seen, list_run_states
+from tasks.vault.storage import Vault
+
+
+def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:
+    """Every run of these vaults, the one that changed last first."""
+    return [
+        {
+            "run": each.run.path.name,
+            "vault": str(vault.path),
+            "name": each.name,
+            "kind": each.kind,
+            "state": each.state.word,
+            "words": each.state.words,
+            "stage": each.state.stage,
+            "reason": each.state.reason,
+            "rows": each.rows,
+            "since": each.state.since,
+        }
+        for vault in found
+        for each in list_run_states(vault)
+    ]
+
+
+def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
+    """The releases that wait for a person's decision, the one that ends first first."""
+    entries = [
+        _describe_waiting_release(vault, each)
+        for vault in found
+        for each in list_run_states(vault)
+        if each.state.word == "waits"
+    ]
+    return sorted(entries, key=lambda entry: (entry["until"], entry["run"]))
+
+
+def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
+    request = each.request
+    assert request is not None
+    who = "--key KEY" if Rules.of(request.rules).approvers else "--by NAME"
+    vault_path, manifest = shlex.quote(str(vault.path)), request.question.manifest
+    return {
+        "run": each.run.path.name,
+        "vault": str(vault.path),
+        "name": each.name,
+        "kind": each.kind,
+        "rows": each.rows,
+        "verdict": judge_manifest(manifest, words_of(manifest)).heading,
+        "asked": request.asked,
+        "until": request.until,
+        "requested_by": request.asker,
+        "report": str(each.run.path / PAGE),
+        "decide": f"crowdcover approve {each.run.path.name} --vault {vault_path} {who}",
+        "copy": request.copy,
+        "sign": f"crowdcover sign {shlex.quote(request.copy)} --decision approve --key KEY"
+        if request.copy
+        else "",
+    }

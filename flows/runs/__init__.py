@@ -1,0 +1,1 @@
+"""What one run of a plan needs: parameters, the plan as its vault knows it, approval, its end."""

@@ -1,0 +1,293 @@
+"""A person's approval during a flow run: a Prefect form if the run can be suspended, else advice.
+
+The decision is kept in the vault. Prefect only carries it there.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+from uuid import UUID, uuid4
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.exceptions import ObjectNotFound
+from prefect.flow_runs import resume_flow_run, suspend_flow_run
+from prefect.input import RunInput
+from prefect.input.actions import read_flow_run_input
+from prefect.settings import PREFECT_API_URL
+from prefect.states import Completed
+from pydantic import Field
+
+from anon_core.errors import GuaranteeError
+from flows.runs.parameters import IN_A_LINE
+from kinds import words_of
+from reports import markdown
+from tasks.orchestration.events import find_flow_run
+from tasks.orchestration.gates import pass_gate, refusals_shown
+from tasks.orchestration.stage import log_line
+from tasks.stages.ask import ask
+from tasks.stages.check import CheckedRelease
+from tasks.stages.manifest import Destination, announce_release
+from tasks.vault import identity
+from tasks.vault.approval import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Request,
+    Suspended,
+    WaitingError,
+    build_approval_section,
+    current_time,
+)
+from tasks.vault.copies import accept_signed_decision, close_copy, locate_copy, take_up
+from tasks.vault.counting import find_decision_objection
+from tasks.vault.files import how_to_read
+from tasks.vault.statement import Rules, Terms, to_file
+from tasks.vault.storage import Run
+
+
+class Form(RunInput):
+    """The form that Prefect shows to the person who resumes a suspended run.
+
+    Prefect's server refuses any other answer.
+    """
+
+    decision: Annotated[Literal["approve", "reject"], Field(title="Decision")]
+    name: Annotated[
+        str, Field(title="Your name", min_length=1, max_length=LONGEST_NAME, pattern=IN_A_LINE)
+    ]
+    note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
+
+
+class SignedForm(RunInput):
+    """The form where the plan registers approvers: a name that is typed proves nothing."""
+
+    signed: Annotated[
+        str, Field(title="Signed decision: the file that crowdcover sign wrote", min_length=1)
+    ]
+
+
+def require_approval(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], terms: Terms
+) -> dict[str, Any]:
+    """Return the approval of a checked release, as its manifest states it.
+
+    Raises WaitingError while nobody has decided, GuaranteeError after a rejection, a timeout, or an
+    approval that does not count under the terms of the plan.
+    """
+    request = ask(run, checked, to, claims, terms, _identify_requester())
+    flow_run = _find_suspendable_run()
+    with pass_gate(run, "approved") as measured:
+        reasons = (
+            [] if terms.reports is None else take_up(terms.reports, run, Rules.of(terms.rules))
+        )
+        if flow_run is not None:
+            _take_answer(run, flow_run)
+        _close_form(Approval.of(run).requests[-1])
+        decision = Approval.of(run).require()
+        if decision is not None:
+            _require_counting(run, decision, terms)
+            if terms.reports is not None:
+                close_copy(terms.reports, run, Approval.of(run).requests[-1])
+        if decision is None:
+            announce_release(
+                request.question.manifest, "approval", f"Waits for approval until {request.until}"
+            )
+            if flow_run is not None:
+                _suspend_for_form(run, flow_run)
+            what = _describe_next_step(run, request, to, terms)
+            raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
+        measured.append(decision.sentence)
+    log_line(f"run {run.path.name} was {decision.sentence}")
+    return build_approval_section(decision)
+
+
+def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
+    """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
+    request = Approval.of(run).requests[-1]
+    rules = Rules.of(terms.rules)
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
+        raise GuaranteeError(
+            f"publication refused: the approval of run {run.path.name} does not count: {reason}; "
+            "nothing was published. Use crowdcover reopen to ask again"
+        )
+
+
+def _identify_requester() -> dict[str, str]:
+    """Who runs this release: the account of this process, and the user whom Prefect names, if any.
+
+    Prefect's open server has no users, and names none.
+    """
+    flow_run = find_flow_run()
+    creator = None if flow_run is None else flow_run.created_by
+    requester = {identity.ACCOUNT: identity.account_of_process()}
+    if creator is not None and creator.type == "USER" and creator.display_value:
+        requester[identity.PREFECT] = creator.display_value
+    return requester
+
+
+def refuse_rejected(run: Run) -> None:
+    """Refuse a run that a person rejected, also if the plan no longer asks for an approval."""
+    with refusals_shown(run, "approved"):
+        Approval.of(run).refuse_rejected()
+
+
+def _find_suspendable_run() -> FlowRun | None:
+    """The current flow run if it can be suspended: it has a deployment and no parent flow run."""
+    flow_run = find_flow_run()
+    if flow_run is None or not flow_run.deployment_id or flow_run.parent_task_run_id:
+        return None
+    return flow_run
+
+
+def _take_answer(run: Run, flow_run: FlowRun) -> None:
+    """Store the answer to this flow run's form, if any, in the vault.
+
+    Prefect accepts no late answer, so the answer counts as given in time.
+    """
+    approval = Approval.of(run)
+    request = approval.last
+    if (
+        request is None
+        or request.suspended is None
+        or request.suspended.flow_run != str(flow_run.id)
+    ):
+        return
+    answer = cast(
+        "dict[str, Any] | None", read_flow_run_input(f"suspended-{request.suspended.key}-response")
+    )
+    if answer is None:
+        return
+    decision = _read_answer(answer, request)
+    if decision is None:
+        return
+    if request.decision is None:
+        approval.decide(decision, in_time=True)
+    elif request.decision.approved and not decision.approved:
+        raise GuaranteeError(
+            f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in "
+            "Prefect. The first decision stays; this flow run published nothing. "
+            "To publish nothing at all, change the plan"
+        )
+
+
+def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
+    """The decision of an answered form; None if it does not count, which the log says."""
+    rules = Rules.of(request.rules)
+    try:
+        if "signed" in answer:
+            return accept_signed_decision(str(answer["signed"]), request, rules)
+        form = Form(**answer)
+        decision = Decision.of(
+            approved=form.decision == "approve",
+            by=form.name,
+            note=form.note,
+            authenticated=identity.NOBODY,
+        )
+        reason = find_decision_objection(request.question, decision, request.asked_by, rules)
+    except DecisionError as refusal:
+        reason, decision = str(refusal), None
+    if reason:
+        log_line(f"the answer in Prefect does not count: {reason}")
+        return None
+    return decision
+
+
+def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
+    """Suspend the flow run and end this process.
+
+    The person who resumes it in Prefect fills in the form; the flow then starts again.
+    """
+    approval = Approval.of(run)
+    request = approval.requests[-1]
+    if (
+        request.suspended is not None
+        and request.suspended.flow_run != str(flow_run.id)
+        and _is_paused(request.suspended)
+    ):
+        return  # another flow run already shows the form for this request
+    key = uuid4().hex
+    approval.amend(suspended=Suspended(str(flow_run.id), key))
+    log_line(
+        f"waits for approval until {request.until}; "
+        f"the report is in the vault: {run.path.name}/{PAGE}"
+    )
+    manifest = request.question.manifest
+    short = markdown.render_release(manifest, words_of(manifest))
+    description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
+    left = datetime.fromisoformat(request.until) - current_time()
+    form = SignedForm if Rules.of(request.rules).approvers else Form
+    suspend_flow_run(
+        form.with_initial_data(description=description),
+        timeout=max(1, int(left.total_seconds())),
+        key=key,
+    )
+
+
+def _close_form(request: Request) -> None:
+    """End another flow run that still shows the form of a request that was decided elsewhere."""
+    flow_run, suspended, decision = find_flow_run(), request.suspended, request.decision
+    if flow_run is None or suspended is None or decision is None:
+        return
+    if suspended.flow_run == str(flow_run.id):
+        return
+    with suppress(Exception):  # it ends by itself when the time to decide is over
+        if _is_paused(suspended):
+            done: State[Any] = Completed(name="Decided", message=decision.sentence)
+            with get_client(sync_client=True) as client:
+                client.set_flow_run_state(UUID(suspended.flow_run), done, force=True)
+
+
+def _is_paused(suspended: Suspended) -> bool:
+    """Whether this flow run is still paused in Prefect."""
+    with get_client(sync_client=True) as client:
+        try:
+            state = client.read_flow_run(UUID(suspended.flow_run)).state
+        except ObjectNotFound:
+            return False
+    return state is not None and state.is_paused()
+
+
+def _describe_next_step(run: Run, request: Request, to: Destination, terms: Terms) -> str:
+    vault, officer = to.ledger.vault.path, ""
+    who = "--key KEY" if terms.approvers else "--by NAME"
+    if terms.reports is not None and terms.approvers:
+        copy = locate_copy(terms.reports, run, request.question)
+        officer = (
+            f". Without access to the vault: crowdcover sign {copy} --decision approve --key KEY"
+        )
+    return (
+        f"{request.question.manifest['name']} waits for approval until {request.until}; "
+        f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
+        f"crowdcover approve {run.path.name} --vault {vault} {who} (or reject), "
+        f"then run the release again{officer}"
+    )
+
+
+def resume_suspended_run(request: Request) -> str:
+    """Resume the suspended flow run of a request with the decision from the vault.
+
+    Returns a sentence about the outcome; never raises.
+    """
+    suspended, decision = request.suspended, request.decision
+    assert suspended is not None
+    assert decision is not None
+    run = f"flow run {suspended.flow_run}"
+    if not PREFECT_API_URL.value():
+        return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
+    form = {
+        "decision": "approve" if decision.approved else "reject",
+        "name": decision.by,
+        "note": decision.note,
+    }
+    if Rules.of(request.rules).approvers:
+        form = {"signed": to_file(request.question, decision).decode()}
+    try:
+        resume_flow_run(UUID(suspended.flow_run), run_input=form)
+    except Exception as error:  # noqa: BLE001 - network, Prefect, or a deleted flow run
+        return f"{run} could not be resumed ({type(error).__name__}); run the release"
+    return f"{run} was resumed"

@@ -1,0 +1,252 @@
+"""What a version of a series has beside any release: what it follows, and what stays."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError
+from kinds.versions import Asked, Before
+from tasks.orchestration.stage import log_line
+from tasks.people.ledger import Ledger
+from tasks.source.partitions import Picked
+from tasks.source.reading import Reading
+from tasks.stages.assemble import assemble
+from tasks.stages.check import CheckedRelease, check_version
+from tasks.stages.compare import LastRelease, last_of_series
+from tasks.stages.split import split
+from tasks.vault.approval import Approval
+from tasks.vault.series import NobodyHidesError, Series, Version
+from tasks.vault.storage import Run, Stored, Vault
+
+# What an approval outlasts no change of.
+STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
+
+
+@dataclass(frozen=True)
+class NextVersion:
+    """A version that is about to be made.
+
+    Attributes
+    ----------
+    plan : ReleasePlan
+    series : Series
+    last : Version or None
+        The version before.
+    before : Before or None
+        What the vault keeps of it.
+    split : Stored
+        Who stays, and who is in the batch.
+    source, batch : Reading
+    about : mapping
+        What the vault notes of the version.
+    """
+
+    plan: ReleasePlan
+    series: Series
+    last: Version | None
+    before: Before | None
+    split: Stored
+    source: Reading
+    batch: Reading
+    about: Mapping[str, Any]
+
+    @property
+    def number(self) -> int:
+        """Number of the version in its series."""
+        return 1 if self.before is None else self.before.number + 1
+
+    @property
+    def kin(self) -> frozenset[str]:
+        """Seals of the runs of the versions before."""
+        return frozenset(version.run.seal for version in self.series.versions())
+
+    def begin(self, run: Run) -> None:
+        """Note the run of the version."""
+        self.series.record(self.number, run, self.about)
+
+    def last_release(self) -> LastRelease | None:
+        """What drift compares the whole source with."""
+        kind, limits = self.plan.kind, self.plan.limits.drift_limits
+        if self.last is None or limits is None:
+            return None
+        return last_of_series(kind, self.last, limits)
+
+    def whole(
+        self, run: Run, ledger: Ledger, encoded: Stored, batch: CheckedRelease
+    ) -> CheckedRelease | None:
+        """The version, checked beside all before it; `batch` was checked by itself.
+
+        None where it must be made again, since some records have too few histories in it: they are
+        to wait.
+        """
+        plan, kind = self.plan, self.plan.kind
+        identified = run.whole("identify")
+        assert identified is not None
+        stages = (self.split, encoded, batch.rows)
+        assembled = assemble(run, kind, plan.following, stages, self.before, ledger.key)
+        checked = check_version(
+            run,
+            kind,
+            plan.data,
+            plan.following,
+            batch,
+            (self.split, identified, assembled),
+            self.before,
+            (self.source, self.batch),
+            Asked(ledger.key, self.series.withdrawn()),
+        )
+        if isinstance(checked, CheckedRelease):
+            return checked
+        log_line(f"{len(checked)} records keep too few histories in this batch: they wait")
+        waiting = self.series.waiting(self.number, self.source.sha256)
+        self.series.wait(self.number, self.source.sha256, waiting | checked)
+        return None
+
+    def end(self) -> None:
+        """Remove what nobody needs once the version is published."""
+        self.series.forget_values()
+
+
+def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> NextVersion | Version:
+    """Split the source for the next version; the last version where nothing is to be done."""
+    series = Series(vault, plan.name).open()
+    series.forget_values()
+    last = series.last
+    number = 1 if last is None else last.number + 1
+    pending, about = series.load_pending_parts(number), _build_about(plan, series, source)
+    if last is not None:
+        _refuse_other_plan(last, about)
+    label = _find_source_label(plan, source)
+    released: dict[str, Version | Stored] = {**series.by_part(), **pending}
+    if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
+        if label in released:
+            done = released[label]
+            return done if isinstance(done, Version) else _keep_last_version(last, done.facts)
+        if last is not None and last.about["source_sha256"] == source.sha256:
+            return last
+    elif label in released:
+        source, label = _open_empty_source(plan, source), None
+        about["source_sha256"] = source.sha256
+    if plan.following.record is None:
+        about["parts"] = [*pending, *([] if label is None else [label])]
+    before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
+    source.keep(folder.scratch)
+    if (approved := _find_approved_parts(series, folder, about)) is not None:
+        parts, about = approved
+    else:
+        parts = _divide_source(plan, vault, series, source, before, folder)
+    facts = parts.facts
+    if not facts["counts"]["batch"]:
+        if label is not None:
+            series.set_aside(number, label)
+        return _keep_last_version(last, facts)
+    about |= {"counts": facts["counts"], "profile": facts["profile"]}
+    about["short_histories"] = plan.following.short_histories
+    about["form"] = plan.data.source.form
+    batch = _open_batch(plan, parts)
+    return NextVersion(plan, series, last, before, parts, source, batch, about)
+
+
+def _build_about(plan: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
+    """What decides whether a version must be made; see `Version.about`."""
+    return {
+        "plan_sha256": plan.sha256,
+        "source_sha256": source.sha256,
+        "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
+        "parent": str(plan.releases),
+    }
+
+
+def _divide_source(
+    plan: ReleasePlan,
+    vault: Vault,
+    series: Series,
+    source: Reading,
+    before: Before | None,
+    folder: Run,
+) -> Stored:
+    """Decide who stays and who is in the batch."""
+    number = int(folder.path.name)
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
+    asked = Asked(
+        ledger.key,
+        series.withdrawn(),
+        series.waiting(number, source.sha256),
+        next(reversed(series.load_pending_parts(number).values()), None),
+    )
+    following = plan.following
+    return split(folder, plan.kind, plan.data, following, source, before, asked, ledger.key_print)
+
+
+def _open_batch(plan: ReleasePlan, parts: Stored) -> Reading:
+    """The batch of a version as a source of its own."""
+    versions = plan.kind.versions
+    assert versions is not None
+    return Reading(plan.data.source.at(versions.batch(parts)))
+
+
+def _find_source_label(plan: ReleasePlan, source: Reading) -> str | None:
+    """What names the source of a version that has new records only, whatever else is read."""
+    if plan.following.record is not None:
+        return None
+    return source.sha256 if plan.partition is None else str(plan.partition.at)
+
+
+def _open_empty_source(plan: ReleasePlan, source: Reading) -> Reading:
+    """The source of a version that is made since people withdrew, and for nothing else."""
+    versions = plan.kind.versions
+    assert versions is not None
+    return Picked(plan.data.source, versions.nothing(plan.data, source))
+
+
+def _keep_last_version(last: Version | None, facts: Mapping[str, Any]) -> Version:
+    """The last version, where all that is new must wait; refused where there is none."""
+    counts = facts["counts"]
+    moved = counts["left"] + counts["withdrawn"] + counts["changed"]
+    if last is None or moved:
+        rest = f", {counts['held_by_history']} of them for want of histories"
+        refusal = (
+            f"publication refused; of {counts['source_rows']} records none can hide in a batch"
+            f"{rest if counts['held_by_history'] else ''}; lower k, or release when there are more"
+        )
+        if last is not None:
+            refusal += (
+                f". Version {last.number} still shows the rows of {moved} people who left, changed "
+                "or asked to be withdrawn; crowdcover retract takes it back"
+            )
+        raise NobodyHidesError(refusal)
+    log_line(f"nothing to publish: {counts['held_back']} records wait until others come")
+    return last
+
+
+def _find_approved_parts(
+    series: Series, folder: Run, about: Mapping[str, Any]
+) -> tuple[Stored, dict[str, Any]] | None:
+    """The parts of a version that a person approved: the source may have moved on since."""
+    known = series.find_version_in_work(int(folder.path.name))
+    if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
+        return None
+    last, parts = Approval.of(known.run).last, folder.whole("split")
+    if last is None or last.ended or last.decision is None or not last.decision.approved:
+        return None
+    if parts is None:
+        return None
+    log_line(f"run {known.run.path.name} was approved: it is published as it is")
+    return parts, {name: each for name, each in known.about.items() if name != "run"}
+
+
+def _refuse_other_plan(last: Version, about: Mapping[str, Any]) -> None:
+    """Rows that stay were made under the plan of before."""
+    if last.about["plan_sha256"] != about["plan_sha256"]:
+        raise PlanError(
+            "the series was begun under another plan: rows that stay keep the columns, groups and "
+            "k of before; go back to that plan, or choose another name for a new series (people "
+            "of both can then be intersected)"
+        )
+    if last.about["parent"] != about["parent"]:
+        raise PlanError(
+            "the series was begun in another folder; set publish.path to that, or choose another "
+            "name for a new series"
+        )

@@ -1,0 +1,1 @@
+"""What changes a vault at a person's word."""
