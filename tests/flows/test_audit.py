@@ -15,7 +15,7 @@ from flows import cli
 from flows.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
-from tests.flows.test_release import attributes, fits, level
+from tests.support.releases import attributes, fits, level
 from tests.typed import text_rows, write_typed
 
 QUASI = ("age", "city", "smokes")

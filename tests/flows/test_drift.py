@@ -14,7 +14,7 @@ from flows.plan.plan import PlanError, ReleasePlan
 from tasks.judging.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_release import change, manifest
+from tests.support.releases import change, manifest
 
 # Nothing is carried: the tables share people, and distinct carried values would shrink crowds.
 DRIFTS = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}

@@ -25,8 +25,8 @@ from tasks.vault.approval import WaitingError
 from tests.flows.asking import ask, until
 from tests.flows.orders import JUDGES, Order, people
 from tests.flows.processes import command, crowdcover
-from tests.flows.test_approval import WHO
-from tests.flows.test_release import manifest
+from tests.support.approvals import WHO
+from tests.support.releases import manifest
 
 AS_JSON = {"CROWDCOVER_LOGS": "json"}
 CALM = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}

@@ -16,8 +16,8 @@ from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
-from tests.flows.test_crashes import release_until
-from tests.tasks.source.test_reading import opens_counted, queries_counted
+from tests.support.crashes import release_until
+from tests.support.readings import between, opens_counted, queries_counted
 
 QUERY = "select * from people order by random()"
 
@@ -62,20 +62,6 @@ def moved_on(order):
         with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as connection:
             connection.execute(words)
             connection.commit()
-
-
-def between(monkeypatch, change):
-    """Let something happen after the source was read and before it is checked."""
-    import kinds.table.ingest as module
-
-    reading = module.read_table
-
-    def read_table(*arguments, **options):
-        answer = reading(*arguments, **options)
-        change()
-        return answer
-
-    monkeypatch.setattr(module, "read_table", read_table)
 
 
 def test_a_release_opens_its_file_once(tmp_path):

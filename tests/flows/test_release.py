@@ -1,4 +1,3 @@
-import bisect
 import csv
 import gzip
 import hashlib
@@ -22,74 +21,26 @@ from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
-from tests.flows.orders import HEADER, JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
+from tests.flows.orders import JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
+from tests.support.releases import (
+    QUASI,
+    SHOWN,
+    allowed,
+    attributes,
+    change,
+    fits,
+    manifest,
+    released_rows,
+)
 from tests.typed import typed
 
 FILES = set(FOLDER)
-SHOWN = ["key", "age", "city", "smokes", "diagnosis", "note"]
-QUASI = ("age", "city", "smokes")
 
 
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def manifest(folder):
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-
-
-def released_rows(folder):
-    """The rows as a reader of the CSV file sees them."""
-    with gzip.open(folder / "data.csv.gz", "rt", encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
-
-
-def attributes(folder):
-    document = json.loads((folder / "codebook.json").read_text(encoding="utf-8"))
-    return {attribute["name"]: attribute for attribute in document["attributes"]}
-
-
-def level(attribute, text):
-    """The level of a source value, by the published codebook alone."""
-    if text == "":
-        return attribute["labels"].index("(missing)")
-    if attribute["kind"] != "numeric":
-        return attribute["labels"].index(text)
-    steps = attribute["inner_edges"]
-    if "values" in attribute:  # a number, or the bounds of several; the last bound is open
-        steps = [each[1] if isinstance(each, list) else each for each in attribute["values"][:-1]]
-    return bisect.bisect_left(steps, float(text)) + attribute["has_missing"]
-
-
-def allowed(attribute, cell):
-    """The levels that a released cell stands for; the labels of these tables need no escapes."""
-    labels = attribute["labels"]
-    if cell == "*":
-        return set(range(len(labels)))
-    if ".." in cell and cell not in labels:
-        low, high = cell.split("..")
-        begins = [label.split("..")[0] for label in labels]  # a level may itself be an interval
-        stops = [label.split("..")[-1] for label in labels]
-        return set(range(begins.index(low), stops.index(high) + 1))
-    return {labels.index(part) for part in cell.split("|")}
-
-
-def fits(folder, source_rows):
-    """bool (people, rows): every quasi-identifier of the person is one that the row allows."""
-    book = attributes(folder)
-    rows = released_rows(folder)
-    people_levels = [
-        [level(book[name], person[HEADER.index(name)]) for name in QUASI] for person in source_rows
-    ]
-    row_levels = [[allowed(book[name], row[name]) for name in QUASI] for row in rows]
-    return np.array(
-        [
-            [all(p in r for p, r in zip(a, b, strict=True)) for b in row_levels]
-            for a in people_levels
-        ]
-    )
 
 
 # ---------------------------------------------------------------- what is published
@@ -439,10 +390,6 @@ def test_a_release_that_was_deleted_comes_back_with_the_same_rows(tmp_path):
 
 def lose(path):
     path.unlink()
-
-
-def change(path):
-    path.write_bytes(path.read_bytes() + b" ")
 
 
 @pytest.mark.parametrize(

@@ -18,22 +18,7 @@ from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
-
-WHY = "k was too small; nobody has it"
-
-
-def retract(order, *arguments, folder=None, why=WHY):
-    """Exit code of the command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(
-            [
-                "retract",
-                str(folder or order.folder_of_v1),
-                *("--plan", str(order.plan), "--by", "Ada", "--reason", why),
-                *arguments,
-            ]
-        )
-    return ended.value.code
+from tests.support.retracting import WHY, retract
 
 
 def entries(order):

@@ -13,43 +13,19 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
 from kinds.table.overlap import Side, _find_partners
 from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
-from tasks.vault.storage import SecondReleaseError, Vault, read_json
+from tasks.vault.storage import SecondReleaseError, Vault
 from tests import naive
-from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
+from tests.flows.orders import HEADER, SEED, data_bytes, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_release import fits, released_rows
+from tests.support.releases import fits, released_rows
+from tests.support.second import INTERSECTED, aged, calm, findings, order_of, section
 
 ALLOWED = {"publish": {"allow_second_release": True}}
 QUASI_ONLY = {"columns": {name: {"role": "drop"} for name in ("note", "diagnosis")}}
 NO_IDENTIFIER = {"columns": {"ssn": {"role": "drop"}}}
-INTERSECTED = "crowds after intersection"
-
-
-def order_of(folder, rows=None, **sections):
-    """What tells people apart in these tables has drifted on purpose."""
-    return Order(folder, rows, **{"checks": {"drift": "off"}, **sections})
-
-
-def aged(rows):
-    """The same people some years later: nobody's quasi-identifiers are what they were."""
-    return [(row[0], row[1] + 3, "trier", *row[3:]) for row in rows]
-
-
-def calm(rows):
-    """Rows that carry what does not tell people apart."""
-    return [(*row[:4], "ill", "note", row[6]) for row in rows]
-
-
-def section(folder):
-    return read_json(folder / "manifest.json").get("second_release")
-
-
-def findings(folder, order):
-    return {finding.guarantee: finding for finding in audit_release(folder, order.plan).findings}
 
 
 # ---------------------------------------------------------------- refused by default

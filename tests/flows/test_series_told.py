@@ -9,7 +9,7 @@ from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
 from tasks.vault.storage import read_json
 from tests.flows.orders import columns, people
-from tests.flows.test_series import frame, months, registry, release_all, series_of
+from tests.support.series import frame, months, registry, release_all, series_of
 
 LOOSE = {"utility": 0.0, "shift": 1.0, "rows": 1.0, "gone_categories": 1.0}
 

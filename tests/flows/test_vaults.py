@@ -34,12 +34,12 @@ from tasks.vault.storage import BusyError, FolderError, Vault
 from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
-from tests.flows.test_second import INTERSECTED, calm
-from tests.flows.test_series import SERIES, registry
+from tests.postgres import PASSWORD
 
 # Fixtures, skipped where no server can be started.
-from tests.flows.test_shared_ledger import of_plan, postgres, query, uri  # noqa: F401
-from tests.postgres import PASSWORD
+from tests.support.ledgers import of_plan, query
+from tests.support.second import INTERSECTED, calm
+from tests.support.series import SERIES, registry
 
 NOW = timedelta()
 
@@ -520,7 +520,7 @@ def test_backups_while_versions_are_made(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_shared_ledger_is_compared_too(uri, tmp_path):  # noqa: F811
+def test_a_shared_ledger_is_compared_too(uri, tmp_path):
     order = Order(tmp_path / "o", publish=of_plan(uri))
     order.release()
     done = command("vault", "verify", "--plan", order.plan)

@@ -11,8 +11,8 @@ from anon_core.anonymizers.uncertain_graph import representative as module
 from anon_core.anonymizers.uncertain_graph.representative import choose_representative
 from anon_core.specs.graphs import ONE
 from tests import naive
-from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of
 from tests.strategies import uncertain_graphs
+from tests.support.graphs import graph_of, pairs_of
 
 
 def apart(graph, kept):

@@ -3,7 +3,7 @@
 from functools import partial
 
 from anon_core.engines.local import LocalFarm
-from tests.anon_core.engines.test_local import traced
+from tests.support.large import traced
 
 RUNS = 5
 

@@ -18,16 +18,9 @@ from kinds.table.words import WORDS
 from reports.verdict import judge_manifest
 from tasks.source.sources import Source
 from tests import naive
-from tests.flows.orders import Order, people
-from tests.flows.test_release import (
-    attributes,
-    data_bytes,
-    fits,
-    level,
-    manifest,
-    released_rows,
-)
-from tests.kinds.table.starter.test_plans import decided
+from tests.flows.orders import Order, data_bytes, people
+from tests.support.releases import attributes, fits, level, manifest, released_rows
+from tests.support.starter import decided
 
 CITIES = ("ulm", "bonn", "kiel")
 SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "kind": "numeric"}}

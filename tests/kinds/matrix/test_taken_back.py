@@ -7,9 +7,9 @@ import pytest
 
 from flows.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
-from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries
-from tests.kinds.matrix.test_layouts import demands
+from tests.support.demands import demands
+from tests.support.retracting import retract
 
 DATA = ("rows.parquet", "rows.csv.gz", "codebook.json")
 

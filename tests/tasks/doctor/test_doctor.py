@@ -16,7 +16,7 @@ from tasks.doctor.look import Look, count_wrong_looks
 from tasks.vault.approval import Approval, Question, Request
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order
-from tests.flows.test_cli import call
+from tests.support.commands import call
 
 
 def test_versions_that_are_not_allowed_are_wrong(monkeypatch):

@@ -14,10 +14,10 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
 from benchmarks import tables as tables_of_benchmarks
-from tests.anon_core.anonymizers.test_adaptive import kept
 from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
-from tests.anon_core.engines.test_local import big_table
 from tests.strategies import tables
+from tests.support.large import big_table
+from tests.support.masked import kept
 
 pytestmark = pytest.mark.skipif(
     not MPIRUN.exists(), reason="mpirun is not installed beside this Python"

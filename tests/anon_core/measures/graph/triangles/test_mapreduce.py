@@ -18,11 +18,11 @@ from anon_core.measures.graph.triangles.mapreduce import Method, list_triangles_
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.measures.graph.triangles.vertex_centric import bucket_bounds
 from tests import naive
-from tests.anon_core.engines.test_farm import spawned
 from tests.anon_core.engines.watched import Watched
 from tests.anon_core.measures.graph.triangles.graphs import GOLDEN, golden, skewed
 from tests.flows.processes import run
 from tests.strategies import simple_graphs
+from tests.support.farms import spawned
 
 METHODS = get_args(Method)
 SLOWER = [pytest.param(m, marks=pytest.mark.slow) for m in ("vc-bucket", "vc-bucket-usage")]
