@@ -170,12 +170,11 @@ def cases():
 
 
 TABLES = [
-    ("by-level", {"privacy": {"k": {"by": "smokes", "levels": {"yes": 6}, "default": 3}},
-                  "columns": {"smokes": {"public": True}}}, {}),
+    ("by-level", {"privacy": {"k": {"by": "smokes", "levels": {"yes": 6}, "default": 3}}}, {}),
     ("uniform", {"privacy": {"k": {"uniform": [2, 6], "seed": 3}}}, {}),
     ("mixed", {"privacy": {"mix": "diagnosis"}}, {}),
     ("even-passes", {}, {"seats": "even", "passes": 1}),
-    ("texts", {"publish": {"cells": "texts"}}, {}),
+    ("csv", {"publish": {"formats": ["csv"]}}, {}),
     ("dropped", {"columns": {"city": {"missing": "drop"}}}, {}),
 ]  # fmt: skip
 MATRICES = [

@@ -128,3 +128,11 @@ def released(tmp_path_factory):
     order = Order(tmp_path_factory.mktemp("released"))
     order.release()
     return order
+
+
+@pytest.fixture(scope="session")
+def released_once(tmp_path_factory):
+    """Orders that were released once: `released_once(Order, **sections)`; see `Standing`."""
+    from tests.support.standing import Standing
+
+    return Standing(tmp_path_factory.mktemp("standing"))

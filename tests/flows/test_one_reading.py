@@ -196,9 +196,8 @@ def test_identifiers_are_digested_anew_under_another_key(tmp_path):
     assert after.sha256 == fresh.run.whole("identify").sha256
 
 
-def test_no_identifier_and_no_digest_without_its_key_is_kept(tmp_path):
-    order = Order(tmp_path)
-    order.release()
+def test_no_identifier_and_no_digest_without_its_key_is_kept(released_once):
+    order = released_once()
     content = b"".join(path.read_bytes() for path in order.run.path.rglob("*") if path.is_file())
     assert b"ident-00001" not in content
     ingested = order.run.whole("ingest")
@@ -217,9 +216,9 @@ def as_older_versions(order):
     (stage / "stage.json").write_text(json.dumps({**record, "inputs": []}))
 
 
-def test_a_vault_of_an_older_version_passes(tmp_path):
-    order = Order(tmp_path)
-    folder = order.release()
+def test_a_vault_of_an_older_version_passes(released_once):
+    order = released_once()
+    folder = order.folder_of_v1
     as_older_versions(order)
     times = order.stage_times()
     assert audit_release(folder, order.plan).passed

@@ -87,9 +87,8 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_vault_that_has_released_before_brings_its_releases(uri, tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_a_vault_that_has_released_before_brings_its_releases(uri, released_once):
+    order = released_once(order_of)
     order.write(publish=of_plan(uri))
     order.write_source(aged(people()))
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):

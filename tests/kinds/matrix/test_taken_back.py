@@ -31,9 +31,9 @@ def in_a_database(folder):
     return order.fix_seed()
 
 
-def test_a_retracted_matrix_uses_no_source_up(tmp_path):
-    order = MatrixOrder(tmp_path)
-    folder = order.release()
+def test_a_retracted_matrix_uses_no_source_up(released_once):
+    order = released_once(MatrixOrder)
+    folder = order.published
     order.write(privacy={"k": 4})
     with pytest.raises(SecondReleaseError):
         order.release()
