@@ -95,7 +95,8 @@ def test_settings(cluster, chosen):
     )
 
 
-@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 3])
 def test_a_cluster_of_this_machine(table, expected, workers):
     assert kept(dask.run(MAKER, table, workers=workers)) == expected
     assert spawned() == []
@@ -149,7 +150,8 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
 # ---------------------------------------------------------------- deaths
 
 
-@pytest.mark.parametrize("nth", [pytest.param(5, marks=pytest.mark.slow), 50])
+@pytest.mark.slow
+@pytest.mark.parametrize("nth", [5, 50])
 def test_a_worker_of_this_machine_is_killed(table, expected, nth):
     died = []
 

@@ -41,9 +41,8 @@ def jobs(draw):
     return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
 
 
-@pytest.mark.parametrize(
-    "ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 3, 4))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
 def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
