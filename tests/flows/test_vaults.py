@@ -867,7 +867,7 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
         ("tasks.vault.archive", "_copy_member", 3, True),
         ("tasks.vault.archive", "_copy_member", 60, True),
         ("tasks.vault.archive", "_copy_member", 90, True),
-        ("tasks.vault.backing", "settle", 2, True),
+        ("tasks.vault.backing", "flush_folder", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
     ],

@@ -76,8 +76,8 @@ def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
     [([], ["short", "long"], "ok"), (["sbatch"], [], "wrong"), ([], [], "wrong")],
 )
 def test_slurm(monkeypatch, missing, partitions, state):
-    monkeypatch.setattr(machines.slurm, "missing", lambda: missing)
-    monkeypatch.setattr(machines.slurm, "partitions", lambda: partitions)
+    monkeypatch.setattr(machines.slurm, "list_missing_programs", lambda: missing)
+    monkeypatch.setattr(machines.slurm, "list_partitions", lambda: partitions)
     assert machines.check_slurm(needed=True).state == state
     assert machines.check_slurm(needed=False).state == ("ok" if state == "ok" else "warning")
 

@@ -115,7 +115,7 @@ def test_progress_that_cannot_be_read_is_none(folder):
 def test_a_job_for_an_order_before_is_cancelled(folder, table, monkeypatch):
     """It may wait in the queue for another number of ranks, and would refuse this one."""
     cancelled = []
-    monkeypatch.setattr(engines.clusters, "cancel", cancelled.append)
+    monkeypatch.setattr(engines.clusters, "cancel_folder_job", cancelled.append)
     monkeypatch.setattr(engines, "run_job", lambda folder, *_: finish(folder, table))
     compute, run = (
         engines.Compute(engine="mpi", threads=0, memory=2**40),
