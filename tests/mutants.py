@@ -263,7 +263,7 @@ MUTANTS = (
     Mutant(
         "signatures: who asked may approve",
         "tasks/vault/counting.py",
-        "    if identity.among(decision.identity, asked_by.values()) or (\n",
+        "    if identity.is_among_persons(decision.identity, asked_by.values()) or (\n",
         "    if (\n",
         "tests/tasks/vault/test_statement.py",
     ),
@@ -769,8 +769,8 @@ MUTANTS = (
     Mutant(
         "folders: the audit reads what a link names",
         "flows/audit.py",
-        "        if odd := list_stray_names(folder):",
-        "        if odd := list_stray_names(folder)[:0]:",
+        "        if odd := list_stray_names(\n            folder\n        ):",
+        "        if odd := list_stray_names(\n            folder\n        )[:0]:",
         FORGED,
     ),
     Mutant(
@@ -818,8 +818,8 @@ MUTANTS = (
     Mutant(
         "catalogue: one hash for all files",
         "kinds/catalogued.py",
-        "Entry((folder / name).stat().st_size, hash_released_file(folder / name)) for",
-        "Entry((folder / name).stat().st_size, hash_released_file(folder / REPORT)) for",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / name))\n",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / REPORT))\n",
         DESCRIBED,
     ),
     Mutant(
