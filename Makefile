@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 PROFILE ?= fast
+# Three on two cores: tests wait for processes. The order is that of tests/conftest.py.
+WORKERS := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 KERNELS := $(VENV)/.kernels
 # See tests/conftest.py.
 DATABASE := $(VENV)/.prefect.db
@@ -38,11 +40,11 @@ team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=c
 	$(BIN)/python deploy/team/team.py $(if $(filter check,$(TEAM)),--check)
 
 test: $(KERNELS) $(DATABASE)  ## all tests but the slow suites; PROFILE=thorough draws more examples
-	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 3 --dist loadfile
+	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 test-all: PROFILE = thorough
 test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, more kills
-	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
+	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) $(WORKERS)
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 

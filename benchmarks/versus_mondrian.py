@@ -21,7 +21,9 @@ def main():
     anonymizer = plan.build_anonymizer()
     local.run(type(anonymizer)(max_iterations=2), table)  # compiles
     start = time.perf_counter()
-    masked = local.run(anonymizer, table, tie_order=np.random.default_rng(1).permutation(table.records))
+    masked = local.run(
+        anonymizer, table, tie_order=np.random.default_rng(1).permutation(table.records)
+    )
     ours_seconds = time.perf_counter() - start
     ours = utility(table.codebook.ordinal, released_cells(masked))
     start = time.perf_counter()

@@ -140,7 +140,9 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
     finally:
         source.end()
     parent = plan.releases
-    folder = find_published_folder(version.run, parent, plan.limits.release_limits, plan.about.claims)
+    folder = find_published_folder(
+        version.run, parent, plan.limits.release_limits, plan.about.claims
+    )
     if folder is None:
         raise FolderError(
             f"version {version.number} of the series does not stand in {parent} as it was "

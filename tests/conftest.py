@@ -39,6 +39,34 @@ DATABASE = Path(sys.prefix) / ".prefect.db"
 STARTS_WITHIN = 180
 STOPS_WITHIN = 20
 
+# Files that take longest: workers begin with them, so none is left with a long one at the end.
+# Slow suites first, then by processor time.
+LONG_FILES = (
+    "tests/flows/test_leaks.py",
+    "tests/test_examples.py",
+    "tests/slurm/test_releases.py",
+    "tests/faults/test_faults.py",
+    "tests/deploy/test_image.py",
+    "tests/deploy/test_team.py",
+    "tests/flows/test_approval.py",
+    "tests/flows/test_crashes.py",
+    "tests/flows/test_encrypted.py",
+    "tests/flows/test_vaults.py",
+    "tests/reports/test_browser.py",
+    "tests/kinds/table/test_planted_faults.py",
+    "tests/flows/test_release.py",
+    "tests/flows/test_series.py",
+    "tests/anon_core/engines/test_farm.py",
+    "tests/anon_core/engines/mpi/test_ranks.py",
+    "tests/contract/test_anonymizers.py",
+    "tests/flows/test_second.py",
+    "tests/flows/test_audit.py",
+    "tests/flows/test_cli.py",
+    "tests/flows/test_backfill.py",
+    "tests/flows/test_corrupted_people.py",
+    "tests/flows/test_mutations.py",
+)
+
 # `make test` draws few examples; `make test-all` and .ci/run give --hypothesis-profile=thorough.
 settings.register_profile("fast", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=150, deadline=None)
@@ -46,6 +74,12 @@ settings.register_profile("thorough", max_examples=150, deadline=None)
 
 def pytest_configure(config):
     settings.load_profile(config.getoption("--hypothesis-profile") or "fast")
+
+
+def pytest_collection_modifyitems(items):
+    """Put long files first. Tests of a file stay in their order."""
+    place = {name: number for number, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: place.get(item.location[0], len(place)))
 
 
 @pytest.fixture(autouse=True)
@@ -128,3 +162,11 @@ def released(tmp_path_factory):
     order = Order(tmp_path_factory.mktemp("released"))
     order.release()
     return order
+
+
+@pytest.fixture(scope="session")
+def released_once(tmp_path_factory):
+    """Orders that were released once: `released_once(Order, **sections)`; see `Standing`."""
+    from tests.support.standing import Standing
+
+    return Standing(tmp_path_factory.mktemp("standing"))

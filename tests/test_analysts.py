@@ -15,8 +15,8 @@ import pytest
 
 import crowdcover as cc
 from tests.flows.orders import people
-from tests.flows.test_release import allowed, attributes, released_rows
 from tests.postgres import PASSWORD, USER, missing, running
+from tests.support.releases import allowed, attributes, released_rows
 
 PAGE = (Path(__file__).parents[1] / "docs/analysts.md").read_text("utf-8")
 

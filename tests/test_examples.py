@@ -3,47 +3,13 @@
 The tables come from CROWDCOVER_DATA (or ../shared/data).
 """
 
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.look.audit import audit_release
-from flows.look.named_release import read_manifest
-from flows.plan.plan import ReleasePlan
-from flows.release import release
-
-ROOT = Path(__file__).parent.parent
-DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))
+from tests.support.examples import DATA, audited, published
 
 pytestmark = pytest.mark.slow
-
-
-def published(example, table, folder, *overrides):
-    """Release an example of a table, audit it and return the manifest."""
-    manifest = audited(example, table, folder, *overrides)
-    assert manifest["privacy"]["below_k"] == manifest["privacy"]["matchable_below_k"] == 0
-    return manifest
-
-
-def audited(example, table, folder, *overrides):
-    """Release an example of any kind, audit it and return the manifest."""
-    source = DATA / table
-    if not source.exists():
-        pytest.skip(f"left out: {table} is not in CROWDCOVER_DATA")
-    places = [
-        f"source.path={source}",
-        f"publish.path={folder / 'releases'}",
-        f"publish.vault={folder / 'vault'}",
-        *overrides,
-    ]
-    plan = ReleasePlan.load(ROOT / "examples" / example, places)
-    found = Path(release(str(plan.freeze(Path(plan.publish.vault) / "plans"))))
-    audit = audit_release(found, ROOT / "examples" / example, places)
-    assert audit.passed, audit.sentence()
-    return read_manifest(found)
 
 
 @pytest.mark.usefixtures("server")

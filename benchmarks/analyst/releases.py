@@ -40,7 +40,9 @@ def made(plan_text: str, source: str, folder: Path, *, seed: int = 1) -> Made:
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
     coded = encode_records(frame, k_values, plan.data.columns, plan.data.demand)
     table, generator = coded.table, np.random.default_rng(seed)
-    masked = local.run(plan.build_anonymizer(), table, tie_order=generator.permutation(table.records))
+    masked = local.run(
+        plan.build_anonymizer(), table, tie_order=generator.permutation(table.records)
+    )
     seat = random_matching(
         masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
     )

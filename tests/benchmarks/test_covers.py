@@ -13,7 +13,8 @@ from anon_core.tables import encoding
 from benchmarks.covers import FURTHER, optimal, program, registered
 from benchmarks.covers.optimal import fewest_edges
 from tests import naive
-from tests.anon_core.covers.test_covers import (
+from tests.strategies import EPSILONS, tables
+from tests.support.covers import (
     SHAPES,
     gives_everyone_edges,
     hides_everyone,
@@ -22,7 +23,6 @@ from tests.anon_core.covers.test_covers import (
     scenes,
     within_stated_memory,
 )
-from tests.strategies import EPSILONS, tables
 
 
 @pytest.fixture(scope="module", autouse=True)

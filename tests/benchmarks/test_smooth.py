@@ -15,8 +15,8 @@ from benchmarks.baselines import sparse
 from benchmarks.smooth import theorems
 from benchmarks.smooth.figures import block_model
 from benchmarks.smooth.matrices import SETS
-from tests.anon_core.anonymizers.test_smooth import crowded, sets
 from tests.strategies import sparse_matrices
+from tests.support.matrices import crowded, sets
 
 DATA = Path(os.environ.get("CROWDCOVER_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ANCHORS = {  # k = 8: at least so many per cent by default, and annealed

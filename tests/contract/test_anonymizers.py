@@ -28,14 +28,14 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.demands import of_people
 from tasks.vault.checkpoint import CheckpointFile
 from tests import naive
-from tests.anon_core.anonymizers.test_smooth import crowded
-from tests.anon_core.anonymizers.test_uncertain_graph import drawn, graph
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
-from tests.anon_core.engines.test_local import big_table, traced
-from tests.anon_core.measures.table.attackers.test_law import stated
 from tests.contract.toy import Runs
 from tests.observers import Seen
 from tests.strategies import sparse_matrices, tables, uncertain_graphs
+from tests.support.auditing import stated
+from tests.support.graphs import drawn, graph
+from tests.support.large import big_table, traced
+from tests.support.matrices import crowded
 
 EVERY = {**ANONYMIZERS, "toy": Runs}
 SMALL = 400

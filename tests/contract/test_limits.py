@@ -8,8 +8,8 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.cli import main
 from flows.plan.plan import model_of
+from flows.plan.schema import plan_schema
 from flows.release import release
-from flows.schema import plan_schema
 from kinds import KINDS, kind_called
 from kinds.checks import (
     LimitsSection,

@@ -10,9 +10,9 @@ from anon_core.errors import AnonymityError
 from tasks.places.place import place_of
 from tests.faults.moments import release
 from tests.faults.runs import Outcome, entries, expected, holds, ordered
-from tests.flows.orders import data_bytes
+from tests.flows.orders import FILES, data_bytes
 from tests.flows.processes import run
-from tests.flows.test_object_storage import FILES, WRITES, die_before
+from tests.support.objects import WRITES, die_before
 
 
 def down(folder, door, seed):

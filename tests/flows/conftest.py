@@ -1,6 +1,11 @@
-"""Releases that no test looks at in a browser have pages without plots."""
+"""Pages without plots where no test looks at them, and ledgers in a cluster of PostgreSQL."""
+
+import os
 
 import pytest
+
+from tests.postgres import PASSWORD, USER, missing, running
+from tests.support.ledgers import query
 
 PLOTS = (
     "crowd_plots.utility_plot", "crowd_plots.crowd_plot", "crowd_plots.ratio_plot",
@@ -17,3 +22,26 @@ def _without_plots(monkeypatch):
     """
     for name in PLOTS:
         monkeypatch.setattr(f"kinds.table.{name}", lambda *_: "<svg></svg>")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The host and port of a cluster that asks for a password; skipped without its programs."""
+    if reason := missing():
+        pytest.skip(reason)
+    pytest.importorskip(
+        "adbc_driver_postgresql",
+        reason="the driver is not installed: pip install 'crowdcover[postgres]'",
+    )
+    with running() as cluster:
+        yield cluster.host, cluster.port
+
+
+@pytest.fixture
+def uri(postgres):
+    """The URI of an empty database."""
+    host, port = postgres
+    address = f"postgresql://{USER}:{PASSWORD}@{host}:{port}"
+    name = f"ledger{os.urandom(4).hex()}"
+    query(f"{address}/postgres", f"create database {name}", autocommit=True)
+    return f"{address}/{name}"

@@ -23,19 +23,19 @@ from flows import cli
 from flows.look.audit import audit_release
 from flows.runs.states import WAITING
 from flows.vault.decisions import sign_decision
-from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
+from tasks.vault.approval import PAGE, RECORD, Approval
 from tasks.vault.signing import new_key, public_of, read_key
 from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import read_json, write_json
 from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
-from tests.flows.test_crashes import WORK, release_until
+from tests.support.approvals import WHO, decide, decided, pass_time, waits
+from tests.support.crashes import WORK, release_until
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
 LONGEST = 180
 UNREACHABLE = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
-WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")
 
 
 @pytest.fixture
@@ -43,35 +43,8 @@ def order(tmp_path):
     return Order(tmp_path, publish={"approval": "required"})
 
 
-def waits(order):
-    """Run the release up to the question."""
-    with pytest.raises(WaitingError) as caught:
-        order.release()
-    assert order.versions == []
-    return str(caught.value)
-
-
-def decide(order, what, *options, by=WHO):
-    return command(what, order.run.path.name, "--vault", order.vault, *options, *by)
-
-
-def decided(order, what, *options, by=WHO):
-    done = decide(order, what, *options, by=by)
-    assert done.code == 0, done.err
-    return done
-
-
 def requests(order):
     return Approval.of(order.run).requests
-
-
-def pass_time(order, **by):
-    """Let the last request be as if it had been asked earlier."""
-    record = read_json(order.run.path / RECORD)
-    for key in ("asked", "until"):
-        moment = datetime.fromisoformat(record["requests"][-1][key]) - timedelta(**by)
-        record["requests"][-1][key] = moment.isoformat()
-    write_json(order.run.path / RECORD, record)
 
 
 # ---------------------------------------------------------------- in the terminal

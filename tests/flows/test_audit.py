@@ -15,7 +15,7 @@ from flows import cli
 from flows.look.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
-from tests.flows.test_release import attributes, fits, level
+from tests.support.releases import attributes, fits, level
 from tests.typed import text_rows, write_typed
 
 QUASI = ("age", "city", "smokes")
@@ -582,9 +582,8 @@ def test_a_release_of_another_table_does_not_hold(tmp_path, capsys):
     assert broken(out) >= {"known keys", "truthful rows", "matchable crowds"}
 
 
-def test_a_vault_that_lost_its_matching_is_named(tmp_path, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_a_vault_that_lost_its_matching_is_named(released_once, capsys):
+    order = released_once()
     for spoil in (lambda path: path.write_bytes(b"no"), Path.unlink):
         spoil(order.run.path / "anonymize" / "matching.parquet")
         code, out, err = audit(order.folder_of_v1, order, capsys)
@@ -592,10 +591,9 @@ def test_a_vault_that_lost_its_matching_is_named(tmp_path, capsys):
         assert "the vault's matching.parquet cannot be read" in err
 
 
-def test_the_vaults_matching_is_a_claim_that_is_judged_too(tmp_path, capsys):
+def test_the_vaults_matching_is_a_claim_that_is_judged_too(released_once, capsys):
     """A vault that pairs people with the wrong rows cannot make a release look right."""
-    order = Order(tmp_path)
-    order.release()
+    order = released_once()
     path = order.run.path / "anonymize" / "matching.parquet"
     pairs = pl.read_parquet(path)
     pairs.with_columns(key=pairs["key"].reverse()).write_parquet(path)

@@ -1,7 +1,6 @@
 """Versions by partition: one for each month of a source that has new rows only."""
 
 import hashlib
-import random
 import signal
 from pathlib import Path
 from unittest import mock
@@ -13,59 +12,17 @@ from anon_core.errors import InputError
 from flows import cli
 from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
 from flows.runs.partitions import backfill_partitions, format_partition_settings
 from kinds.section import PlanError
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
+from tests.support.visits import PARTITION, RANGE, release_one, visited, visits
 from tests.typed import text_rows
 
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
-PARTITION = {"column": "junk", "by": "month"}
-RANGE = "2014-01..2014-05"
 MONTHS = [f"2014-{month:02}" for month in range(1, 6)]
-
-
-def visits(months=5, people=16, draws=3, rare=()):
-    """Rows of visits: each month most people come, some of them twice; few in months of `rare`."""
-    chance = random.Random(draws)
-    rows = []
-    for month in range(1, months + 1):
-        for person in range(3 if month in rare else people):
-            if chance.random() < 0.2 and month not in rare:
-                continue
-            for _ in range(chance.choice([1, 1, 2])):
-                rows.append(
-                    (
-                        f"ident-{person:05d}",
-                        chance.randint(18, 80),
-                        chance.choice(["ulm", "bonn"]),
-                        chance.choice(["yes", "no"]),
-                        f"illness-{chance.randint(0, 4)}",
-                        f"note-{len(rows)}",
-                        f"2014-{month:02}-{chance.randint(1, 28):02}",
-                    )
-                )
-    chance.shuffle(rows)
-    return rows
-
-
-def visited(folder, rows=None, partition=PARTITION, **sections):
-    """An order of visits by month; crowds are of people."""
-    return Order(
-        folder,
-        visits() if rows is None else rows,
-        **{
-            "source": {"partition": partition},
-            "series": {"constant": []},
-            "privacy": {"k": 4, "person": "ssn"},
-            "anonymizer": {"name": "adaptive"},
-            "checks": {"drift": "off"},
-            **sections,
-        },
-    )
 
 
 def known_seeds(vault):
@@ -75,10 +32,6 @@ def known_seeds(vault):
         return hashlib.sha256(b"%d" % len(list(vault.glob("runs/*/seed")))).digest()
 
     return mock.patch("tasks.vault.secrecy.new_seed", drawn)
-
-
-def release_one(plan, named):
-    return Path(release_plan(ReleasePlan.load(Path(plan), named)))
 
 
 def backfill(plan, wanted=RANGE):

@@ -10,7 +10,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.look.audit import audit_release
 from tests.flows.orders import Order
-from tests.flows.test_release import manifest, released_rows
+from tests.support.releases import manifest, released_rows
 
 QUASI = ["age", "city", "smokes"]
 AGE = {"role": "quasi", "kind": "numeric", "bins": "none", "range": [0, 120]}

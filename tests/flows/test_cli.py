@@ -30,26 +30,10 @@ from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover
+from tests.support.commands import call, refusal
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
 LONGEST = 180
-
-
-def call(capsys, *arguments):
-    """Run a command in this process: exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main([str(argument) for argument in arguments])
-    printed = capsys.readouterr()
-    return ended.value.code, printed.out, printed.err
-
-
-def refusal(answer, code):
-    """The words of a refusal: one line on standard error, nothing on standard output."""
-    assert answer[0] == code, answer
-    assert answer[1] == ""
-    assert answer[2].startswith("crowdcover: ")
-    assert answer[2].count("\n") == 1
-    return answer[2]
 
 
 @pytest.fixture(autouse=True)
@@ -140,58 +124,54 @@ def test_exit_codes(refusal, code):
     assert exit_code(refusal("words")) == code
 
 
-def imported_by(released, arguments, *slow):
-    """Run a command in another process: the slow packages that it imported, and its exit code."""
+def imported_by(released, commands, *slow):
+    """Run commands one after another in another process.
+
+    Returns, for each, the slow packages that were imported when it ended, and its exit code.
+    """
     places = {
         "FOLDER": str(released.folder_of_v1),
         "SOURCE": str(released.source),
         "PLAN": str(released.plan),
     }
     script = (
-        "import sys; from flows.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit as ended: code = ended.code\n"
-        f"slow = {set(slow)} & set(sys.modules)\n"
-        "print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
+        "import json, sys; from flows.cli import main\n"
+        "for arguments in json.loads(sys.argv[1]):\n"
+        "    try: main(arguments)\n"
+        "    except SystemExit as ended: code = ended.code\n"
+        f"    slow = {set(slow)} & set(sys.modules)\n"
+        "    print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
     )
-    command = [
-        sys.executable,
-        "-c",
-        script,
-        *(places.get(argument, argument) for argument in arguments),
-    ]
+    named = [[places.get(each, each) for each in arguments] for arguments in commands]
+    command = [sys.executable, "-c", script, json.dumps(named)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
-    return done.stderr.splitlines()[-1]
+    return [line for line in done.stderr.splitlines() if line.startswith("slow: ")]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["release", "--help"],
-        ["show", "FOLDER", "--json"],
-        ["plan", "SOURCE"],
-        ["audit", "FOLDER", "--plan", "PLAN"],
-        ["retract", "FOLDER/x", "--plan", "PLAN", "--by", "Ada", "--reason", "why"],
-        ["release", "PLAN", "--set", "privacy.k=0"],
-    ],
-    ids=" ".join,
-)
-def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
+QUICK = {  # commands that need no flow, and their exit codes
+    "release --help": 0,
+    "show FOLDER --json": 0,
+    "plan SOURCE": 0,
+    "audit FOLDER --plan PLAN": 0,
+    "retract FOLDER/x --plan PLAN --by Ada --reason why": 2,
+    "release PLAN --set privacy.k=0": 2,
+}
+
+
+def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released):
     """They take seconds to import."""
-    code = 2 if {"privacy.k=0", "retract"} & set(arguments) else 0
-    assert (
-        imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib")
-        == f"slow: [] code: {code}"
-    )
+    slow = ("prefect", "great_expectations", "pandas", "matplotlib")
+    found = imported_by(released, [each.split() for each in QUICK], *slow)
+    assert dict(zip(QUICK, found, strict=True)) == {
+        each: f"slow: [] code: {code}" for each, code in QUICK.items()
+    }
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["approve", "--help"]], ids=" ".join)
-def test_help_starts_without_plans_and_engines(released, arguments):
+def test_help_starts_without_plans_and_engines(released):
     """They take most of a second to import."""
-    assert (
-        imported_by(released, arguments, "numba", "pydantic", "polars", "scipy")
-        == "slow: [] code: 0"
-    )
+    slow = ("numba", "pydantic", "polars", "scipy")
+    found = imported_by(released, [["--help"], ["approve", "--help"]], *slow)
+    assert found == ["slow: [] code: 0"] * 2
 
 
 # ---------------------------------------------------------------- release
@@ -499,7 +479,12 @@ def test_show_prints_the_manifest_for_people_and_for_programs(released, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["show", "FOLDER"], ["plan", "SOURCE"], ["audit", "FOLDER", "--plan", "PLAN"]]
+    "arguments",
+    [
+        ["show", "FOLDER"],
+        pytest.param(["plan", "SOURCE"], marks=pytest.mark.slow),
+        pytest.param(["audit", "FOLDER", "--plan", "PLAN"], marks=pytest.mark.slow),
+    ],
 )
 def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     """As in `crowdcover show v1 | head`."""
@@ -569,6 +554,7 @@ def test_what_the_first_row_is_can_be_said(tmp_path, capsys, options, code, word
     assert words in out + err
 
 
+@pytest.mark.slow
 def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):
     done = crowdcover("demo", "--folder", tmp_path / "demo")
     assert done.code == 0, done.err

@@ -17,9 +17,8 @@ from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
 from tasks.source.reading import Reading
 from tests.flows.orders import HEADER, Order
-from tests.flows.test_people import several
-from tests.flows.test_release import QUASI, allowed, attributes, level
 from tests.naive import matchable
+from tests.support.releases import QUASI, allowed, attributes, level, several
 from tests.typed import write_typed
 
 RECORDS, OWNERS, K, CORRUPTIONS = 36, 9, 3, 104

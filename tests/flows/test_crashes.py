@@ -17,8 +17,9 @@ from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
-from tests.flows.processes import die_at, run
-from tests.flows.test_people import several
+from tests.flows.processes import run
+from tests.support.crashes import WORK, release_until
+from tests.support.releases import several
 
 
 def renames_of(stage):
@@ -42,39 +43,9 @@ RENAMES = [
     ),
 ]
 
-# Points of work: module, name, calls that pass, and whether the last call is made before death.
-WORK = {
-    "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
-    "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
-    "validate judges the source": ("kinds.table.checked", "build_ingested_suite", 0, True),
-    "binarize encodes": ("kinds.table.encode", "encode_records", 0, True),
-    "validate judges the bits": ("kinds.table.checked", "build_binarized_suite", 0, True),
-    "identify writes": ("tasks.stages.identify", "write_people", 0, True),
-    "anonymize has ended its second iteration": ("tasks.compute.progress", "log_line", 1, True),
-    "anonymize draws the matching": ("kinds.table.write", "random_matching", 0, False),
-    "anonymize writes": ("kinds.table.write", "write_csv", 0, True),
-    "check judges": ("kinds.table.kind", "audit_rows", 0, True),
-    "check asks Great Expectations": ("kinds.table.checked", "build_released_suite", 0, True),
-    "publish announces": ("tasks.people.ledger.Ledger", "announce", 0, False),
-    "publish has announced": ("tasks.people.ledger.Ledger", "announce", 0, True),
-    "publish copies": ("shutil", "copyfile", 1, True),
-    "publish renders the report": ("tasks.stages.publish", "render_report", 0, True),
-    "publish confirms": ("tasks.people.ledger.Ledger", "confirm", 0, False),
-    "publish has confirmed": ("tasks.people.ledger.Ledger", "confirm", 0, True),
-    "publish has published": ("tasks.stages.publish", "announce_release", 0, False),
-}
-
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def release_until(plan, module, name, passes, called):
-    """Run the course and die at a call of module.name, after it was made or instead of it."""
-    from flows.release import release
-
-    die_at(module, name, passes, called)
-    release.fn(plan)
 
 
 def release_until_rename(plan, number, checkpoints=False):

@@ -19,12 +19,10 @@ from tests.kinds.matrix.orders import MatrixOrder
 ROWS = people(300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "anonymizer",
-    [
-        {"name": "adaptive"},
-        pytest.param({"name": "freeform", "segment": 60}, marks=pytest.mark.slow),
-    ],
+    [{"name": "adaptive"}, {"name": "freeform", "segment": 60}],
     ids=itemgetter("name"),
 )
 def test_a_release_made_on_a_cluster_is_that_of_this_process(tmp_path, anonymizer):

@@ -14,7 +14,7 @@ from flows.plan.plan import PlanError, ReleasePlan
 from tasks.judging.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_release import change, manifest
+from tests.support.releases import change, manifest
 
 # Nothing is carried: the tables share people, and distinct carried values would shrink crowds.
 DRIFTS = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}
@@ -172,9 +172,8 @@ def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(tmp_path, s
 
 
 @pytest.mark.slow
-def test_an_accepted_category_is_new_once(server, tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_an_accepted_category_is_new_once(server, released_once):
+    order = released_once(order_of)
     rows = changed(2, lambda _: NEW, some=lambda row: row[0] == "ident-00003")
     order.write_source(rows)
     done = crowdcover("release", order.plan)
@@ -254,10 +253,10 @@ def test_a_gate_that_is_off_compares_nothing(tmp_path, said):
 
 @pytest.mark.parametrize("spoil", [pytest.param("gone", marks=pytest.mark.slow), "tampered"])
 def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault_keeps(
-    tmp_path, said, spoil
+    released_once, said, spoil
 ):
-    order = order_of(tmp_path)
-    folder = order.release()
+    order = released_once(order_of)
+    folder = order.folder_of_v1
     if spoil == "gone":
         shutil.rmtree(folder)
     else:
@@ -279,9 +278,10 @@ def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault
 
 
 @pytest.mark.parametrize("stage", [pytest.param("ingest", marks=pytest.mark.slow), "check"])
-def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(server, tmp_path, stage):
-    order = order_of(tmp_path)
-    order.release()
+def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(
+    server, released_once, stage
+):
+    order = released_once(order_of)
     shutil.rmtree(order.run.path / stage)
     order.write_source(people()[1:])
     with pytest.raises(
@@ -294,9 +294,8 @@ def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(server, 
     assert (done.code, done.last_line) == (0, str(order.releases / "v2"))
 
 
-def test_under_a_changed_plan_data_are_compared_and_utility_is_not(tmp_path, said):
-    order = order_of(tmp_path)
-    order.release()
+def test_under_a_changed_plan_data_are_compared_and_utility_is_not(released_once, said):
+    order = released_once(order_of)
     order.write(privacy={"k": 30}, columns={"smokes": {"role": "drop"}})
     order.write_source(people()[::2])
     with pytest.raises(GuaranteeError, match="compared with v1, there are 45 rows instead of 90"):

@@ -22,11 +22,11 @@ from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
-from tests.flows.test_backfill import RANGE, visited, visits
-from tests.flows.test_crashes import release_until
-from tests.flows.test_series import SERIES, registry
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.crashes import release_until
+from tests.support.series import SERIES, registry
+from tests.support.visits import RANGE, visited, visits
 
 PUBLIC = {"vault.json", LEDGER, "lock"}
 SHORTEST = 6  # a shorter cell may be in any bytes

@@ -25,8 +25,8 @@ from tasks.vault.approval import WaitingError
 from tests.flows.asking import ask, until
 from tests.flows.orders import JUDGES, Order, people
 from tests.flows.processes import command, crowdcover
-from tests.flows.test_approval import WHO
-from tests.flows.test_release import manifest
+from tests.support.approvals import WHO
+from tests.support.releases import manifest
 
 AS_JSON = {"CROWDCOVER_LOGS": "json"}
 CALM = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}
@@ -191,13 +191,12 @@ def test_keys_are_small_letters_digits_and_dashes():
     assert key_of("anonymize", "") == "anonymize"
 
 
-def test_each_stage_is_a_span_with_names_only(tmp_path):
+def test_each_stage_is_a_span_with_names_only(released_once):
     exporter = InMemorySpanExporter()
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         trace.set_tracer_provider(TracerProvider())
     trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(exporter))
-    order = Order(tmp_path)
-    order.release()
+    order = released_once()
     order.write_source(people(30))
     with pytest.raises(DriftError):
         order.release()

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from flows import cli
-from tests.flows.test_cli import call, refusal
+from tests.support.commands import call, refusal
 
 # Two triangles with a common edge, a path, a loop and a repeated edge.
 GRAPH = "a b 1.0\nb c 0.5\nc a 0.5\nb d 1\nd c 1\nd e 0.25\na a 1\nc b 0.5\n"

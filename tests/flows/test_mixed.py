@@ -9,8 +9,8 @@ from kinds.table import write
 from kinds.table.words import WORDS
 from tasks.vault.storage import read_json
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.flows.orders import Order, people
+from tests.support.masked import unpack
 
 ILLNESS = {"ulm": "flu", "bonn": "cold", "kiel": "mumps"}
 

@@ -25,8 +25,8 @@ from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
 from tasks.source.reading import Reading
 from tests.flows.orders import HEADER, Order, people
-from tests.flows.test_release import QUASI, SHOWN, allowed, attributes, level
 from tests.naive import matchable
+from tests.support.releases import QUASI, SHOWN, allowed, attributes, level
 from tests.typed import write_typed
 
 RECORDS, K = 36, 3

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -13,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from flows.look.audit import audit_release
-from tasks.places.objects import ObjectPath, StoreError
+from tasks.places.objects import StoreError
 from tasks.places.place import place_of
 from tasks.shelf.content import has_version_files, hash_released_file
 from tasks.shelf.shelf import shelf_of
@@ -22,12 +21,12 @@ from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
 from tests.flows.processes import crowdcover as in_process
 from tests.flows.s3 import storage
+from tests.support.objects import WRITES, die_before
 
 pytest.importorskip("moto", reason="the S3 server is not installed: pip install 'moto[server]'")
 s3fs = pytest.importorskip("s3fs", reason="not installed: pip install 'crowdcover[s3]'")
 pytestmark = pytest.mark.slow
 WORDS = r"no half version is visible: the object storage of s3://people does not answer"
-WRITES = 2 + len(FILES)  # the mark, the files, one of them twice, the manifest
 
 
 @pytest.fixture
@@ -78,23 +77,6 @@ def test_from_an_object_to_objects(door, server, tmp_path):
     assert crowdcover("release", order.plan).last_line == "s3://people/releases/people/v3"
     held = [path.read_bytes() for path in order.folder.rglob("*") if path.is_file()]
     assert not any(b"zq7secret" in content for content in held)
-
-
-def die_before(number):
-    """Kill this process in place of one of its writes."""
-    done = []
-
-    def counted(real):
-        def write(self, *arguments):
-            if len(done) == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-            done.append(self)
-            return real(self, *arguments)
-
-        return write
-
-    for name in ("create", "create_from", "write_bytes", "unlink"):
-        setattr(ObjectPath, name, counted(getattr(ObjectPath, name)))
 
 
 def killed_before(plan, number):

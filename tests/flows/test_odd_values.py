@@ -6,7 +6,7 @@ from pathlib import Path
 import crowdcover as cc
 from flows.look.audit import audit_release
 from tests.flows.orders import Order, people
-from tests.flows.test_release import attributes, released_rows
+from tests.support.releases import attributes, released_rows
 
 RELEASE_MD = Path(__file__).parents[2] / "docs" / "release.md"
 MARKS = {"(missing)": "\\(missing)", "(other)": "\\(other)", "a|b": "a\\|b", "*": "\\*"}

@@ -11,7 +11,7 @@ from kinds.rows import write_csv
 from kinds.table import write
 from kinds.table.compared import compare_published_tables
 from tests.flows.orders import Order, people
-from tests.flows.test_series import SERIES
+from tests.support.series import SERIES
 from tests.typed import text_rows
 
 

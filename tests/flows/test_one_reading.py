@@ -16,8 +16,8 @@ from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
-from tests.flows.test_crashes import release_until
-from tests.tasks.source.test_reading import opens_counted, queries_counted
+from tests.support.crashes import release_until
+from tests.support.readings import between, opens_counted, queries_counted
 
 QUERY = "select * from people order by random()"
 
@@ -62,20 +62,6 @@ def moved_on(order):
         with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as connection:
             connection.execute(words)
             connection.commit()
-
-
-def between(monkeypatch, change):
-    """Let something happen after the source was read and before it is checked."""
-    import kinds.table.ingest as module
-
-    reading = module.read_table
-
-    def read_table(*arguments, **options):
-        answer = reading(*arguments, **options)
-        change()
-        return answer
-
-    monkeypatch.setattr(module, "read_table", read_table)
 
 
 def test_a_release_opens_its_file_once(tmp_path):
@@ -210,9 +196,8 @@ def test_identifiers_are_digested_anew_under_another_key(tmp_path):
     assert after.sha256 == fresh.run.whole("identify").sha256
 
 
-def test_no_identifier_and_no_digest_without_its_key_is_kept(tmp_path):
-    order = Order(tmp_path)
-    order.release()
+def test_no_identifier_and_no_digest_without_its_key_is_kept(released_once):
+    order = released_once()
     content = b"".join(path.read_bytes() for path in order.run.path.rglob("*") if path.is_file())
     assert b"ident-00001" not in content
     ingested = order.run.whole("ingest")
@@ -231,9 +216,9 @@ def as_older_versions(order):
     (stage / "stage.json").write_text(json.dumps({**record, "inputs": []}))
 
 
-def test_a_vault_of_an_older_version_passes(tmp_path):
-    order = Order(tmp_path)
-    folder = order.release()
+def test_a_vault_of_an_older_version_passes(released_once):
+    order = released_once()
+    folder = order.folder_of_v1
     as_older_versions(order)
     times = order.stage_times()
     assert audit_release(folder, order.plan).passed

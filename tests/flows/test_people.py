@@ -11,19 +11,10 @@ from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.judge import rows as judge
 from kinds.table.words import WORDS
-from tests.flows.orders import HEADER, Order, people
+from tests.flows.orders import Order, people
+from tests.support.releases import several
 
 PERSON = {"privacy": {"person": "ssn", "k": 3}}
-
-
-def several(records=120, owners=40):
-    """Every person has some records; the diagnosis is the same in all records of a person."""
-    number, row = HEADER.index("ssn"), people(records)
-    return [
-        (*each[:number], f"ident-{place % owners:05d}", *each[number + 1 : 4],
-         f"illness-{place % owners % 5}", *each[5:])
-        for place, each in enumerate(row)
-    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

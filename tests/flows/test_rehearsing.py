@@ -21,22 +21,12 @@ from tasks.vault.storage import SecondReleaseError, Vault, find_readable_path, w
 from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_second import aged
-from tests.flows.test_series import months, registry
 
 # Fixtures, skipped where no server can be started.
-from tests.flows.test_shared_ledger import of_plan, postgres, query, uri  # noqa: F401
-
-
-def tree(folder):
-    """Every file of a folder with its bytes and mode."""
-    return {
-        str(path.relative_to(folder)): (
-            stat.filemode(path.lstat().st_mode),
-            path.read_bytes() if path.is_file() else b"",
-        )
-        for path in folder.rglob("*")
-    }
+from tests.support.ledgers import of_plan, query
+from tests.support.releases import tree
+from tests.support.second import aged
+from tests.support.series import months, registry
 
 
 @pytest.fixture(autouse=True)
@@ -326,7 +316,7 @@ def test_a_source_that_lacks_columns_is_refused_as_by_a_release(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_shared_ledger_learns_nothing(uri, tmp_path):  # noqa: F811
+def test_a_shared_ledger_learns_nothing(uri, tmp_path):
     order = Order(tmp_path / "a", publish=of_plan(uri))
     assert rehearse(order).outcome == MADE
     tables = "select tablename from pg_tables where schemaname = 'public'"

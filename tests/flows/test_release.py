@@ -1,4 +1,3 @@
-import bisect
 import csv
 import gzip
 import hashlib
@@ -22,74 +21,26 @@ from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
-from tests.flows.orders import HEADER, JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
+from tests.flows.orders import JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
+from tests.support.releases import (
+    QUASI,
+    SHOWN,
+    allowed,
+    attributes,
+    change,
+    fits,
+    manifest,
+    released_rows,
+)
 from tests.typed import typed
 
 FILES = set(FOLDER)
-SHOWN = ["key", "age", "city", "smokes", "diagnosis", "note"]
-QUASI = ("age", "city", "smokes")
 
 
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def manifest(folder):
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-
-
-def released_rows(folder):
-    """The rows as a reader of the CSV file sees them."""
-    with gzip.open(folder / "data.csv.gz", "rt", encoding="utf-8", newline="") as handle:
-        return list(csv.DictReader(handle))
-
-
-def attributes(folder):
-    document = json.loads((folder / "codebook.json").read_text(encoding="utf-8"))
-    return {attribute["name"]: attribute for attribute in document["attributes"]}
-
-
-def level(attribute, text):
-    """The level of a source value, by the published codebook alone."""
-    if text == "":
-        return attribute["labels"].index("(missing)")
-    if attribute["kind"] != "numeric":
-        return attribute["labels"].index(text)
-    steps = attribute["inner_edges"]
-    if "values" in attribute:  # a number, or the bounds of several; the last bound is open
-        steps = [each[1] if isinstance(each, list) else each for each in attribute["values"][:-1]]
-    return bisect.bisect_left(steps, float(text)) + attribute["has_missing"]
-
-
-def allowed(attribute, cell):
-    """The levels that a released cell stands for; the labels of these tables need no escapes."""
-    labels = attribute["labels"]
-    if cell == "*":
-        return set(range(len(labels)))
-    if ".." in cell and cell not in labels:
-        low, high = cell.split("..")
-        begins = [label.split("..")[0] for label in labels]  # a level may itself be an interval
-        stops = [label.split("..")[-1] for label in labels]
-        return set(range(begins.index(low), stops.index(high) + 1))
-    return {labels.index(part) for part in cell.split("|")}
-
-
-def fits(folder, source_rows):
-    """bool (people, rows): every quasi-identifier of the person is one that the row allows."""
-    book = attributes(folder)
-    rows = released_rows(folder)
-    people_levels = [
-        [level(book[name], person[HEADER.index(name)]) for name in QUASI] for person in source_rows
-    ]
-    row_levels = [[allowed(book[name], row[name]) for name in QUASI] for row in rows]
-    return np.array(
-        [
-            [all(p in r for p, r in zip(a, b, strict=True)) for b in row_levels]
-            for a in people_levels
-        ]
-    )
 
 
 # ---------------------------------------------------------------- what is published
@@ -327,9 +278,8 @@ def test_another_k_for_everyone_holds_too(tmp_path):
 # ---------------------------------------------------------------- the order of the source
 
 
-def test_rows_stand_where_chance_put_them(tmp_path):
-    order = Order(tmp_path).fix_seed()
-    order.release()
+def test_rows_stand_where_chance_put_them(released_once):
+    order = released_once(Order, seed=SEED)
     place = {key: number for number, key in enumerate(order.rows()["key"])}
     places = [place[key] for key in order.keys_of_records()["key"]]
     own = np.corrcoef(places, np.arange(90))[0, 1]
@@ -337,10 +287,9 @@ def test_rows_stand_where_chance_put_them(tmp_path):
     assert abs(own) < 3 * 0.106
 
 
-def test_people_sit_in_each_others_rows(tmp_path):
+def test_people_sit_in_each_others_rows(released_once):
     """A row is made of one person and given to another whom it fits."""
-    order = Order(tmp_path).fix_seed()
-    order.release()
+    order = released_once(Order, seed=SEED)
     stage = order.run.path / "anonymize"
     table, source_row = load_encoded(Stored(order.run.path / "binarize", ""))
     own = write_cells(table, np.load(stage / "made.npz")["hidden"])
@@ -379,9 +328,9 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, mo
 # ---------------------------------------------------------------- versions
 
 
-def test_versions_count_up_and_are_never_overwritten(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_versions_count_up_and_are_never_overwritten(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
     (order.releases / "v7").mkdir()
     (order.releases / "v8").write_text("in the way")
@@ -394,12 +343,11 @@ def test_versions_count_up_and_are_never_overwritten(tmp_path):
     } == before
 
 
-def test_two_vaults_give_two_different_releases(tmp_path):
-    order = Order(tmp_path).fix_seed()
-    order.release()
-    second = Order(tmp_path, publish={"vault": "second", "path": "others"})
-    second.vault = tmp_path / "second"
-    assert second.fix_seed(SEED[::-1]).release() == tmp_path / "others" / "people" / "v1"
+def test_two_vaults_give_two_different_releases(released_once):
+    order = released_once(Order, seed=SEED)
+    second = Order(order.folder, publish={"vault": "second", "path": "others"})
+    second.vault = order.folder / "second"
+    assert second.fix_seed(SEED[::-1]).release() == order.folder / "others" / "people" / "v1"
     pairs = [order.keys_of_records(), second.keys_of_records()]
     assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
     # the ties that decide what is hidden are broken in another order
@@ -412,9 +360,9 @@ def test_two_vaults_give_two_different_releases(tmp_path):
 # ---------------------------------------------------------------- the same order again
 
 
-def test_the_same_order_again_is_the_same_release(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_the_same_order_again_is_the_same_release(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     files = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
     times = order.stage_times()
     assert set(times) == set(STAGES)
@@ -426,9 +374,9 @@ def test_the_same_order_again_is_the_same_release(tmp_path):
     assert order.versions == ["v1"]
 
 
-def test_a_release_that_was_deleted_comes_back_with_the_same_rows(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_release_that_was_deleted_comes_back_with_the_same_rows(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     times, rows = order.stage_times(), data_bytes(first)
     shutil.rmtree(first)
     assert order.release() == first
@@ -439,10 +387,6 @@ def test_a_release_that_was_deleted_comes_back_with_the_same_rows(tmp_path):
 
 def lose(path):
     path.unlink()
-
-
-def change(path):
-    path.write_bytes(path.read_bytes() + b" ")
 
 
 @pytest.mark.parametrize(
@@ -456,9 +400,9 @@ def change(path):
         ("manifest.json", lose),
     ],
 )
-def test_a_release_that_was_tampered_with_is_left_and_published_anew(tmp_path, name, spoil):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_release_that_was_tampered_with_is_left_and_published_anew(released_once, name, spoil):
+    order = released_once()
+    first = order.folder_of_v1
     rows = data_bytes(first)
     spoil(first / name)
     left = {path.name: path.read_bytes() for path in first.iterdir()}
@@ -479,9 +423,9 @@ def test_a_release_that_was_tampered_with_is_left_and_published_anew(tmp_path, n
         ("check", "crowds.npz"),
     ],
 )
-def test_a_damaged_stage_is_made_again_and_nothing_else(tmp_path, stage, file):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_damaged_stage_is_made_again_and_nothing_else(released_once, stage, file):
+    order = released_once()
+    first = order.folder_of_v1
     rows, times = data_bytes(first), order.stage_times()
     path = order.run.path / stage / file
     path.write_bytes(path.read_bytes()[:-7] + b"damaged")
@@ -492,9 +436,9 @@ def test_a_damaged_stage_is_made_again_and_nothing_else(tmp_path, stage, file):
     assert changed == {stage}
 
 
-def test_another_version_publishes_the_same_rows_again(tmp_path, monkeypatch):
-    order = Order(tmp_path)
-    first = order.release()
+def test_another_version_publishes_the_same_rows_again(released_once, monkeypatch):
+    order = released_once()
+    first = order.folder_of_v1
     rows = data_bytes(first)
     shutil.rmtree(first)
     monkeypatch.setattr("tasks.vault.build.CODE_VERSION", "next")
@@ -507,9 +451,9 @@ def test_another_version_publishes_the_same_rows_again(tmp_path, monkeypatch):
     assert data_bytes(order.release()) == rows
 
 
-def test_another_build_finds_a_release_that_stands(tmp_path, monkeypatch):
-    order = Order(tmp_path)
-    first = order.release()
+def test_another_build_finds_a_release_that_stands(released_once, monkeypatch):
+    order = released_once()
+    first = order.folder_of_v1
     content = {path.name: path.read_bytes() for path in first.iterdir()}
     monkeypatch.setattr("tasks.vault.build.hash_packages", lambda *_: "another")
     assert order.release() == first
@@ -545,20 +489,20 @@ def test_threads_and_memory_change_nothing(tmp_path):
     assert releases[0] == releases[1]
 
 
-def test_where_it_runs_and_what_is_required_is_no_other_plan(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_where_it_runs_and_what_is_required_is_no_other_plan(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     order.write(compute={"threads": 1, "memory": "1GiB"}, checks={"min_utility": 0.1})
     assert order.release() == first
-    shutil.copy(order.source, tmp_path / "moved.csv")
+    shutil.copy(order.source, order.folder / "moved.csv")
     order.write(source={"path": "moved.csv"})
     assert order.release() == first
     assert order.versions == ["v1"]
 
 
-def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     files = {path.name: path.read_bytes() for path in first.iterdir()}
     order.write(checks={"min_utility": 0.999})
     with pytest.raises(
@@ -573,13 +517,13 @@ def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(tm
     assert order.release() == first
 
 
-def test_a_second_place_gets_the_same_rows(tmp_path):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_second_place_gets_the_same_rows(released_once):
+    order = released_once()
+    first = order.folder_of_v1
     times = order.stage_times()
     order.write(publish={"path": "elsewhere"})
     second = order.release()
-    assert second == tmp_path / "elsewhere" / "people" / "v1"
+    assert second == order.folder / "elsewhere" / "people" / "v1"
     assert data_bytes(second) == data_bytes(first)
     assert order.stage_times() == times
     assert order.release() == second
@@ -603,9 +547,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_second_release_of_the_same_table_is_refused(tmp_path, change):
-    order = Order(tmp_path)
-    first = order.release()
+def test_a_second_release_of_the_same_table_is_refused(released_once, change):
+    order = released_once()
+    first = order.folder_of_v1
     before = order.document
     order.document = json.loads(json.dumps(before))
     order.write(**change)
@@ -617,9 +561,8 @@ def test_a_second_release_of_the_same_table_is_refused(tmp_path, change):
     assert order.release() == first
 
 
-def test_a_second_release_can_be_allowed(tmp_path):
-    order = Order(tmp_path)
-    order.release()
+def test_a_second_release_can_be_allowed(released_once):
+    order = released_once()
     nothing_else = {name: {"role": "drop"} for name in ("note", "diagnosis")}
     order.write(privacy={"k": 5}, columns=nothing_else, publish={"allow_second_release": True})
     assert order.release() == order.releases / "v2"

@@ -18,22 +18,7 @@ from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
-
-WHY = "k was too small; nobody has it"
-
-
-def retract(order, *arguments, folder=None, why=WHY):
-    """Exit code of the command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(
-            [
-                "retract",
-                str(folder or order.folder_of_v1),
-                *("--plan", str(order.plan), "--by", "Ada", "--reason", why),
-                *arguments,
-            ]
-        )
-    return ended.value.code
+from tests.support.retracting import WHY, retract
 
 
 def entries(order):
@@ -76,9 +61,8 @@ def test_a_mistaken_first_run_uses_no_source_up(tmp_path, capsys):
     assert audit_release(order.releases / "v2", order.plan).passed
 
 
-def test_the_folder_is_closed_and_says_so(tmp_path, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_the_folder_is_closed_and_says_so(released_once, capsys):
+    order = released_once()
     retract(order)
     assert stat.S_IMODE(aside(order).stat().st_mode) == 0o700
     notice = read_json(aside(order) / "retracted.json")["retracted"]
@@ -107,9 +91,8 @@ def test_the_same_rows_are_published_again_under_a_number_of_their_own(tmp_path)
     assert audit_release(order.releases / "v2", order.plan).passed
 
 
-def test_rows_of_an_older_version_stay_what_they_are(tmp_path):
-    order = Order(tmp_path)
-    order.release()
+def test_rows_of_an_older_version_stay_what_they_are(released_once):
+    order = released_once()
     retract(order)
     stage = order.run.path / "anonymize" / "stage.json"
     stage.write_text(json.dumps({**read_json(stage), "version": "0.0"}))
@@ -118,9 +101,8 @@ def test_rows_of_an_older_version_stay_what_they_are(tmp_path):
     assert order.stage_times()["anonymize"] == times["anonymize"]
 
 
-def test_json_and_a_second_call(tmp_path, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_json_and_a_second_call(released_once, capsys):
+    order = released_once()
     assert retract(order, "--json") == 0
     first = json.loads(capsys.readouterr().out)
     assert first["release"] == "people v1"
@@ -209,9 +191,8 @@ def test_an_approval_ends_with_the_release(tmp_path):
     assert order.versions == ["v1-retracted"]
 
 
-def test_a_retracted_release_is_no_yardstick_of_drift(tmp_path):
-    order = Order(tmp_path)
-    order.release()
+def test_a_retracted_release_is_no_yardstick_of_drift(released_once):
+    order = released_once()
     order.write_source(people(30, first=500))
     with pytest.raises(GuaranteeError, match="rows"):
         order.release()
@@ -222,9 +203,8 @@ def test_a_retracted_release_is_no_yardstick_of_drift(tmp_path):
 # ---------------------------------------------------------------- what it refuses
 
 
-def test_what_the_vault_does_not_know(tmp_path, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_what_the_vault_does_not_know(released_once, capsys):
+    order = released_once()
     assert retract(order, folder=order.releases / "v7") == 2
     assert "knows no release at" in capsys.readouterr().err
     assert retract(order, why="two\nlines") == 2
@@ -239,9 +219,8 @@ def test_what_the_vault_does_not_know(tmp_path, capsys):
     assert entries(order) == ([], 0)
 
 
-def test_another_ledger_than_that_of_the_release(tmp_path, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_another_ledger_than_that_of_the_release(released_once, capsys):
+    order = released_once()
     (order.vault / "ledger.sqlite").unlink()
     assert retract(order) == 2
     assert "does not list people v1" in capsys.readouterr().err
@@ -250,9 +229,8 @@ def test_another_ledger_than_that_of_the_release(tmp_path, capsys):
     assert retract(order) == 0
 
 
-def test_a_folder_that_cannot_be_moved_still_counts(tmp_path, monkeypatch, capsys):
-    order = Order(tmp_path)
-    order.release()
+def test_a_folder_that_cannot_be_moved_still_counts(released_once, monkeypatch, capsys):
+    order = released_once()
     rename = os.rename
 
     def renamed(source, target):
@@ -284,9 +262,9 @@ def test_a_release_that_is_named_by_its_copy(tmp_path):
     assert entries(order) == ([], 0)
 
 
-def test_a_notice_of_nobody_fails_an_audit(tmp_path):
-    order = Order(tmp_path)
-    folder = order.release()
+def test_a_notice_of_nobody_fails_an_audit(released_once):
+    order = released_once()
+    folder = order.folder_of_v1
     (folder / "retracted.json").write_text("{}")
     assert [finding.guarantee for finding in audit_release(folder, order.plan).broken] == [
         "not retracted"

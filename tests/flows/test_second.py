@@ -13,43 +13,19 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.look.audit import audit_release
 from kinds.table.overlap import Side, _find_partners
 from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
-from tasks.vault.storage import SecondReleaseError, Vault, read_json
+from tasks.vault.storage import SecondReleaseError, Vault
 from tests import naive
-from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
+from tests.flows.orders import HEADER, SEED, data_bytes, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_release import fits, released_rows
+from tests.support.releases import fits, released_rows
+from tests.support.second import INTERSECTED, aged, calm, findings, order_of, section
 
 ALLOWED = {"publish": {"allow_second_release": True}}
 QUASI_ONLY = {"columns": {name: {"role": "drop"} for name in ("note", "diagnosis")}}
 NO_IDENTIFIER = {"columns": {"ssn": {"role": "drop"}}}
-INTERSECTED = "crowds after intersection"
-
-
-def order_of(folder, rows=None, **sections):
-    """What tells people apart in these tables has drifted on purpose."""
-    return Order(folder, rows, **{"checks": {"drift": "off"}, **sections})
-
-
-def aged(rows):
-    """The same people some years later: nobody's quasi-identifiers are what they were."""
-    return [(row[0], row[1] + 3, "trier", *row[3:]) for row in rows]
-
-
-def calm(rows):
-    """Rows that carry what does not tell people apart."""
-    return [(*row[:4], "ill", "note", row[6]) for row in rows]
-
-
-def section(folder):
-    return read_json(folder / "manifest.json").get("second_release")
-
-
-def findings(folder, order):
-    return {finding.guarantee: finding for finding in audit_release(folder, order.plan).findings}
 
 
 # ---------------------------------------------------------------- refused by default
@@ -70,9 +46,8 @@ def findings(folder, order):
     ],
     ids=["other quasi-identifiers", "some of them", "a table that has grown"],
 )
-def test_people_who_were_released_are_recognised_in_another_table(tmp_path, second, words):
-    order = order_of(tmp_path)
-    order.release()
+def test_people_who_were_released_are_recognised_in_another_table(released_once, second, words):
+    order = released_once(order_of)
     order.write_source(second)
     with pytest.raises(
         SecondReleaseError, match=words + ".*none may be shared.*allow_second_release = true"
@@ -96,9 +71,8 @@ def test_without_identifiers_whole_records_are_recognised(tmp_path, rows):
         order.release()
 
 
-def test_other_people_pass_silently(tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_other_people_pass_silently(released_once):
+    order = released_once(order_of)
     order.write_source(people(first=90))  # the same records, of other persons
     folder = order.release()
     assert folder == order.releases / "v2"
@@ -116,9 +90,9 @@ def test_people_who_were_left_out_were_not_released(tmp_path):
     assert order.release() == order.releases / "v2"
 
 
-def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(tmp_path):
-    order = order_of(tmp_path, calm(people()))
-    first = order.release()
+def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(released_once):
+    order = released_once(order_of, calm(people()))
+    first = order.folder_of_v1
     before = order.document
     order.document = json.loads(json.dumps(before))
     order.write(privacy={"k": 2}, **ALLOWED)
@@ -131,19 +105,17 @@ def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(tmp_pa
     assert order.versions == ["v1", "v2"]
 
 
-def test_the_command_refuses_with_exit_code_2(server, tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_the_command_refuses_with_exit_code_2(server, released_once):
+    order = released_once(order_of)
     order.write_source(aged(people()))
     done = crowdcover("release", order.plan)
     assert done.code == 2, done.err
     assert "90 people of this source were released already (people v1)" in done.err
 
 
-def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(tmp_path):
+def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(released_once):
     """Such runs kept no digests of identifiers: whole records are recognised."""
-    order = order_of(tmp_path)
-    order.release()
+    order = released_once(order_of)
     shutil.rmtree(order.run.path / "identify")
     for name in ("ledger.sqlite", "ledger.key"):
         (order.vault / name).unlink()
@@ -173,9 +145,9 @@ def crowds_by_definition(tables, folders):
     return {ssn: naive.rows_left([crowd[ssn] for crowd in crowds]) for ssn in crowds[0]}
 
 
-def test_what_does_not_tell_rows_apart_may_be_released_again(tmp_path):
-    order = order_of(tmp_path, calm(people()))
-    first = order.release()
+def test_what_does_not_tell_rows_apart_may_be_released_again(released_once):
+    order = released_once(order_of, calm(people()))
+    first = order.folder_of_v1
     order.write(privacy={"k": 6}, **ALLOWED)
     second = order.release()
     assert second == order.releases / "v2"
@@ -191,9 +163,8 @@ def test_what_does_not_tell_rows_apart_may_be_released_again(tmp_path):
     assert findings(first, order)[INTERSECTED].passed
 
 
-def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_distinct_notes_link_rows_and_are_refused(server, released_once):
+    order = released_once(order_of)
     order.write(privacy={"k": 5}, **ALLOWED)
     with pytest.raises(
         GuaranteeError,
@@ -311,10 +282,9 @@ def test_three_releases(tmp_path):
     assert findings(folders[2], order)[INTERSECTED].passed
 
 
-def test_a_third_release_is_audited_against_both_of_the_others(tmp_path):
+def test_a_third_release_is_audited_against_both_of_the_others(released_once):
     """The first release carries notes, the second does not: the third is linked to the first."""
-    order = order_of(tmp_path)
-    order.release()
+    order = released_once(order_of)
     order.write(**QUASI_ONLY, **ALLOWED)
     order.release()
     order.write(columns={"note": {"role": "keep"}}, privacy={"k": 5})
@@ -322,12 +292,11 @@ def test_a_third_release_is_audited_against_both_of_the_others(tmp_path):
         order.release()
 
 
-def test_a_release_whose_run_is_gone_cannot_be_audited(tmp_path):
-    order = order_of(tmp_path, calm(people()))
-    order.release()
+def test_a_release_whose_run_is_gone_cannot_be_audited(released_once):
+    order = released_once(order_of, calm(people()))
     path = order.run.path
     order.write(privacy={"k": 5}, **ALLOWED)
-    kept = shutil.move(path, tmp_path / "kept")
+    kept = shutil.move(path, order.folder / "kept")
     with pytest.raises(
         SecondReleaseError,
         match=r"1 of the releases that show the same people cannot be compared with this one",
@@ -429,9 +398,8 @@ def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monk
     assert not order.releases.exists() or not list(order.releases.iterdir())
 
 
-def test_without_its_ledger_nothing_is_published(tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_without_its_ledger_nothing_is_published(released_once):
+    order = released_once(order_of)
     path = order.vault / "ledger.sqlite"
     whole = path.read_bytes()
     path.write_bytes(b"damaged" * 1000)

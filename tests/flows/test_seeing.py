@@ -9,8 +9,8 @@ from anon_core.errors import AnonymityError, GuaranteeError
 from tasks.vault.approval import WaitingError
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import command
-from tests.flows.test_approval import decided, pass_time
 from tests.reports.browsed import Page
+from tests.support.approvals import decided, pass_time
 
 
 def listed(order):

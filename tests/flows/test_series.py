@@ -3,7 +3,6 @@
 import gzip
 import itertools
 import json
-import random
 
 import numpy as np
 import polars as pl
@@ -23,49 +22,17 @@ from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_jso
 from tasks.vault.verifying import inspect_vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
-from tests.typed import text_rows, write_typed
-
-K = 4
-SERIES = {"record": "ssn"}
-
-
-def registry(folder, rows=None, **sections):
-    rows = people(60) if rows is None else rows
-    settings = {"series": SERIES, "privacy": {"k": K}, "checks": {"drift": "off"}, **sections}
-    return Order(folder, rows, **settings)
-
-
-def months(number=4, start=200, seed=1, change=0.02):
-    """Drawn sources: some people join, some leave, some change each month."""
-    chance = random.Random(seed)
-    now, first = people(start), 1000
-    yield now
-    for _ in range(number - 1):
-        now = [row for row in now if chance.random() > 0.02]
-        now = [
-            (row[0], chance.randint(18, 80), *row[2:]) if chance.random() < change else row
-            for row in now
-        ]
-        now += people(chance.randint(0, 6), draws=first, first=first)
-        first += 100
-        chance.shuffle(now)
-        yield now
-
-
-def release_all(order, sources):
-    folders = []
-    for rows in sources:
-        order.write_source(rows)
-        folders.append(order.release())
-    return folders
-
-
-def frame(folder):
-    return text_rows(folder)
-
-
-def series_of(folder):
-    return read_json(folder / "manifest.json")["series"]
+from tests.support.series import (
+    SERIES,
+    K,
+    frame,
+    months,
+    registry,
+    release_all,
+    series_of,
+    withdraw,
+)
+from tests.typed import write_typed
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +96,9 @@ def test_everyone_has_a_true_row_in_every_version(released):
         assert set(there["#key"]) == set(frame(folder)["key"])
 
 
-def test_the_same_source_gives_no_new_version(tmp_path):
-    order = registry(tmp_path)
-    first = order.release()
+def test_the_same_source_gives_no_new_version(released_once):
+    order = released_once(registry)
+    first = order.folder_of_v1
     assert order.release() == first
     order.write_source(sorted(people(60), reverse=True))
     second = order.release()
@@ -139,9 +106,9 @@ def test_the_same_source_gives_no_new_version(tmp_path):
     assert order.versions == ["v1"]
 
 
-def test_a_few_new_people_wait_until_they_can_hide(tmp_path):
-    order = registry(tmp_path)
-    first = order.release()
+def test_a_few_new_people_wait_until_they_can_hide(released_once):
+    order = released_once(registry)
+    first = order.folder_of_v1
     order.write_source(people(60) + people(K - 1, draws=5, first=500))
     assert order.release() == first
     order.write_source(people(60) + people(K + 1, draws=5, first=500))
@@ -184,25 +151,15 @@ def test_drift_compares_whole_sources(tmp_path):
         order.release()
 
 
-def test_another_plan_over_these_people_is_a_second_release(tmp_path):
-    order = registry(tmp_path)
-    order.release()
-    other = Order(tmp_path / "other", people(60)[:50])
+def test_another_plan_over_these_people_is_a_second_release(released_once):
+    order = released_once(registry)
+    other = Order(order.folder / "other", people(60)[:50])
     other.write(publish={"vault": str(order.vault)})
     with pytest.raises(SecondReleaseError, match="50 people of this source were released already"):
         other.release()
 
 
 # ---------------------------------------------------------------- withdrawing
-
-
-def withdraw(order, *identifiers, code=0, more=()):
-    listed = order.folder / "leavers.txt"
-    listed.write_text("".join(f"{each}\n" for each in identifiers), encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["withdraw", str(listed), "--plan", str(order.plan), *more])
-    assert ended.value.code == code
-    listed.unlink()
 
 
 def everything_in(folder):
@@ -289,9 +246,8 @@ def _pooled():
     return {**columns(), "city": {"role": "quasi", "kind": "categorical", "rare": "pool"}}
 
 
-def test_withdrawing_tells_counts_only(tmp_path, capsys):
-    order = registry(tmp_path)
-    order.release()
+def test_withdrawing_tells_counts_only(released_once, capsys):
+    order = released_once(registry)
     withdraw(order, "ident-00003", "nobody-at-all")
     out = capsys.readouterr().out
     assert "2 people by 'ssn' are withdrawn from people; 1 of them have rows" in out
@@ -452,9 +408,8 @@ def test_the_default_method_is_one_whose_crowds_are_apart(tmp_path):
     assert ReleasePlan.load(order.plan).anonymizer_settings["name"] == "adaptive"
 
 
-def test_another_plan_goes_on_with_no_series(tmp_path):
-    order = registry(tmp_path)
-    order.release()
+def test_another_plan_goes_on_with_no_series(released_once):
+    order = released_once(registry)
     order.write(privacy={"k": K + 1})
     with pytest.raises(PlanError, match="begun under another plan"):
         order.release()
@@ -485,9 +440,9 @@ def test_a_version_waits_for_approval(tmp_path):
         order.release()
 
 
-def test_the_version_after_a_retracted_one_still_counts_it(tmp_path, capsys):
-    order = registry(tmp_path)
-    first = order.release()
+def test_the_version_after_a_retracted_one_still_counts_it(released_once, capsys):
+    order = released_once(registry)
+    first = order.folder_of_v1
     with pytest.raises(SystemExit) as ended:
         cli.main(
             [
@@ -509,9 +464,8 @@ def test_the_version_after_a_retracted_one_still_counts_it(tmp_path, capsys):
     assert audit_release(second, order.plan).passed
 
 
-def test_a_damaged_vault_is_named(tmp_path):
-    order = registry(tmp_path)
-    order.release()
+def test_a_damaged_vault_is_named(released_once):
+    order = released_once(registry)
     last = Series(Vault(order.vault), "people").last
     (last.run.path / "assemble" / "rows.parquet").write_bytes(b"")
     order.write_source(people(60)[1:])
@@ -526,9 +480,8 @@ def test_the_ledger_knows_everyone_of_a_series(released):
         assert len(ask("select run from releases")) == 4
 
 
-def test_the_first_version_names_columns_that_may_change_every_month(tmp_path):
-    order = registry(tmp_path)
-    order.release()
+def test_the_first_version_names_columns_that_may_change_every_month(released_once):
+    order = released_once(registry)
     notes = read_json(order.vault / "series/people/1/split/stage.json")["facts"]["notes"]
     told = [note for note in notes if "before the series begins" in note]
     assert len(told) == 1

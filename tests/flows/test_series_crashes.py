@@ -11,8 +11,8 @@ from tasks.vault.series import Series
 from tasks.vault.storage import Vault
 from tests.flows.orders import data_bytes, people
 from tests.flows.processes import run
-from tests.flows.test_crashes import release_until
-from tests.flows.test_series import SERIES, frame, registry, series_of
+from tests.support.crashes import release_until
+from tests.support.series import SERIES, frame, registry, series_of
 
 SEED = bytes(range(100, 132))  # of the second version
 SECOND = [*people(60)[3:], *people(9, draws=5, first=500)]

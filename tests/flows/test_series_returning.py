@@ -14,7 +14,7 @@ from kinds.table.versions.earlier import Earlier
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests.flows.orders import Order
-from tests.flows.test_series import withdraw
+from tests.support.series import withdraw
 from tests.typed import text_rows
 
 HEADER = ("id", "sex", "job", "birth", "income")

@@ -9,7 +9,7 @@ from anon_core.errors import GuaranteeError
 from flows.look.audit import audit_release
 from tasks.vault.storage import read_json
 from tests.flows.orders import columns, people
-from tests.flows.test_series import frame, months, registry, release_all, series_of
+from tests.support.series import frame, months, registry, release_all, series_of
 
 LOOSE = {"utility": 0.0, "shift": 1.0, "rows": 1.0, "gone_categories": 1.0}
 
@@ -99,9 +99,8 @@ def test_the_audit_measures_the_same(told):
     assert "numbers as measured" in broken
 
 
-def test_a_column_that_changes_for_many_is_said_in_the_log(tmp_path, caplog):
-    order = registry(tmp_path)
-    order.release()
+def test_a_column_that_changes_for_many_is_said_in_the_log(released_once, caplog):
+    order = released_once(registry)
     rows = [(*row[:4], f"illness-{number}", *row[5:]) for number, row in enumerate(people(60))]
     order.write_source(rows)
     with caplog.at_level(logging.INFO):

@@ -1,62 +1,27 @@
 """A ledger in PostgreSQL: vaults that share it, its content, and a server that does not answer."""
 
-import os
 import shutil
 import stat
-import tempfile
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
-from tasks.places.credentials import without_password
 from tasks.vault.storage import SecondReleaseError, Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
-from tests.flows.test_retract import retract
-from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
 from tests.postgres import PASSWORD, USER
+from tests.support.ledgers import of_plan, query
+from tests.support.retracting import retract
+from tests.support.second import INTERSECTED, aged, calm, findings, order_of, section
 
-# A fixture, skipped where no server can be started.
-from tests.tasks.source.test_postgres import server as postgres  # noqa: F401
-
-SECRET = Path(tempfile.mkdtemp(prefix="crowdcover-secret-")) / "password"
 WHAT_TO_DO = {
     "port": "no server answers at the host and port of publish.ledger",
     "user": "the database refused the login; correct the user in publish.ledger",
     "database": "the server has no database of that name; correct publish.ledger",
 }
-
-
-@pytest.fixture
-def uri(postgres):  # noqa: F811
-    """The URI of an empty database."""
-    host, port = postgres
-    address = f"postgresql://{USER}:{PASSWORD}@{host}:{port}"
-    name = f"ledger{os.urandom(4).hex()}"
-    query(f"{address}/postgres", f"create database {name}", autocommit=True)
-    return f"{address}/{name}"
-
-
-def of_plan(uri):
-    """[publish] of a plan: the password lies in a file."""
-    SECRET.write_text(PASSWORD)
-    SECRET.chmod(0o600)
-    return {"ledger": without_password(uri), "ledger_credentials": f"file:{SECRET}"}
-
-
-def query(uri, words, autocommit=False):
-    from adbc_driver_postgresql import dbapi
-
-    with (
-        closing(dbapi.connect(uri, autocommit=autocommit)) as connection,
-        closing(connection.cursor()) as cursor,
-    ):
-        cursor.execute(words)
-        return [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else None
 
 
 def share_key(order, other):
@@ -122,9 +87,8 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_vault_that_has_released_before_brings_its_releases(uri, tmp_path):
-    order = order_of(tmp_path)
-    order.release()
+def test_a_vault_that_has_released_before_brings_its_releases(uri, released_once):
+    order = released_once(order_of)
     order.write(publish=of_plan(uri))
     order.write_source(aged(people()))
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):

@@ -17,7 +17,7 @@ from tasks.vault.signing import is_valid_signature, new_key, public_of, read_key
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
-from tests.flows.test_approval import waits
+from tests.support.approvals import waits
 
 ADA = "ada@example.org"
 FINDING = "approved by who may"

@@ -21,8 +21,8 @@ from tasks.vault.shadow import PREFIX
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
-from tests.flows.test_backfill import visited, visits
-from tests.flows.test_rehearsing import tree
+from tests.support.releases import tree
+from tests.support.visits import visited, visits
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from tests.flows.orders import RARE, Order, people
-from tests.flows.test_release import attributes, manifest
 from tests.reports.browsed import Page
+from tests.support.releases import attributes, manifest
 
 ENOUGH = "levels of enough people"
 OLDER = "not promised: the release is older than this promise"

@@ -34,12 +34,12 @@ from tasks.vault.storage import BusyError, FolderError, Vault
 from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
-from tests.flows.test_second import INTERSECTED, calm
-from tests.flows.test_series import SERIES, registry
+from tests.postgres import PASSWORD
 
 # Fixtures, skipped where no server can be started.
-from tests.flows.test_shared_ledger import of_plan, postgres, query, uri  # noqa: F401
-from tests.postgres import PASSWORD
+from tests.support.ledgers import of_plan, query
+from tests.support.second import INTERSECTED, calm
+from tests.support.series import SERIES, registry
 
 NOW = timedelta()
 
@@ -520,7 +520,7 @@ def test_backups_while_versions_are_made(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_shared_ledger_is_compared_too(uri, tmp_path):  # noqa: F811
+def test_a_shared_ledger_is_compared_too(uri, tmp_path):
     order = Order(tmp_path / "o", publish=of_plan(uri))
     order.release()
     done = command("vault", "verify", "--plan", order.plan)
@@ -867,7 +867,7 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
         ("tasks.vault.archive", "_copy_member", 3, True),
         ("tasks.vault.archive", "_copy_member", 60, True),
         ("tasks.vault.archive", "_copy_member", 90, True),
-        ("tasks.vault.backing", "settle", 2, True),
+        ("tasks.vault.backing", "flush_folder", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
     ],

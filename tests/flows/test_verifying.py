@@ -24,7 +24,7 @@ from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read
 from tasks.vault.storage import FolderError, read_json
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
-from tests.flows.test_series import registry
+from tests.support.series import registry
 
 FLIPS = 40  # of each file
 FLIPS_OF_SIGNATURE = 400  # its form has more ways to be nearly right

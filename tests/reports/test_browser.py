@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from matplotlib.image import imread
 
 from tests.reports import browser, samples
 from tests.reports.of_tables import render_page, render_verdicts
+from tests.support.pages import complaints
 
 pytestmark = pytest.mark.slow  # a browser draws every page at two widths and on paper
 
@@ -159,31 +159,6 @@ def test_is_drawn(pages, tmp_path, width: int, dark: bool) -> None:
     assert (ground & 0xFF < 64) == dark
     assert len(colours) > 100
     assert pixels.max() < 0.95 * drawn.size
-
-
-def complaints(entry: dict[str, Any]) -> dict[str, Any]:
-    """The faults that the browser's measurements of a page show."""
-    levels = entry["headings"]
-    in_order = (
-        levels[0] == 1
-        and levels.count(1) == 1
-        and all(after <= before + 1 for before, after in pairwise(levels))
-    )
-    named = all(
-        re.fullmatch(r"(?:image|img): (?:Line|Bar) chart of .+", drawing)
-        for drawing in entry["drawings"]
-    )
-    good = {
-        "lang": entry["lang"] == "en",
-        "headings": in_order,
-        "landmarks": sorted(entry["landmarks"]) == ["banner", "contentinfo", "main", "navigation"],
-        "drawings": named,
-        **{
-            name: not entry[name]
-            for name in ("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift")
-        },
-    }
-    return {name: entry[name] for name, holds in good.items() if not holds}
 
 
 def asked(html: str, folder: Path) -> tuple[list[str], list[str]]:

@@ -19,7 +19,7 @@ from flows.release import cancel_jobs
 from flows.release import release as flow
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import start
-from tests.test_examples import published
+from tests.support.examples import published
 
 ITERATIONS = 12
 RANKS = {"launcher": "slurm", "tasks_per_node": 2, "partition": "debug", "time_limit": "1h"}

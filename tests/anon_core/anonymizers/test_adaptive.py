@@ -19,17 +19,16 @@ from anon_core.tables.cells import write_cells
 from tests import naive
 from tests.observers import Seen
 from tests.strategies import EPSILONS, bit_matrices, tables
-
-PAPER = {"schedule": "fixed", "reclaim": False}  # Algorithm 1 as printed
-
-
-def features(table):
-    """bool (n, f) of packed bits."""
-    return unpack(table.bits, table.codebook.features)
-
-
-def unpack(words, f):
-    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :f].astype(bool)
+from tests.support.masked import (
+    PAPER,
+    blanks,
+    features,
+    goes_on_anywhere,
+    kept,
+    made,
+    unpack,
+    utilities_of,
+)
 
 
 def relative(table, weights):
@@ -42,28 +41,8 @@ def relative(table, weights):
     )
 
 
-def blanks(table):
-    return np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
-
-
-def kept(masked):
-    """All that an anonymizer chose, to the last bit."""
-    return masked.hidden.tobytes(), masked.steps, masked.result_step
-
-
-def made(maker, table, **options):
-    """The result, and the ends of the cover that it was made from."""
-    seen = Seen()
-    masked = maker.anonymize(table, observer=seen, **options)
-    return masked, seen.states[-1].arrays["best"]
-
-
 def pairs_of(ends):
     return set(zip(*ends.tolist(), strict=True))
-
-
-def utilities_of(masked, figure="utility"):
-    return [step.figures[figure] for step in masked.steps]
 
 
 @given(bit_matrices(), EPSILONS, st.integers(1, 4), st.randoms(use_true_random=False))
@@ -286,23 +265,6 @@ def test_lemma_stars_between_distance_and_its_k_th_part(data):
 
 
 # ---------------------------------------------------------------- stopped and gone on
-
-
-def goes_on_anywhere(maker, table, order=None):
-    """All states of a run, after each of them gave the same result."""
-    seen = Seen()
-    whole = maker.anonymize(table, tie_order=order, observer=seen)
-    steps = whole.steps
-    assert seen.expected == [maker.max_iterations]
-    assert [state.steps for state in seen.states] == [steps[: n + 1] for n in range(len(steps))]
-    assert max(seen.records) == table.records
-    for number, state in enumerate(seen.states, start=1):
-        later = Seen()
-        again = maker.anonymize(table, tie_order=order, observer=later, resume=state)
-        assert kept(again) == kept(whole)
-        numbers = [each.steps[-1].number for each in later.states]
-        assert numbers == list(range(number + 1, len(steps) + 1))
-    return seen.states
 
 
 @given(tables(), EPSILONS, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))

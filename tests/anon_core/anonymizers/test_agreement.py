@@ -15,8 +15,8 @@ from anon_core.search.nearest import level_tree
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from benchmarks.covers.agreement import agreement_cover
-from tests.anon_core.anonymizers.test_adaptive import utilities_of
 from tests.strategies import EPSILONS, tables
+from tests.support.masked import utilities_of
 
 
 def bits_of(words, f):

@@ -9,8 +9,8 @@ from anon_core.anonymizers.uncertain_graph.worlds import betweenness as module
 from anon_core.anonymizers.uncertain_graph.worlds.betweenness import compute_betweenness
 from anon_core.specs.graphs import ONE
 from tests import naive
-from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of
 from tests.strategies import uncertain_graphs
+from tests.support.graphs import graph_of, pairs_of
 
 
 @given(uncertain_graphs(most_vertices=8, most_edges=14))

@@ -10,23 +10,12 @@ from anon_core.anonymizers.freeform import farmed
 from anon_core.engines import local
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from tests.anon_core.engines.test_local import big_table
 from tests.observers import Seen
+from tests.support.farms import LastFirst
+from tests.support.large import big_table
 
 RECORDS = 200
 MAKER = Freeform(segment=30, exchanges=False)
-
-
-class LastFirst:
-    """A farm of this process: all travels as bytes, and the last chunk comes back first."""
-
-    def __init__(self):
-        self.sent = []
-
-    def each(self, task, ground, chunks):
-        for chunk in reversed(chunks):
-            self.sent.append(pickle.dumps((ground, chunk)))
-            yield chunk, pickle.loads(pickle.dumps(task(*pickle.loads(self.sent[-1]), 1)))
 
 
 def content(made):

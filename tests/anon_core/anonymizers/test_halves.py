@@ -13,15 +13,9 @@ from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.tables import encoding
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import (
-    features,
-    goes_on_anywhere,
-    kept,
-    unpack,
-    utilities_of,
-)
-from tests.anon_core.engines.test_local import big_table, traced
 from tests.strategies import tables
+from tests.support.large import big_table, traced
+from tests.support.masked import features, goes_on_anywhere, kept, unpack, utilities_of
 
 
 def half_of(table, *, more=False):

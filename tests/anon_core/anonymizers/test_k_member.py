@@ -18,10 +18,10 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import blanks, features, unpack
-from tests.anon_core.engines.test_local import big_table, traced
 from tests.observers import Seen
 from tests.strategies import bit_matrices, tables
+from tests.support.large import big_table, traced
+from tests.support.masked import blanks, features, unpack
 
 WEIGHTS = st.sampled_from(["columns", "cells", "bits"])
 

@@ -16,43 +16,16 @@ from anon_core.errors import InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
+from tests.support.fars import fars, made
 
-FARS = (  # Table 2a: AGE, SEX, INJ_SEV, DRINKING
-    (64, 2, 4, 0), (29, 1, 0, 0), (42, 2, 0, 0), (41, 2, 4, 1), (53, 1, 2, 1), (59, 1, 4, 0),
-    (49, 1, 4, 0), (59, 1, 2, 0), (80, 1, 4, 0), (50, 1, 4, 0), (64, 1, 3, 0), (55, 1, 0, 0),
-    (25, 1, 0, 0), (42, 1, 4, 0), (33, 1, 2, 0), (31, 2, 2, 0), (68, 1, 3, 0), (20, 2, 4, 0),
-    (40, 1, 4, 1), (18, 1, 4, 0),
-)  # fmt: skip
 IN_ORDER = [12, 1, 11, 14, 7, 10, 16, 19, 13, 6, 9, 5, 8, 2, 15, 17, 0, 4, 18, 3]
 BEST = "0,2,15,17 1,11,12 3,4,18 5,6,8,9 7,10,16 13,14,19"
 BEST_BY_WEIGHT = "1,14,15 2,3,13,18 4,6,9 5,7,11 0,8,10,16 12,17,19"
 GREEDY = "1,11,12 7,10,14 5,9,16 6,13,19 0,8,17 2,3,15"
 
 
-def fars(weights=(1, 1, 1, 1), k=3, rows=range(20)):
-    names = ("AGE", "SEX", "INJ_SEV", "DRINKING")
-    values = np.array(FARS, dtype=np.float64)
-    columns = {name: values[:, c] for c, name in enumerate(names)}
-    specs = [
-        ColumnSpec(name=name, kind="numeric", encoding="ordinal", bins=None, weight=weight)
-        for name, weight in zip(names, weights, strict=True)
-    ]
-    book = encoding.fit(specs, columns, 1, None)
-    table = encoding.encode(book, columns, np.full(20, k, dtype=np.int32))
-    return table.at(np.array(rows))
-
-
 def classes(text):
     return {frozenset(map(int, group.split(","))) for group in text.split()}
-
-
-def made(table, **settings):
-    """The classes of records with equal rows, and what they lose in all, as the paper counts."""
-    place = ordered.by_variance(table, "range")
-    loss = loss_table(table.codebook, "range")
-    groups = Optimal(**settings)._groups(table.at(place), loss)
-    total = group_losses(table.at(place), loss, groups).sum() / WHOLE_CELL_LOSS
-    return {frozenset(place[group].tolist()) for group in groups}, total
 
 
 def test_golden_the_initial_order_and_its_loss():

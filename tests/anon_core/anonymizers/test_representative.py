@@ -11,8 +11,8 @@ from anon_core.anonymizers.uncertain_graph.worlds import representative as modul
 from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.specs.graphs import ONE
 from tests import naive
-from tests.anon_core.anonymizers.test_worlds import graph_of, pairs_of
 from tests.strategies import uncertain_graphs
+from tests.support.graphs import graph_of, pairs_of
 
 
 def apart(graph, kept):

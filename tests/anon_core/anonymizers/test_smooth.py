@@ -21,9 +21,10 @@ from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.matrices.records import SparseMatrix
 from anon_core.steps import State
 from tests import naive
-from tests.anon_core.engines.test_local import traced
 from tests.observers import Seen
 from tests.strategies import sparse_matrices
+from tests.support.large import traced
+from tests.support.matrices import crowded, sets, shuffled
 
 MAKERS = [
     Smooth(),
@@ -34,25 +35,6 @@ MAKERS = [
     Smooth(method="alg1"),
 ]
 MAKER = st.sampled_from(MAKERS)
-
-
-def sets(indptr, indices):
-    """The items of each row."""
-    return [set(indices[a:b].tolist()) for a, b in itertools.pairwise(indptr)]
-
-
-def crowded(n, items, seed=3, k=4):
-    """Crowds of about five records that share most of their items."""
-    draws = np.random.default_rng(seed)
-    profile = draws.random((n // 5 + 1, items)) < 0.2
-    held = profile[draws.integers(0, n // 5 + 1, n)] ^ (draws.random((n, items)) < 0.05)
-    row, item = np.nonzero(held)
-    indptr = np.searchsorted(row, np.arange(n + 1)).astype(np.int64)
-    return SparseMatrix(indptr, item.astype(np.int32), items, np.full(n, k, dtype=np.int32))
-
-
-def shuffled(n):
-    return np.random.default_rng(9).permutation(n)
 
 
 @given(sparse_matrices(), MAKER, st.randoms(use_true_random=False))
@@ -187,10 +169,6 @@ for maker in [*MAKERS, Smooth(block=150, annealing=2)]:
     made = [local.run(maker, crowded(700, 50), tie_order=order, threads=t) for t in (1, 2, 4)]
     print(len({content(one) for one in made}))
 """
-
-
-def content(made):
-    return repr([made.steps, *(array.tobytes() for array in made.arrays().values())])
 
 
 @pytest.mark.slow

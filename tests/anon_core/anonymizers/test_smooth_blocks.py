@@ -21,11 +21,11 @@ from anon_core.engines import local
 from anon_core.errors import InputError, LimitError
 from anon_core.matrices.records import SparseMatrix
 from tests import naive
-from tests.anon_core.anonymizers.test_freeform_farmed import LastFirst
-from tests.anon_core.anonymizers.test_smooth import content, crowded, sets, shuffled
-from tests.anon_core.engines.test_local import traced
 from tests.observers import Seen
 from tests.strategies import sparse_matrices
+from tests.support.farms import LastFirst
+from tests.support.large import traced
+from tests.support.matrices import content, crowded, sets, shuffled
 
 MAKER = Smooth(block=100)
 

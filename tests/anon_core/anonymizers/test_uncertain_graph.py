@@ -32,7 +32,6 @@ from anon_core.anonymizers.uncertain_graph.planning.rewiring import rewire_edges
 from anon_core.anonymizers.uncertain_graph.search import Turn, find_best_step, most_turns, next_turn
 from anon_core.anonymizers.uncertain_graph.selection import compute_uniqueness
 from anon_core.errors import InfeasibleError, InputError
-from anon_core.graphs.records import UncertainGraph
 from anon_core.measures.graph.degrees import Degrees as AuditedDegrees
 from anon_core.measures.graph.degrees import UncertainEdges as AuditedEdges
 from anon_core.measures.graph.obfuscation import compute_entropies, measure_obfuscation
@@ -40,6 +39,7 @@ from anon_core.specs.graphs import ONE, Knowledge
 from anon_core.steps import Step
 from tests import naive
 from tests.strategies import uncertain_graphs
+from tests.support.graphs import drawn, graph
 
 PRINTED = [  # Fig. 2.2 of Xiao, by vertex A..D
     [0.006, 0.092, 0.398, 0.504],
@@ -47,14 +47,6 @@ PRINTED = [  # Fig. 2.2 of Xiao, by vertex A..D
     [0.020, 0.260, 0.720, 0.000],
     [0.180, 0.740, 0.080, 0.000],
 ]
-
-
-def graph(n, edges, k, **stated):
-    """An uncertain graph of n vertices from {(u, v): p}, and the same k for all."""
-    pairs = sorted(edges)
-    u, v = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()  # numba compiles layouts apart
-    p = np.array([round(edges[pair] * ONE) for pair in pairs], dtype=np.int32)
-    return UncertainGraph(u, v, p, np.full(n, k, dtype=np.int32), **stated)
 
 
 def figure(k=3, **stated):
@@ -65,14 +57,6 @@ def figure(k=3, **stated):
 
 def edges_of(each):
     return GraphEdges(each.records, each.u, each.v, each.p)
-
-
-def drawn(n, m, k, seed=1, power=2.0, **stated):
-    """A graph of n vertices, m of whose pairs are edges; earlier vertices have more of them."""
-    draws = np.random.default_rng(seed)
-    rank = np.minimum((draws.random((2, 3 * m)) ** power * n).astype(np.int64), n - 1)
-    pairs = {(int(u), int(v)) for u, v in np.sort(rank, axis=0).T if u != v}
-    return graph(n, {pair: draws.random() for pair in sorted(pairs)[:m]}, k, **stated)
 
 
 def test_degrees_and_entropies_are_those_that_the_paper_prints():

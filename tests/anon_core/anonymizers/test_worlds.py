@@ -11,22 +11,12 @@ from hypothesis import strategies as st
 from anon_core.anonymizers.uncertain_graph.worlds import relevance
 from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import draw_world
 from anon_core.errors import InputError, LimitError
-from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.strategies import uncertain_graphs
+from tests.support.graphs import graph_of, pairs_of
 
 MANY = 20_000  # worlds: by Hoeffding, a mean of numbers from 0 to 9 errs by 1/4 once in 10^13
-
-
-def graph_of(edges, p, n):
-    u, v = np.array(edges, dtype=np.int32).T.copy()
-    billionths = np.array([round(q * ONE) for q in p], dtype=np.int32)
-    return UncertainGraph(u, v, billionths, np.ones(n, dtype=np.int32))
-
-
-def pairs_of(graph):
-    return list(zip(graph.u.tolist(), graph.v.tolist(), strict=True))
 
 
 def worlds_of(graph, number, seed):

@@ -1,21 +1,15 @@
 """The Dask engine gives the bytes of the local one, and refuses when no worker is left."""
 
 import itertools
-import json
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import time
 import tracemalloc
-from pathlib import Path
 
 import dask as dask_itself
 import numpy as np
-import psutil
 import pytest
-from distributed import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,69 +22,12 @@ from anon_core.engines import local
 from anon_core.errors import ClusterError, LimitError
 from anon_core.search.nearest import NearestSearch
 from anon_core.specs.columns import ColumnSpec
-from anon_core.steps import Observer
 from anon_core.tables import encoding
-from tests.anon_core.anonymizers.test_adaptive import PAPER, kept
-from tests.anon_core.engines.test_local import big_table
 from tests.observers import Seen
 from tests.strategies import EPSILONS, tables
-
-LONGEST = 60
-ROOT = Path(__file__).parents[3]
-MAKER = Adaptive(max_iterations=3)
-
-
-class Cluster:
-    """A scheduler and workers of one thread each; a worker that dies is not replaced."""
-
-    def __init__(self, folder, workers):
-        self.folder, self.file, self.logs = folder, folder / "scheduler.json", itertools.count()
-        self.processes = []
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0")
-        end = time.monotonic() + LONGEST
-        while not self.file.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        self.workers = [self.worker() for _ in range(workers)]
-        self.address = json.loads(self.file.read_text())["address"]
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(
-                workers, timeout=LONGEST
-            )  # they may take longer than the impatient wait for one
-
-    def start(self, kind, *options):
-        command = [
-            sys.executable,
-            "-m",
-            f"distributed.cli.dask_{kind}",
-            *options,
-            "--scheduler-file",
-            str(self.file),
-        ]
-        with (self.folder / f"log-{next(self.logs)}").open("wb") as log:
-            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-            process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self.folder, env=environment
-            )
-        self.processes.append(process)
-        return process
-
-    def worker(self):
-        return self.start(
-            "worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder)
-        )
-
-    def run(self, table, maker=MAKER, **options):
-        return dask.run(maker, table, scheduler=self.address, **options)
-
-    @property
-    def words(self):
-        return "".join(path.read_text() for path in self.folder.glob("log-*"))
-
-
-def kill(*processes):
-    for process in processes:
-        process.kill()
-        process.wait(LONGEST)
+from tests.support.farms import LONGEST, MAKER, Cluster, Then, kill, spawned
+from tests.support.large import big_table
+from tests.support.masked import PAPER, kept
 
 
 @pytest.fixture(scope="module")
@@ -116,18 +53,6 @@ def small_tasks(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(dask, "PATIENCE", 1.0)
-
-
-class Then(Observer):
-    """Acts when it is told of searched records for the `nth` time."""
-
-    def __init__(self, nth, act):
-        self.left, self.act = nth, act
-
-    def report_records(self, records):
-        self.left -= 1
-        if self.left == 0:
-            self.act()
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +95,8 @@ def test_settings(cluster, chosen):
     )
 
 
-@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2, 3])
 def test_a_cluster_of_this_machine(table, expected, workers):
     assert kept(dask.run(MAKER, table, workers=workers)) == expected
     assert spawned() == []
@@ -224,16 +150,8 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
 # ---------------------------------------------------------------- deaths
 
 
-def spawned():
-    """The workers that this process has started."""
-    return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if "spawn_main" in " ".join(child.cmdline())
-    ]
-
-
-@pytest.mark.parametrize("nth", [pytest.param(5, marks=pytest.mark.slow), 50])
+@pytest.mark.slow
+@pytest.mark.parametrize("nth", [5, 50])
 def test_a_worker_of_this_machine_is_killed(table, expected, nth):
     died = []
 

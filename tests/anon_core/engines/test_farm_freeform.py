@@ -8,10 +8,10 @@ from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.freeform import farmed
 from anon_core.engines import farm as dask
 from anon_core.engines import local
-from tests.anon_core.anonymizers.test_adaptive import kept
-from tests.anon_core.engines.test_farm import Cluster, Then, kill, spawned
-from tests.anon_core.engines.test_local import big_table
 from tests.observers import Seen
+from tests.support.farms import Cluster, Then, kill, spawned
+from tests.support.large import big_table
+from tests.support.masked import kept
 
 pytestmark = pytest.mark.slow  # each cluster takes seconds to start
 

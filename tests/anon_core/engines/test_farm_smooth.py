@@ -8,9 +8,9 @@ from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth import farmed
 from anon_core.engines import farm as dask
 from anon_core.engines import local
-from tests.anon_core.anonymizers.test_smooth import content, crowded
-from tests.anon_core.engines.test_farm import Cluster, Then, kill, spawned
 from tests.observers import Seen
+from tests.support.farms import Cluster, Then, kill, spawned
+from tests.support.matrices import content, crowded
 
 pytestmark = pytest.mark.slow  # each cluster takes seconds to start
 

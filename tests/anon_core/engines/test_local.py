@@ -1,7 +1,6 @@
 """The local engine keeps its promises about threads and memory."""
 
 import dataclasses
-import tracemalloc
 
 import numba
 import numpy as np
@@ -13,26 +12,9 @@ from anon_core.errors import LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import Observer
 from anon_core.tables import encoding
-from tests.anon_core.anonymizers.test_adaptive import kept
 from tests.observers import Seen
-
-
-def big_table(n, levels, k):
-    rng = np.random.default_rng(2)
-    specs = [ColumnSpec(name=f"c{a}", kind="categorical") for a in range(4)]
-    specs.append(ColumnSpec(name="age", kind="numeric", encoding="ordinal"))
-    columns = {f"c{a}": rng.integers(0, levels, n).astype(str).astype(object) for a in range(4)}
-    columns["age"] = rng.integers(0, 80, n).astype(float)
-    return encoding.encode(encoding.fit(specs, columns), columns, np.full(n, k))
-
-
-def traced(work):
-    """What some work gives, and the bytes that it held at most."""
-    tracemalloc.start()
-    try:
-        return work(), tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+from tests.support.large import big_table, traced
+from tests.support.masked import kept
 
 
 @pytest.mark.parametrize(("levels", "k"), [(3, 40), (60, 2)])

@@ -16,9 +16,9 @@ from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import ClusterError, LimitError
 from anon_core.spread import Pairs
-from tests.anon_core.engines.test_farm import spawned
 from tests.anon_core.engines.watched import Watched
 from tests.flows.processes import run
+from tests.support.farms import spawned
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,43 +10,16 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive, Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, LimitError
-from anon_core.seating import fits, matching, widening
+from anon_core.seating import matching
 from anon_core.seating.even import build_even_rows, shares_of
 from anon_core.seating.matching import draw_by_holders
 from anon_core.tables import encoding
 from anon_core.tables.loss import loss_table
 from tests import drawn, naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
-from tests.anon_core.seating.test_matching import words
 from tests.strategies import tables
+from tests.support.seats import check_even, few_levels, keep_short, words
 
-LEVELS = (1, 2, 3, 4, 6)  # divisors of 12
 WEIGHTS = ("columns", "cells", "bits")
-
-
-@st.composite
-def few_levels(draw):
-    """A table whose levels of k have a small common multiple."""
-    table = draw(tables())
-    allowed = [level for level in LEVELS if level <= table.records]
-    k = draw(st.lists(st.sampled_from(allowed), min_size=table.records, max_size=table.records))
-    return replace(table, k=np.array(k, dtype=np.int32))
-
-
-def check_even(table, rows):
-    """The definition: a doubly stochastic matrix on the fit graph, no entry above 1/k."""
-    f = table.codebook.features
-    x, stars = unpack(table.bits, f), unpack(rows.hidden, f)
-    d = rows.holders.shape[1]
-    held = naive.shares(table, rows.holders)
-    assert held.sum(axis=0) == pytest.approx(d)
-    assert held.sum(axis=1) == pytest.approx(d)
-    assert (held <= d / table.k[:, None] + 1e-9).all()
-    assert (naive.compatible(x, x, stars) | (held == 0)).all()
-    # A row hides what its holders differ in and what must be hidden, nothing else.
-    blank = np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
-    needed = (x[rows.holders] != x[:, None, :]).any(axis=1) | blank
-    assert (stars == needed).all()
 
 
 @given(few_levels(), st.sampled_from(WEIGHTS), st.booleans())
@@ -55,14 +28,6 @@ def test_against_the_definition(table, weights, masked):
     if masked:
         hidden = Adaptive(weights=weights).anonymize(table).hidden
     check_even(table, build_even_rows(table, hidden, feature_weights(table.codebook, weights)))
-
-
-def keep_short(patch):
-    """Let lists, and what is looked at for them, be as short as can be."""
-    for module in (fits, widening):
-        patch.setattr(module, "ROWS_PER_NEED", 1)
-    for name in ("CLASSES_TRIED", "LOOKED", "MOST_LISTED"):
-        patch.setattr(widening, name, 1)
 
 
 @given(few_levels())

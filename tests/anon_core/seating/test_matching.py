@@ -19,14 +19,9 @@ from anon_core.seating.matching import draw_by_chances, halve_multiplicities, ra
 from anon_core.tables import encoding
 from anon_core.tables.records import MaskedTable
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.strategies import bit_matrices, tables
-
-
-def words(seed):
-    """A stream of random words, like those of tasks/vault/secrecy.py."""
-    generator = np.random.default_rng(seed)
-    return lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
+from tests.support.masked import unpack
+from tests.support.seats import words
 
 
 def masked_bits(n, f, most_k, seed, least_k=1):

@@ -9,7 +9,7 @@ from anon_core.seating.matching import draw_by_holders
 from anon_core.seating.reseating import mix_values
 from anon_core.tables import encoding
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
+from tests.support.masked import unpack
 
 
 def words(seed):

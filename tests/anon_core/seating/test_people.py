@@ -21,10 +21,9 @@ from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.records import MaskedTable
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
-from tests.anon_core.seating.test_even import keep_short
-from tests.anon_core.seating.test_matching import words
 from tests.strategies import tables
+from tests.support.masked import unpack
+from tests.support.seats import keep_short, words
 
 
 @st.composite

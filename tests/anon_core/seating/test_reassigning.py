@@ -12,8 +12,8 @@ from anon_core.errors import InputError
 from anon_core.seating import reassigning
 from anon_core.seating.even import build_even_rows
 from anon_core.tables.demands import of_people
-from tests.anon_core.seating.test_even import check_even, few_levels
 from tests.drawn import drawn
+from tests.support.seats import check_even, few_levels
 
 
 def cost(table, rows, weights):

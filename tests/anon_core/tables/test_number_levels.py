@@ -13,7 +13,7 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.cuts import readable_cut
 from anon_core.tables.encoding import encode, fit, fit_codebook
-from tests.anon_core.tables.test_encoding import numbers, ones, packed, refused, texts
+from tests.support.encoding import numbers, ones, packed, refused, texts
 
 DAY = np.datetime64("1970-01-01")
 

@@ -18,8 +18,8 @@ from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 from anon_core.tables.settled import SPLIT_RECORDS, Unsettled
-from tests.anon_core.measures.table.attackers.test_law import stated
 from tests.strategies import tables
+from tests.support.auditing import stated
 
 METHODS = [
     Adaptive(),

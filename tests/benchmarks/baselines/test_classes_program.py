@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.baselines.classes_program import classes_program
-from tests.anon_core.anonymizers.test_optimal import FARS, fars, made
+from tests.support.fars import FARS, fars, made
 
 VALUES = np.array(FARS, dtype=np.float64)
 BOUNDS = VALUES.min(axis=0), VALUES.max(axis=0)

@@ -18,16 +18,9 @@ from kinds.table.words import WORDS
 from reports.verdict import judge_manifest
 from tasks.source.sources import Source
 from tests import naive
-from tests.flows.orders import Order, people
-from tests.flows.test_release import (
-    attributes,
-    data_bytes,
-    fits,
-    level,
-    manifest,
-    released_rows,
-)
-from tests.kinds.table.starter.test_plans import decided
+from tests.flows.orders import SEED, Order, data_bytes, people
+from tests.support.releases import attributes, fits, level, manifest, released_rows
+from tests.support.starter import decided
 
 CITIES = ("ulm", "bonn", "kiel")
 SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "kind": "numeric"}}
@@ -180,9 +173,9 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     assert order.versions == ["v1"]
 
 
-def test_what_a_release_reaches_is_not_refused(tmp_path):
-    order = Order(tmp_path).fix_seed()
-    folder = order.release()
+def test_what_a_release_reaches_is_not_refused(released_once):
+    order = released_once(Order, seed=SEED)
+    folder = order.folder_of_v1
     measured = manifest(folder)
     told = measured["protection"]["sensitive"]["diagnosis"]
     order.write(

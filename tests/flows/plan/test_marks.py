@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from flows.plan.plan import PlanError, ReleasePlan
-from tests.flows.plan.test_plan import PLAN, refused
+from tests.support.plans import PLAN, refused
 
 OPEN = (
     PLAN.replace('role = "sensitive"', 'role = "sensitive"\ndecide = ["role"]')

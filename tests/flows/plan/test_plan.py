@@ -1,7 +1,6 @@
 """Plans: what a person typed is understood, or refused by key and without its cells."""
 
 import json
-import re
 import stat
 from datetime import timedelta
 from pathlib import Path
@@ -17,44 +16,9 @@ from kinds.columns import Column
 from kinds.table.checks import ChecksSection
 from tasks.compute.spec import Cluster
 from tests.flows.orders import Order
+from tests.support.plans import MARK, PLAN, refused
 
-MARK = "zq7"
 PUBLIC = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
-
-PLAN = """
-name = "people"
-[source]
-path = "people.csv"
-[columns.who]
-role = "identifier"
-[columns.age]
-role = "quasi"
-kind = "numeric"
-[columns.job]
-role = "quasi"
-kind = "categorical"
-[columns.income]
-role = "sensitive"
-[privacy]
-k = 5
-"""
-
-
-TOLD = re.compile(r"""; it is ('[^']*'|[\w.-]+)""")  # the value of a key that holds no cells
-
-
-def quiet(error, *marks):
-    while error is not None:
-        for mark in (MARK, *marks):
-            assert mark not in TOLD.sub("", str(error)) + TOLD.sub("", repr(error))
-        error = error.__cause__ or error.__context__
-
-
-def refused(words, work, *marks):
-    with pytest.raises(PlanError, match=words) as caught:
-        work()
-    quiet(caught.value, *marks)
-    return str(caught.value)
 
 
 @pytest.fixture

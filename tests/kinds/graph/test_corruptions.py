@@ -234,10 +234,10 @@ def test_a_map_that_swaps_vertices_changes_no_promise_but_numbers(tmp_path):
 # ---------------------------------------------------------------- files
 
 
-def test_a_probability_changed_or_an_edge_dropped_in_a_published_folder(tmp_path):
+def test_a_probability_changed_or_an_edge_dropped_in_a_published_folder(released_once):
     """Too little to be seen in any entropy: the hashes of the files tell, then the vault's."""
-    order = GraphOrder(tmp_path)
-    folder = order.release()
+    order = released_once(GraphOrder)
+    folder = order.published
     rows = pl.read_parquet(folder / "edges.parquet")
     p = rows["p"].to_list()
     for changed in (rows.with_columns(p=pl.Series([p[0] + 1e-6, *p[1:]])), rows[1:]):

@@ -6,8 +6,8 @@ import pytest
 
 from flows.look.audit import audit_release
 from tests.flows.processes import run
-from tests.flows.test_crashes import release_until
 from tests.kinds.graph.orders import GraphOrder
+from tests.support.crashes import release_until
 
 WORK = {
     "ingest reads": ("kinds.graph.ingest", "read_source"),

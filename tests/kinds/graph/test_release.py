@@ -85,10 +85,9 @@ def test_the_page_states_triangles_of_source_and_release(links):
         assert words in shown
 
 
-def test_a_manifest_without_the_deviation_of_triangles_still_agrees(tmp_path):
+def test_a_manifest_without_the_deviation_of_triangles_still_agrees(released_once):
     """The vault alone knows that this manifest was changed."""
-    order = GraphOrder(tmp_path)
-    order.release()
+    order = released_once(GraphOrder)
     path = order.published / "manifest.json"
     stated = json.loads(path.read_text())
     for key in ("triangles_deviation", "triangles_deviation_released"):
@@ -220,9 +219,8 @@ def test_a_limit_of_vertices_below_is_stricter_than_eps():
         limits.require(measured, "refused")
 
 
-def test_a_second_release_of_the_same_vertices_is_refused(tmp_path):
-    order = GraphOrder(tmp_path)
-    order.release()
+def test_a_second_release_of_the_same_vertices_is_refused(released_once):
+    order = released_once(GraphOrder)
     order.write_source(edges(draws=4))
     order.write(checks={"drift": "off"})
     with pytest.raises(SecondReleaseError, match=r"40 people of this source were released"):
@@ -232,9 +230,8 @@ def test_a_second_release_of_the_same_vertices_is_refused(tmp_path):
         order.release()
 
 
-def test_columns_of_other_names_do_not_hide_the_same_vertices(tmp_path):
-    order = GraphOrder(tmp_path)
-    order.release()
+def test_columns_of_other_names_do_not_hide_the_same_vertices(released_once):
+    order = released_once(GraphOrder)
     rows = [(name(i), name(j), "0.5") for i, j in [(0, 50), (50, 51), (51, 52)]]
     pl.DataFrame(rows, schema=["x", "y", "z"], orient="row").write_csv(order.source)
     order.write(columns={"u": "x", "v": "y", "p": "z"}, checks={"drift": "off"}, privacy={"k": 2})
@@ -242,9 +239,8 @@ def test_columns_of_other_names_do_not_hide_the_same_vertices(tmp_path):
         order.release()
 
 
-def test_other_vertices_are_released_beside_them_unless_their_number_drifts(tmp_path):
-    order = GraphOrder(tmp_path)
-    order.release()
+def test_other_vertices_are_released_beside_them_unless_their_number_drifts(released_once):
+    order = released_once(GraphOrder)
     order.write_source(edges(vertices=90, first=100))
     with pytest.raises(GuaranteeError, match=r"there are 90 vertices instead of 40") as refusal:
         order.release()

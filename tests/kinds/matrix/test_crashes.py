@@ -6,8 +6,8 @@ import pytest
 
 from flows.look.audit import audit_release
 from tests.flows.processes import run
-from tests.flows.test_crashes import release_until
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.crashes import release_until
 
 WORK = {
     "ingest reads": ("kinds.matrix.ingest", "read_source"),

@@ -13,6 +13,7 @@ from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
+from tests.support.demands import demands
 
 
 def released(order):
@@ -24,13 +25,6 @@ def released(order):
 
 
 # ---------------------------------------------------------------- k by user
-
-
-def demands(order, k_of, extra=()):
-    users = pl.read_csv(order.source)["user"].unique().sort().to_list() + list(extra)
-    frame = pl.DataFrame({"user": users, "k": [k_of(each) for each in users]})
-    frame.write_csv(order.folder / "demands.csv")
-    order.write(privacy={"k": {"path": "demands.csv"}})
 
 
 def test_each_user_has_a_k_of_their_own(tmp_path):

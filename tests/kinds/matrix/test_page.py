@@ -11,7 +11,7 @@ from reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.reports.test_browser import complaints
+from tests.support.pages import complaints
 
 FOLDER = ("releases", "likes", "v1")
 

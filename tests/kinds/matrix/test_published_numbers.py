@@ -9,7 +9,7 @@ from kinds.matrix.kind import KIND
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
 from tests.kinds.matrix.orders import MatrixOrder, manifest
-from tests.kinds.matrix.test_corruptions import Copy
+from tests.support.corruptions import Copy
 
 
 def sections(copy):

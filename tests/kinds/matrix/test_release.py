@@ -192,9 +192,8 @@ def test_limits_of_the_plan_are_kept(tmp_path):
         order.release()
 
 
-def test_other_users_are_released_beside_them_unless_their_number_drifts(tmp_path):
-    order = MatrixOrder(tmp_path)
-    order.release()
+def test_other_users_are_released_beside_them_unless_their_number_drifts(released_once):
+    order = released_once(MatrixOrder)
     order.write_source(entries(users=200, first=100))
     with pytest.raises(GuaranteeError, match=r"200 rows instead of 60.*entries instead of"):
         order.release()

@@ -61,9 +61,8 @@ def finding(folder, order):
     return found.get(INTERSECTED)
 
 
-def test_a_second_release_is_refused_unless_the_plan_allows_it(tmp_path):
-    order = MatrixOrder(tmp_path)
-    order.release()
+def test_a_second_release_is_refused_unless_the_plan_allows_it(released_once):
+    order = released_once(MatrixOrder)
     order.write_source([(user, item) for user, item in entries() if item != "Pitem3Q"])
     order.write(checks={"drift": "off"})
     with pytest.raises(SecondReleaseError, match=r"60 people of this source were released"):
@@ -200,17 +199,15 @@ def test_a_header_that_was_taken_for_a_user_moves_nobody(tmp_path):
     assert (stated["people"], stated["below_k"]) == (40, 0)
 
 
-def test_a_source_whose_items_become_its_users_cannot_be_compared(tmp_path):
-    order = MatrixOrder(tmp_path, tastes())
-    order.release()
+def test_a_source_whose_items_become_its_users_cannot_be_compared(released_once):
+    order = released_once(MatrixOrder, tastes())
     order.write(columns={"user": "item", "item": "user"}, privacy={"k": 4}, **ALLOWED)
     with pytest.raises(SecondReleaseError, match="cannot be compared with this one"):
         order.release()
 
 
-def test_a_release_whose_run_is_gone_cannot_be_compared(tmp_path):
-    order = MatrixOrder(tmp_path, tastes())
-    order.release()
+def test_a_release_whose_run_is_gone_cannot_be_compared(released_once):
+    order = released_once(MatrixOrder, tastes())
     first = order.run.path
     order.write(privacy={"k": 6}, **ALLOWED)
     shutil.rmtree(first / "encode")

@@ -7,9 +7,9 @@ import pytest
 
 from flows.look.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
-from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries
-from tests.kinds.matrix.test_layouts import demands
+from tests.support.demands import demands
+from tests.support.retracting import retract
 
 DATA = ("rows.parquet", "rows.csv.gz", "codebook.json")
 
@@ -31,9 +31,9 @@ def in_a_database(folder):
     return order.fix_seed()
 
 
-def test_a_retracted_matrix_uses_no_source_up(tmp_path):
-    order = MatrixOrder(tmp_path)
-    folder = order.release()
+def test_a_retracted_matrix_uses_no_source_up(released_once):
+    order = released_once(MatrixOrder)
+    folder = order.published
     order.write(privacy={"k": 4})
     with pytest.raises(SecondReleaseError):
         order.release()

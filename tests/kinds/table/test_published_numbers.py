@@ -11,8 +11,8 @@ from anon_core.measures.table.crowds import components_of, crowds
 from anon_core.tables import encoding
 from kinds.table.judge.attacks import build_attack_section
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import unpack
-from tests.anon_core.measures.table.test_crowds import released_of
+from tests.support.auditing import released_of
+from tests.support.masked import unpack
 
 MOST = 60  # matchings of one table that are tried; all, if there are no more
 

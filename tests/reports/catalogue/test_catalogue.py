@@ -17,9 +17,9 @@ from tasks.shelf.layout import SIGNATURE
 from tasks.vault.signing import as_pem, new_key
 from tests.contract.runs import Runs
 from tests.flows.orders import Order, columns, people
-from tests.flows.test_series import registry
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.series import registry
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from tasks.doctor.look import Look, count_wrong_looks
 from tasks.vault.approval import Approval, Question, Request
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order
-from tests.flows.test_cli import call
+from tests.support.commands import call
 
 
 def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
@@ -76,8 +76,8 @@ def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
     [([], ["short", "long"], "ok"), (["sbatch"], [], "wrong"), ([], [], "wrong")],
 )
 def test_slurm(monkeypatch, missing, partitions, state):
-    monkeypatch.setattr(machines.slurm, "missing", lambda: missing)
-    monkeypatch.setattr(machines.slurm, "partitions", lambda: partitions)
+    monkeypatch.setattr(machines.slurm, "list_missing_programs", lambda: missing)
+    monkeypatch.setattr(machines.slurm, "list_partitions", lambda: partitions)
     assert machines.check_slurm(needed=True).state == state
     assert machines.check_slurm(needed=False).state == ("ok" if state == "ok" else "warning")
 

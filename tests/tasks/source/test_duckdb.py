@@ -10,7 +10,7 @@ import pytest
 from anon_core.errors import InputError
 from flows.plan.document import read_document
 from tasks.source.databases import query_database
-from tests.tasks.source.test_sources import MARK, quiet
+from tests.support.sources import MARK, quiet
 
 duckdb = pytest.importorskip(
     "duckdb", reason="the driver is not installed: pip install 'crowdcover[duckdb]'"

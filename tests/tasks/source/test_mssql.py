@@ -8,8 +8,8 @@ from anon_core.errors import InputError
 from tasks.places.credentials import with_password
 from tasks.source.databases import query_database
 from tasks.source.drivers.mssql import connection_options
+from tests.support.sources import quiet
 from tests.tasks.source.tds import serving
-from tests.tasks.source.test_sources import quiet
 
 PASSWORD = "zq7;p@ss {w}"
 

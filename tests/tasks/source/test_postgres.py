@@ -20,10 +20,10 @@ from kinds.table.starter.writing import propose_plan
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
-from tests.flows.test_backfill import RANGE, release_one, visited, visits
-from tests.flows.test_one_reading import between
 from tests.postgres import PASSWORD, USER, missing, running
-from tests.tasks.source.test_sources import fingerprint, header, read, read_order
+from tests.support.readings import between
+from tests.support.sources import fingerprint, header, read, read_order
+from tests.support.visits import RANGE, release_one, visited, visits
 
 MARK = "zq7"
 

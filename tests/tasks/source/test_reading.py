@@ -1,11 +1,7 @@
 """One reading: content, names, fingerprint and columns of one moment, by one open or one query."""
 
-import ctypes
 import hashlib
-import os
 import sqlite3
-import struct
-from contextlib import contextmanager
 
 import polars as pl
 import pytest
@@ -15,44 +11,9 @@ from tasks.source.databases import query_database
 from tasks.source.reading import Reading
 from tasks.source.sources import Source, read_source_header
 from tasks.source.values import as_text
+from tests.support.readings import opens_counted, queries_counted
 
 MARK = "zq7"
-IN_OPEN, IN_CLOSE = 0x20, 0x10
-
-
-@contextmanager
-def opens_counted(path):
-    """Count how often any code, Python's or not, opens a file; the kernel keeps the count."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    handle = libc.inotify_init1(os.O_NONBLOCK)
-    assert handle >= 0
-    assert libc.inotify_add_watch(handle, os.fsencode(path), IN_OPEN | IN_CLOSE) >= 0
-    opened = []
-    try:
-        yield opened
-        try:
-            events = os.read(handle, 2**16)
-        except BlockingIOError:
-            events = b""
-        masks = [struct.unpack_from("iIII", events, at)[1] for at in range(0, len(events), 16)]
-        opened += [mask for mask in masks if mask & IN_OPEN]
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def queries_counted(monkeypatch):
-    """Count the statements that SQLite runs."""
-    asked, connect = [], sqlite3.connect
-
-    def traced(*arguments, **settings):
-        connection = connect(*arguments, **settings)
-        connection.set_trace_callback(asked.append)
-        return connection
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sqlite3, "connect", traced)
-        yield asked
 
 
 def file_of(folder, name="t.csv", content=b"name,age\nann,1\nbob,2\n"):

@@ -24,8 +24,8 @@ from kinds.table.encode import encode_records
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.source.sources import read_source_header as peeked
+from tests.support.sources import MARK, fingerprint, header, quiet, read, read_order
 
-MARK = "zq7"  # stands in every cell, query and address that no message may quote
 PLAIN = b"name,age\nann,1\nbob,2\n"
 
 
@@ -34,33 +34,8 @@ def gzipped(content):
     return gzip.compress(content, mtime=0)
 
 
-def header(source):
-    return Reading(source).header
-
-
-def fingerprint(source):
-    return Reading(source).sha256
-
-
-def read(source, names, wanted):
-    return typed.read_columns(Reading(source), names, wanted)
-
-
 def read_together(source, names, groups):
     return typed.read_together(Reading(source), names, groups)
-
-
-def read_order(source, columns, demand):
-    return typed.read_order(Reading(source), columns, demand)
-
-
-def quiet(error, *marks):
-    """No mark in an error, nor in what travels along with it."""
-    while error is not None:
-        for mark in (MARK, *marks):
-            assert mark not in str(error)
-            assert mark not in repr(error)
-        error = error.__cause__ or error.__context__
 
 
 def refused(match, work, *marks):

@@ -19,8 +19,8 @@ from anon_core.engines.mpi.job import (
 from anon_core.errors import ClusterError, InputError, LimitError
 from tasks.compute import engines
 from tasks.compute.spec import Cluster
-from tests.anon_core.anonymizers.test_adaptive import kept
-from tests.anon_core.engines.test_local import big_table
+from tests.support.large import big_table
+from tests.support.masked import kept
 
 MAKER = Adaptive(max_iterations=2)
 SHAPE = {"ranks": 2, "threads": 1, "memory": None}

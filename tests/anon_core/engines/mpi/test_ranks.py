@@ -14,10 +14,10 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
 from benchmarks import tables as tables_of_benchmarks
-from tests.anon_core.anonymizers.test_adaptive import kept
 from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
-from tests.anon_core.engines.test_local import big_table
 from tests.strategies import tables
+from tests.support.large import big_table
+from tests.support.masked import kept
 
 pytestmark = pytest.mark.skipif(
     not MPIRUN.exists(), reason="mpirun is not installed beside this Python"
@@ -41,9 +41,8 @@ def jobs(draw):
     return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
 
 
-@pytest.mark.parametrize(
-    "ranks", [2, *(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 3, 4))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
 def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):

@@ -16,15 +16,9 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from tests import naive
-from tests.anon_core.anonymizers.test_adaptive import features, unpack
 from tests.strategies import tables
-
-
-def released_of(table, hidden):
-    cells = write_cells(table, hidden)
-    return ReleasedCells.of(
-        [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
-    )
+from tests.support.auditing import released_of
+from tests.support.masked import features, unpack
 
 
 @given(tables(most_records=10), st.data())

@@ -20,6 +20,7 @@ from anon_core.tables import encoding
 from anon_core.tables.records import Attribute, Codebook
 from tests import naive
 from tests.strategies import tables
+from tests.support.auditing import random_release
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 
@@ -43,32 +44,6 @@ def codes_of(book, columns):
         ],
         dtype=np.int32,
     )
-
-
-def random_release(data, table):
-    """Random sets of levels that hold the record's own, and who fits which row by definition."""
-    n, cell, levels = table.records, [], []
-    for attribute, own in zip(table.codebook.attributes, table.codes, strict=True):
-        sets = data.draw(hnp.arrays(np.bool_, (n, attribute.levels)))
-        sets[np.arange(n), own] = True
-        if data.draw(st.booleans()):
-            sets = sets == (np.arange(attribute.levels) == own[:, None])  # fewer distinct cells
-            sets[np.arange(n), own] = True
-        distinct, index = np.unique(sets, axis=0, return_inverse=True)
-        cell.append(index.reshape(-1).astype(np.int32))
-        levels.append(distinct)
-    fit = np.array(
-        [
-            [
-                all(
-                    l[c[row], code[v]] for l, c, code in zip(levels, cell, table.codes, strict=True)
-                )
-                for row in range(n)
-            ]
-            for v in range(n)
-        ]
-    )
-    return ReleasedCells(np.stack(cell), tuple(levels)), fit
 
 
 @given(tables(most_records=10), st.booleans(), st.data())

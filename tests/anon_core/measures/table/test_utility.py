@@ -31,7 +31,7 @@ def lost(spec, values, cells):
 
 def test_the_optimum_of_liang_and_samavi_loses_what_they_print():
     """Table 2a, k = 3: 19.266129, read from the released cells."""
-    from tests.anon_core.anonymizers.test_optimal import FARS, fars
+    from tests.support.fars import FARS, fars
 
     made = Optimal(method="exact").anonymize(fars())
     values = np.array(FARS, dtype=np.float64)

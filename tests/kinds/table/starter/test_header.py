@@ -8,7 +8,7 @@ from anon_core.errors import InputError
 from kinds.section import PlanError
 from kinds.table.starter.header import compare_first_row
 from tasks.source.sources import Source
-from tests.kinds.table.starter.test_plans import MARK, people, store, written
+from tests.support.starter import MARK, people, store, written
 
 CITIES = ("ulm", "bonn", "kiel")
 

@@ -20,7 +20,7 @@ from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.kinds.table.starter.tables import write_table
-from tests.kinds.table.starter.test_plans import decided
+from tests.support.starter import decided
 
 ROOT = Path(__file__).parents[4]
 DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))

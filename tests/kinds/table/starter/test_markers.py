@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from kinds.table.starter.markers import find_markers
-from tests.kinds.table.starter.test_plans import MARK, store, written
+from tests.support.starter import MARK, store, written
 
 NUMBERS = [str(i) for i in range(30)]
 CITIES = ["ulm", "bonn", "kiel"] * 10

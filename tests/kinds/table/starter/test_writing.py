@@ -14,7 +14,7 @@ from kinds.table.starter.proposals import propose_role
 from kinds.table.starter.writing import propose_plan
 from tasks.source.databases import Answered
 from tasks.source.sources import Source
-from tests.kinds.table.starter.test_plans import MARK, decided, people, store, written
+from tests.support.starter import MARK, decided, people, store, written
 
 ROWS = [(i, f"{MARK}{i % 4}", 20 + i % 9 + i % 17) for i in range(200)]
 

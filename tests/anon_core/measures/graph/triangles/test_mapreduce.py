@@ -18,11 +18,11 @@ from anon_core.measures.graph.triangles.mapreduce import MapReduceMethod, list_t
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from anon_core.measures.graph.triangles.vertex_centric import bucket_bounds
 from tests import naive
-from tests.anon_core.engines.test_farm import spawned
 from tests.anon_core.engines.watched import Watched
 from tests.anon_core.measures.graph.triangles.graphs import GOLDEN, golden, skewed
 from tests.flows.processes import run
 from tests.strategies import simple_graphs
+from tests.support.farms import spawned
 
 METHODS = get_args(MapReduceMethod)
 SLOWER = [pytest.param(m, marks=pytest.mark.slow) for m in ("vc-bucket", "vc-bucket-usage")]
@@ -144,7 +144,8 @@ def measure_a_small_graph(folder, method, edges):
 
 
 @pytest.mark.parametrize("method", ["ec-disk", *SLOWER])
-@pytest.mark.parametrize("edges", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("edges", [20_000, 100_000])
+@pytest.mark.slow
 def test_a_disk_version_of_a_small_graph_keeps_to_what_python_needs(tmp_path, method, edges):
     """The floor of docs/triangles.md."""
     finished = run(measure_a_small_graph, str(tmp_path), method, edges)

@@ -22,9 +22,8 @@ from anon_core.measures.table.crowds import components_of, crowds
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from tests import naive
-from tests.anon_core.measures.table.test_crowds import released_of
-from tests.anon_core.measures.table.test_diversity import random_release
 from tests.strategies import tables
+from tests.support.auditing import random_release, released_of
 
 
 @st.composite

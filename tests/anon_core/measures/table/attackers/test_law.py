@@ -6,22 +6,14 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
-from anon_core.measures.table.attackers.attacks import tightest_rows
-from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.classes import ReleasedCells
 from anon_core.seating.matching import draw_by_holders
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
-from tests.anon_core.seating.test_matching import words
-
-
-def stated(codes, k, released, holders, seat, person=None):
-    """The law as the auditor judges it."""
-    classes = Classes.of(codes, released)
-    merged = released, classes, tightest_rows(released, classes)
-    return judge_law(codes, k, *merged, holders, seat, person)
+from tests.support.auditing import stated
+from tests.support.seats import words
 
 
 @pytest.fixture(scope="module")

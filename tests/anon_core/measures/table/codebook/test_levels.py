@@ -24,7 +24,7 @@ from anon_core.tables import encoding
 from anon_core.tables.cells import label_texts, write_cells
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.demands import resolve_demands
-from tests.anon_core.tables.test_encoding import numbers, refused, tables, texts
+from tests.support.encoding import numbers, refused, tables, texts
 
 
 def auditors(specs, columns, least=1, persons=None):
