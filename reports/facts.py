@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from reports.messages import Messages, load_messages
 from reports.quantities import NOT_STATED, count, moment, printable, seconds, size
 
 Manifest = Mapping[str, Any]
@@ -30,6 +31,11 @@ class BadFact(Fact):
     def bad(self) -> bool:
         """It does."""
         return True
+
+
+def list_facts(messages: Messages, *key: str, **figures: Any) -> list[Fact]:
+    """The facts of a group of messages; one without a value is left out."""
+    return [Fact(*line) for line in messages.list_lines(*key, **figures)]
 
 
 def title_of(manifest: Manifest) -> str:
@@ -64,9 +70,14 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
 def describe_levels(manifest: Manifest, everyone: str, whose: str) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100, each person's own`."""
     low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    if low == high:
-        return f"k = {count(low)} for {everyone}"
-    return f"k from {count(low)} to {count(high)}, each {whose}'s own"
+    return load_messages("reports").say(
+        "levels",
+        "one" if low == high else "range",
+        low=low,
+        high=high,
+        everyone=everyone,
+        one=whose,
+    )
 
 
 def release_time(manifest: Manifest) -> str:
