@@ -117,6 +117,12 @@ def capitalize_first(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def join_names(names: Sequence[Any]) -> str:
+    """Names in a sentence, as "a, b and c"."""
+    *most, last = map(quantities.printable, names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def _merge_groups(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Both; what a later package says comes first in a group, and replaces what it names."""
     merged = dict(later)
@@ -141,6 +147,7 @@ def _make_environment() -> "Environment":
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - no HTML
     environment.filters.update({name: _refuse_unknown(name) for name in FILTERS})
     environment.filters.update(noun=quantities.count_noun, form=choose_form, first=capitalize_first)
+    environment.filters["names"] = join_names
     return environment
 
 

@@ -53,7 +53,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         steps=steps.build_step_rows(manifest, words, places),
         step_headings=steps.step_headings(manifest),
         kept_step=words.find_published_step(steps.list_steps(manifest)),
-        glossary=[*words.glossary, *(series.GLOSSARY if "series" in manifest else ())],
+        glossary=[*words.glossary, *(series.list_terms() if "series" in manifest else ())],
         facts=facts,
         history=history,
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST = 36  # versions in a picture; the table has all
 ROWS_EXPLAINED = (
     "Above the line: rows that stay and rows that are new. Below it: rows of the version before "
-    "that were withdrawn, and source rows that are held back."
+    "that were withdrawn, and source rows that wait."
 )
 
 
@@ -34,7 +34,7 @@ def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:
 
 @drawing.draw_or_leave_out
 def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
-    """Bars of rows that stay and are new; below the line, withdrawn and held back."""
+    """Bars of rows that stay and are new; below the line, withdrawn and waiting."""
     numbers = [each["number"] for each in versions]
     stay, new, gone, held = (
         [each[name] for each in versions] for name in ("frozen", "new", "gone", "held_back")
@@ -55,11 +55,11 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
         _format_count_axis(axes)
         _draw_legend(
             figure,
-            (("stay", ACCENT), ("new", SECOND), ("withdrawn", MUTED), ("held back", DANGER)),
+            (("stay", ACCENT), ("new", SECOND), ("withdrawn", MUTED), ("waiting", DANGER)),
         )
         told = " ".join(
             f"Version {each['number']}: {count(each['frozen'])} stay, {count(each['new'])} new, "
-            f"{count(each['gone'])} withdrawn, {count(each['held_back'])} held back."
+            f"{count(each['gone'])} withdrawn, {count(each['held_back'])} waiting."
             for each in versions
         )
         return drawing.render_svg(figure, "plot-series", "Bar chart of rows by version", told)
