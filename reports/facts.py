@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reports.messages import Messages, load_messages
-from reports.quantities import NOT_STATED, count, moment, printable, seconds, size
+from reports.quantities import NOT_STATED, moment, printable, seconds, size
 
 Manifest = Mapping[str, Any]
 
-RELEASE, RUN = "The release and where it comes from", "Time and memory"
+_MESSAGES = load_messages("reports")
+RELEASE, RUN = (_MESSAGES.say("headings", name) for name in ("release", "run"))
 
 
 class Fact(NamedTuple):
@@ -51,20 +52,23 @@ def count_published_rows(manifest: Manifest) -> Any:
 
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     """Name, version, size, source and method of the release."""
-    source = manifest["source"]
     settings = dict(manifest["anonymizer"])
     method = printable(settings.pop("name", NOT_STATED))
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.items())
-    return [
-        Fact("Release", printable(manifest["name"])),
-        Fact("Version", printable(manifest["version"])),
-        Fact("Created", release_time(manifest)),
-        Fact("Published rows", count(count_published_rows(manifest))),
-        Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
-        Fact("Demanded crowd", demand),
-        Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),
-        Fact("Made by", printable(f"crowdcover {manifest['crowdcover']}")),
-    ]
+    return list_facts(
+        _MESSAGES,
+        "facts",
+        "release",
+        name=manifest["name"],
+        version=manifest["version"],
+        created=manifest.get("created"),
+        rows=count_published_rows(manifest),
+        source=manifest["source"],
+        demand=demand,
+        method=method,
+        settings=printable(chosen),
+        crowdcover=manifest["crowdcover"],
+    )
 
 
 def describe_levels(manifest: Manifest, everyone: str, whose: str) -> str:

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 FOLDER = "messages"
 FILTERS = (
-    "count",
-    "digits",
-    "one_in",
-    "percent",
-    "points",
-    "printable",
-    "seconds",
-    "size",
-    "utility",
+    *("count", "digits", "moment", "one_in", "percent", "points", "printable", "size", "utility"),
 )
 Entry = str | Mapping[str, Any] | Sequence[str]
 

@@ -125,7 +125,9 @@ def list_version_counts(manifest: Manifest, table: str) -> list[tuple[str, ...]]
 def build_version_block(manifest: Manifest, table: str) -> Block:
     """A table with a line for each version: "series", "why" or "crowds"."""
     headings = [*_MESSAGES.name_entries("counts", table).values()]
-    return Block(_MESSAGES.say("headings", table), headings, list_version_counts(manifest, table))
+    return Block(
+        _MESSAGES.say("series_headings", table), headings, list_version_counts(manifest, table)
+    )
 
 
 def build_series_blocks(manifest: Manifest) -> list[Block]:
@@ -143,7 +145,7 @@ def build_changes_block(manifest: Manifest) -> Block:
         name: section.get(name) for name in (*names, "pulled", "held_back", "held_by_history")
     }
     facts = list_facts(_MESSAGES, "facts", "since", **figures)
-    return Block(_MESSAGES.say("headings", "since"), (), facts)
+    return Block(_MESSAGES.say("series_headings", "since"), (), facts)
 
 
 def explain_counts() -> str:

@@ -92,8 +92,9 @@ def not_promised(manifest: Manifest) -> Sequence[Text]:
     ]
     if series.series_of(manifest) is not None:
         return [*texts, *versions.not_promised(manifest)]
-    whose = "not_promised_of_rows" if count_owners(manifest) is None else "not_promised_of_people"
-    return [*texts, *_MESSAGES.list_texts(whose)]
+    if count_owners(manifest) is None:
+        return [*texts, *_MESSAGES.list_texts("not_promised_of_rows")]
+    return [*texts, *_MESSAGES.list_texts("not_promised_of_people")]
 
 
 def not_promised_short(manifest: Manifest) -> str:
