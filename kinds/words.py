@@ -61,6 +61,19 @@ class KindWords:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
         return describe_demand(manifest, self.messages)
 
+    def describe_no_change(self, manifest: Manifest) -> str:
+        """That nothing was hidden; empty where something was."""
+        raise NotImplementedError
+
+    def describe_promise(self, manifest: Manifest) -> str:
+        """The promise as a paragraph."""
+        raise NotImplementedError
+
+    def promise(self, manifest: Manifest) -> str:
+        """The promise in plain English; that nothing was hidden comes first."""
+        first = self.describe_no_change(manifest)
+        return f"{first} {self.describe_promise(manifest)}".lstrip()
+
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """The columns that were read, with their roles."""
         return [

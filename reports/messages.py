@@ -20,7 +20,6 @@ FOLDER = "messages"
 FILTERS = (
     *("count", "digits", "moment", "one_in", "percent", "points", "printable", "size", "utility"),
 )
-Entry = str | Mapping[str, Any] | Sequence[str]
 
 
 class Messages:
@@ -74,7 +73,7 @@ class Messages:
             raise KeyError(f"{'.'.join(key)} is no group of messages")
         return group
 
-    def _find(self, key: Sequence[str]) -> Entry:
+    def _find(self, key: Sequence[str]) -> Any:
         found: Any = self.entries
         for name in key:
             if not isinstance(found, Mapping) or name not in found:

@@ -10,7 +10,7 @@ from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest, list_facts
 from reports.messages import load_messages
 from reports.quantities import count, digits, one_in, percent, points
-from reports.words import Block, Check, Exposure, PageSection, Risk, Text
+from reports.words import Block, Exposure, PageSection
 
 MUCH = 0.1  # of a chance
 
@@ -19,35 +19,13 @@ class GraphWords(KindWords):
     """The texts of graphs; see `reports.words.Words`."""
 
     messages = load_messages("kinds", "kinds.graph")
-
-    def promise(self, manifest: Manifest) -> str:
-        """The promise in plain English, with who is left out."""
-        first = promises.describe_no_change(manifest)
-        return f"{first} {promises.describe_promise(manifest)}".lstrip()
-
-    def describe_no_change(self, manifest: Manifest) -> str:
-        """That no edge was changed."""
-        return promises.describe_no_change(manifest)
-
-    def promised(self, manifest: Manifest) -> Sequence[Text]:
-        """The points of the promise."""
-        return promises.list_promise_points(manifest)
-
-    def not_promised(self, manifest: Manifest) -> Sequence[Text]:
-        """The points that no finding of the promise covers."""
-        return promises.not_promised(manifest)
-
-    def not_promised_short(self, manifest: Manifest) -> str:
-        """The points of `not_promised` in a sentence."""
-        return promises.not_promised_short(manifest)
-
-    def checks(self, manifest: Manifest) -> Sequence[Check]:
-        """The count on which the promise depends."""
-        return list_promise_checks(manifest)
-
-    def risks(self, manifest: Manifest) -> Sequence[Risk]:
-        """Singling out, linkability, inference."""
-        return facts.list_risks(manifest)
+    describe_no_change = staticmethod(promises.describe_no_change)
+    describe_promise = staticmethod(promises.describe_promise)
+    promised = staticmethod(promises.list_promise_points)
+    not_promised = staticmethod(promises.not_promised)
+    not_promised_short = staticmethod(promises.not_promised_short)
+    checks = staticmethod(list_promise_checks)
+    risks = staticmethod(facts.list_risks)
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Vertices that are left out, and probabilities that stay as they are."""

@@ -11,7 +11,7 @@ from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest, list_facts
 from reports.messages import load_messages
 from reports.quantities import count, one_in, percent
-from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
+from reports.words import Block, ColumnRole, Exposure, PageSection, Text
 
 LITTLE = 0.5  # of the entries
 
@@ -20,35 +20,16 @@ class MatrixWords(KindWords):
     """The texts of matrices; see `reports.words.Words`."""
 
     messages = load_messages("kinds", "kinds.matrix")
-
-    def promise(self, manifest: Manifest) -> str:
-        """The promise in plain English, with how many entries are false."""
-        first = promises.describe_no_change(manifest)
-        return f"{first} {promises.describe_promise(manifest)}".lstrip()
-
-    def describe_no_change(self, manifest: Manifest) -> str:
-        """That no entry was left out or added."""
-        return promises.describe_no_change(manifest)
-
-    def promised(self, manifest: Manifest) -> Sequence[Text]:
-        """The points of the promise, one or more for each of its findings."""
-        return promises.list_promise_points(manifest)
+    describe_no_change = staticmethod(promises.describe_no_change)
+    describe_promise = staticmethod(promises.describe_promise)
+    promised = staticmethod(promises.list_promise_points)
+    not_promised_short = staticmethod(promises.not_promised_short)
+    checks = staticmethod(list_promise_checks)
+    risks = staticmethod(facts.list_risks)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
         return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
-
-    def not_promised_short(self, manifest: Manifest) -> str:
-        """The points of `not_promised` in two sentences."""
-        return promises.not_promised_short(manifest)
-
-    def checks(self, manifest: Manifest) -> Sequence[Check]:
-        """The counts on which the promise depends; each must be 0."""
-        return list_promise_checks(manifest)
-
-    def risks(self, manifest: Manifest) -> Sequence[Risk]:
-        """Singling out, linkability, inference."""
-        return facts.list_risks(manifest)
 
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """The columns that were read; items that are people are under fresh keys."""

@@ -13,7 +13,7 @@ from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest
 from reports.messages import load_messages
 from reports.quantities import count, is_number, one_in, percent, printable
-from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
+from reports.words import Block, Check, Exposure, PageSection, Risk, Text
 
 __all__ = ["WORDS", "TableWords"]
 
@@ -28,26 +28,20 @@ class TableWords(KindWords):
 
     messages = _MESSAGES
     checked = ("ingested", "binarized", "audited", "released")
-
-    def subjects(self, manifest: Manifest) -> str:
-        """People, or rows of the source where the plan counts those."""
-        return facts.describe_subjects(manifest)
+    describe_no_change = staticmethod(promises.describe_no_change)
+    not_promised_short = staticmethod(promises.not_promised_short)
+    subjects = staticmethod(facts.describe_subjects)
+    columns = staticmethod(roles.list_column_roles)
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
         return facts.describe_demand(series.with_all_rows(manifest))
 
     def promise(self, manifest: Manifest) -> str:
-        """The promise in plain English."""
-        first, whole = promises.describe_no_change(manifest), series.with_all_rows(manifest)
-        return (
-            f"{first} {promises.describe_promise(whole)}".lstrip()
-            + versions.describe_series_promise(manifest)
-        )
-
-    def describe_no_change(self, manifest: Manifest) -> str:
-        """That no cell is masked."""
-        return promises.describe_no_change(manifest)
+        """The promise in plain English, of a version over all versions so far."""
+        no_change = promises.describe_no_change(manifest)
+        promise = promises.describe_promise(series.with_all_rows(manifest))
+        return f"{no_change} {promise}".lstrip() + versions.describe_series_promise(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
@@ -61,10 +55,6 @@ class TableWords(KindWords):
         """The points that no finding of the promise covers."""
         return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
 
-    def not_promised_short(self, manifest: Manifest) -> str:
-        """The points of `not_promised` in two sentences."""
-        return promises.not_promised_short(manifest)
-
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
         return [*list_promise_checks(manifest), *versions.list_series_checks(manifest)]
@@ -76,10 +66,6 @@ class TableWords(KindWords):
             each._replace(question=versions.limit_to_new(each.question, new)) if new else each
             for each in risks.list_risks(manifest)
         ]
-
-    def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
-        """Every column of the source with its role."""
-        return roles.list_column_roles(manifest)
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
