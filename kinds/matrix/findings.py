@@ -10,7 +10,7 @@ from reports.verdict import protects_nobody
 from reports.words import Check
 
 CLASSES, MAJORITY = "equivalence classes", "smooth majority"
-COUNTED = {CLASSES: "classes_below_k", MAJORITY: "minorities"}
+_COUNTED = {CLASSES: "classes_below_k", MAJORITY: "minorities"}
 
 
 def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
@@ -24,6 +24,6 @@ def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
             is_number(privacy.get(key)) and privacy[key] == 0,
             empty and finding == CLASSES,
         )
-        for finding, key in COUNTED.items()
+        for finding, key in _COUNTED.items()
         if finding in list_promised_findings(manifest)
     ]

@@ -12,7 +12,7 @@ from reports.words import Check
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
 CLASSES, EVEN = "equivalence classes", "even seats"
-COUNTED = {  # by finding, its key in the manifest
+_COUNTED = {  # by finding, its key in the manifest
     COMPATIBLE: "below_k",
     MATCHABLE: "matchable_below_k",
     EVEN: "likelier_than_k",
@@ -30,7 +30,7 @@ def list_promise_counts(manifest: Manifest) -> dict[str, tuple[str, str]]:
     """For each promised finding with a count: its key in the manifest, and what is counted."""
     promise, new = promise_of(manifest), series.briefly_new(manifest)
     counted = {}
-    for finding, key in COUNTED.items():
+    for finding, key in _COUNTED.items():
         if finding in promise:
             label = _describe_count(finding, manifest)
             counted[finding] = (key, f"{label}, {new}" if new else label)
