@@ -31,7 +31,8 @@ def describe_promise(manifest: Manifest) -> str:
     texts = [_MESSAGES.say("promise", "graph", **privacy, unchanged=unchanged)]
     if OBFUSCATED in list_promised_findings(manifest):
         texts.append(_describe_uncertainty(manifest))
-        texts += [_MESSAGES.say("promise", "left_out", **privacy)] * bool(privacy["exempt"])
+        if privacy["exempt"]:
+            texts.append(_MESSAGES.say("promise", "left_out", **privacy))
     if privacy["k_min"] < 2:
         texts.append(_MESSAGES.say("promise", "unprotected", **privacy))
     return " ".join([*texts, _MESSAGES.say("promise", "degree_error", **manifest["utility"])])
