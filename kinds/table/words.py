@@ -33,6 +33,11 @@ class TableWords(KindWords):
     subjects = staticmethod(facts.describe_subjects)
     columns = staticmethod(roles.list_column_roles)
 
+    @property
+    def findings(self) -> Mapping[str, str]:
+        """What must hold, by name of the finding, of a release and of a series."""
+        return {**super().findings, **_MESSAGES.name_entries("findings_of_series")}
+
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
         return facts.describe_demand(series.with_all_rows(manifest))
