@@ -4,27 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.facts import Manifest
-from reports.quantities import count, is_number, printable
+from reports.messages import load_messages
+from reports.quantities import is_number
 from reports.words import Text
 from tasks.recognition.kinds import KINDS
 
-LOOKED_FOR = (
-    "The auditor looked at every published cell and label for e-mail addresses, telephone numbers, "
-    "numbers of people, accounts and devices, web addresses with a user, coordinates, names beside "
-    "a title, and free text in words of its own."
-)
-BEYOND = "A name without a title is not found, nor what no form, check digit or word gives away."
-NOTHING = f"{LOOKED_FOR} It recognised none. {BEYOND}"
-ALLOWED = (
-    f"{LOOKED_FOR} It recognised what the plan allows, and nothing else: a warning names each "
-    f"column. {BEYOND}"
-)
+_MESSAGES = load_messages("kinds")
 
 
 def describe_direct_search(manifest: Manifest) -> list[Text]:
     """That no search finds every name; nothing where the release is older than this check."""
     found = manifest.get("protection", {}).get("direct_identifiers")
-    return [] if found is None else [("That no cell names anybody.", ALLOWED if found else NOTHING)]
+    if found is None:
+        return []
+    more = {name: _MESSAGES.say("direct", name) for name in ("looked_for", "beyond")}
+    text = _MESSAGES.say("direct", "allowed" if found else "none", **more)
+    return [(_MESSAGES.say("direct", "searched"), text)]
 
 
 def let_through(manifest: Manifest, whole: str = "rows") -> Sequence[str]:
@@ -52,10 +47,7 @@ def _list_unused_permissions(
             if kind in stated.get("allow", ()) and kind not in found.get(name, {})
         ]
         if idle:
-            told.append(
-                f"The plan allows {', '.join(idle)} in the column {printable(name)}, which shows "
-                "none."
-            )
+            told.append(_MESSAGES.say("direct", "idle", kinds=idle, name=name))
     return told
 
 
@@ -66,15 +58,13 @@ def _describe_allowed_cells(
     manifest: Manifest,
     whole: str,
 ) -> str:
-    records = count(manifest["privacy"]["records"])
+    records = manifest["privacy"]["records"]
     each = [
-        f"{text} in {count(counts[kind])} of {records} {whole}"
+        _MESSAGES.say(
+            "direct", "count", kind=text, number=counts[kind], records=records, whole=whole
+        )
         for kind, text in KINDS.items()
         if is_number(counts.get(kind))
     ]
-    note = printable(str(stated.get("allow_note", "")))
-    reason = f": {note}" if note else ""
-    return (
-        f"The column {printable(name)} shows what looks like {', '.join(each)}. The plan allows "
-        f"it{reason}."
-    )
+    note = str(stated.get("allow_note", ""))
+    return _MESSAGES.say("direct", "shows", name=name, counts=each, note=note)

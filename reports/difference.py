@@ -5,29 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from reports import quantities
 from reports.facts import Manifest
+from reports.messages import capitalize_first, load_messages
 from reports.quantities import NOT_STATED, count, is_number, percent, printable
 from reports.words import Words
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-LABELS = {
-    "rows": "Published rows",
-    "records": "People or records that are counted",
-    "k_min": "Smallest demanded crowd (k)",
-    "k_max": "Largest demanded crowd (k)",
-    "unprotected": "Demand no crowd (k = 1)",
-    "below_k": "Below their k",
-    "suppression": "Utility: values not hidden",
-    "cells_exact": "Unmasked cells",
-    "cells_of_one_value": "Exact cells",
-    "features": "Bits that code a record",
-    "gcp_by_width": "Cells lost by width",
-    "gcp": "Information lost (GCP)",
-    "kept": "Information kept by all rows of the version",
-}
+_MESSAGES = load_messages("reports")
 COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
-OF_COLUMNS = {"exact": "Unmasked", "one_value": "Exact", "ncp": "NCP"}
 Pair = tuple[Any, Any]
 
 
@@ -60,10 +46,10 @@ def build_difference_tables(told: Mapping[str, Any]) -> list["Table"]:
     for change in ("new only", "old only"):
         for name in told["promise"][change]:
             promise.add_row(Text(printable(name)), change)
-    numbers = _start_table("Numbers", "", old, new)
+    numbers, labels = _start_table("Numbers", "", old, new), _MESSAGES.name_entries("difference")
     for name, pair in told["numbers"].items():
         numbers.add_row(
-            LABELS.get(name, _spell_out(name)), *(_format_number(name, each) for each in pair)
+            labels.get(name, _spell_out(name)), *(_format_number(name, each) for each in pair)
         )
     return [
         table
@@ -93,18 +79,12 @@ def summarize_difference(told: Mapping[str, Any]) -> str:
     """The last line: whether the plan is the same, and how many columns changed."""
     columns = told["columns"]
     changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
-    plan = "the same plan" if told["same_plan"] else "another plan"
-    cells = f"; the cells were not compared: {_why_unread(told)}" * told["unread"]
-    return f"{plan}; {changed} columns were added, removed or have another role or kind{cells}"
-
-
-def _why_unread(told: Mapping[str, Any]) -> str:
-    if told.get("series"):
-        return (
-            "each batch of a series has groups of its own, so equal cells may mean different "
-            "things; crowdcover.read answers questions about each version"
-        )
-    return "no data file of both can be read"
+    plan = _MESSAGES.say("difference_ends", "same_plan" if told["same_plan"] else "other_plan")
+    summary = _MESSAGES.say("difference_ends", "summary", plan=plan, changed=changed)
+    if not told["unread"]:
+        return summary
+    why = _MESSAGES.say("difference_ends", "series" if told.get("series") else "no_file")
+    return _MESSAGES.say("difference_ends", "unread", summary=summary, why=why)
 
 
 def _list_about(manifest: Manifest) -> dict[str, Any]:
@@ -192,10 +172,11 @@ def _list_changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _of_columns(told: Mapping[str, Any], old: str, new: str) -> "Table":
     """Exact cells and NCP of each column; columns that only one release has show one number."""
-    headings = [f"{label}, {side}" for label in OF_COLUMNS.values() for side in (old, new)]
+    labels = _MESSAGES.name_entries("difference_of_columns")
+    headings = [f"{label}, {side}" for label in labels.values() for side in (old, new)]
     table = _start_table("Loss per column", "Column", *headings)
     for name, numbers in told["per_column"].items():
-        pairs = [numbers.get(key, (None, None)) for key in OF_COLUMNS]
+        pairs = [numbers.get(key, (None, None)) for key in labels]
         if any(is_number(each) for pair in pairs for each in pair):
             table.add_row(
                 printable(name), *(_format_share(each) for pair in pairs for each in pair)
@@ -255,5 +236,4 @@ def _format_text(value: Any) -> str:
 
 
 def _spell_out(name: str) -> str:
-    text = printable(name).replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return capitalize_first(printable(name).replace("_", " "))

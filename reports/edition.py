@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 DIGITS = 16
-SUFFIXES = (".py", ".j2")
+SUFFIXES = (".py", ".j2", ".toml")
 
 
 @cache

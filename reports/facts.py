@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reports.quantities import NOT_STATED, count, moment, printable, seconds, size
+from reports.messages import Messages, load_messages
+from reports.quantities import NOT_STATED, moment, printable, seconds, size
 
 Manifest = Mapping[str, Any]
 
-RELEASE, RUN = "The release and where it comes from", "Time and memory"
+_MESSAGES = load_messages("reports")
+RELEASE, RUN = (_MESSAGES.say("headings", name) for name in ("release", "run"))
 
 
 class Fact(NamedTuple):
@@ -32,6 +34,11 @@ class BadFact(Fact):
         return True
 
 
+def list_facts(messages: Messages, *key: str, **figures: Any) -> list[Fact]:
+    """The facts of a group of messages; one without a value is left out."""
+    return [Fact(*line) for line in messages.list_lines(*key, **figures)]
+
+
 def title_of(manifest: Manifest) -> str:
     """Name and version of the release."""
     return printable(f"{manifest['name']} {manifest['version']}")
@@ -45,28 +52,36 @@ def count_published_rows(manifest: Manifest) -> Any:
 
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     """Name, version, size, source and method of the release."""
-    source = manifest["source"]
     settings = dict(manifest["anonymizer"])
     method = printable(settings.pop("name", NOT_STATED))
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.items())
-    return [
-        Fact("Release", printable(manifest["name"])),
-        Fact("Version", printable(manifest["version"])),
-        Fact("Created", release_time(manifest)),
-        Fact("Published rows", count(count_published_rows(manifest))),
-        Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
-        Fact("Demanded crowd", demand),
-        Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),
-        Fact("Made by", printable(f"crowdcover {manifest['crowdcover']}")),
-    ]
+    return list_facts(
+        _MESSAGES,
+        "facts",
+        "release",
+        name=manifest["name"],
+        version=manifest["version"],
+        created=manifest.get("created"),
+        rows=count_published_rows(manifest),
+        source=manifest["source"],
+        demand=demand,
+        method=method,
+        settings=printable(chosen),
+        crowdcover=manifest["crowdcover"],
+    )
 
 
 def describe_levels(manifest: Manifest, everyone: str, whose: str) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100, each person's own`."""
     low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    if low == high:
-        return f"k = {count(low)} for {everyone}"
-    return f"k from {count(low)} to {count(high)}, each {whose}'s own"
+    return load_messages("reports").say(
+        "levels",
+        "one" if low == high else "range",
+        low=low,
+        high=high,
+        everyone=everyone,
+        one=whose,
+    )
 
 
 def release_time(manifest: Manifest) -> str:

@@ -3,48 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest
-from reports.quantities import NOT_STATED, count, digits, is_number, moment, printable
+from reports.facts import Fact, Manifest, list_facts
+from reports.messages import capitalize_first, load_messages
+from reports.quantities import NOT_STATED, count, digits, is_number, printable
 
-SECOND_RELEASE_FACTS = {
-    "overlapping": ("Earlier releases", "releases that share people with this one"),
-    "people": ("People in both", "people of this release who are in an earlier one too"),
-    "below_k": (
-        "People below their k",
-        "people with fewer than k rows left once the releases are compared",
-    ),
-    "least_margin": (
-        "Smallest margin",
-        "fewest rows beyond k that any person keeps once the releases are compared",
-    ),
-}
-DRIFT_FACTS = {
-    "compared_with": ("Compared with", "the last release before this one"),
-    "rows_before": ("Rows before", "rows in the source of that release"),
-    "rows": ("Rows now", "rows in the source of this release"),
-    "columns": ("Columns compared", "quasi-identifiers that both releases have"),
-    "new_categories": ("New categories", "values that the earlier source did not have"),
-    "gone_categories": ("Missing categories", "values that only the earlier source has"),
-    "shift": ("Greatest shift", "how far a column's values moved: 0 = not at all, 1 = all"),
-    "other_types": ("Changed types", "columns whose values have another type than before"),
-    "utility_before": ("Utility before", "utility of that release"),
-    "accepted": ("Accepted", "changes that a person accepted for this release, and why"),
-}
-# Of a version: its source is compared with that of the version before, and all rows count.
-OF_VERSIONS = {
-    **DRIFT_FACTS,
-    "compared_with": ("Compared with", "the version before this one"),
-    "rows_before": ("Rows before", "rows in the source of that version"),
-    "rows": ("Rows now", "rows in the source of this version, published or not"),
-    "utility_before": ("Information kept before", "by all rows of that version, as a share"),
-}
-
-
-AUTHENTICATED = {
-    "signature": "an Ed25519 signature with the key that the plan registers for {}",
-    "operating system": "the operating system: the account {}",
-    "not authenticated": "nobody: the name was typed in a form that asked for no proof",
-}
+_MESSAGES = load_messages("reports")
 
 
 class Part(NamedTuple):
@@ -57,24 +20,20 @@ class Part(NamedTuple):
 
 def list_history_parts(manifest: Manifest) -> list[Part]:
     """Approval, earlier releases and changes, as the manifest records them."""
+    facts = {
+        "approval": _describe_approval(manifest),
+        "second_release": _explain_entries(manifest.get("second_release"), "second_release"),
+        "drift": _explain_entries(
+            manifest.get("drift"), "drift", *(["drift_of_version"] if "series" in manifest else [])
+        ),
+    }
     return [
         Part(
-            "Approval",
-            _describe_approval(manifest),
-            "No approval is recorded: the plan required none, or nobody had approved yet.",
-        ),
-        Part(
-            "Earlier releases of the same people",
-            _explain_entries(manifest.get("second_release"), SECOND_RELEASE_FACTS),
-            "No earlier release that shares people with this one is recorded.",
-        ),
-        Part(
-            "Changes since the last release",
-            _explain_entries(
-                manifest.get("drift"), OF_VERSIONS if "series" in manifest else DRIFT_FACTS
-            ),
-            "No comparison with an earlier release is recorded.",
-        ),
+            _MESSAGES.say("history", name, "heading"),
+            facts[name],
+            _MESSAGES.say("history", name, "otherwise"),
+        )
+        for name in facts
     ]
 
 
@@ -83,18 +42,24 @@ def _describe_approval(manifest: Manifest) -> list[Fact]:
     approval = manifest.get("approval")
     if not approval:
         return []
-    told = [
-        Fact("Approved by", printable(approval["by"]) if approval.get("by") else NOT_STATED),
-        Fact("When", moment(approval.get("at"))),
-        Fact("Note", printable(approval["note"]) if approval.get("note") else "none"),
-    ]
-    if how := approval.get("authenticated"):
-        known = AUTHENTICATED.get(how, printable(how))
-        told.append(Fact("Known by", known.format(printable(approval.get("identity") or ""))))
-    if asked := approval.get("requested_by"):
-        systems = (f"{printable(name)} ({printable(system)})" for system, name in asked.items())
-        told.append(Fact("Asked for by", ", ".join(systems)))
-    return told
+    how, asked = approval.get("authenticated"), approval.get("requested_by") or {}
+    systems = [f"{printable(name)} ({printable(system)})" for system, name in asked.items()]
+    return list_facts(
+        _MESSAGES,
+        "approval",
+        by=printable(approval["by"]) if approval.get("by") else NOT_STATED,
+        at=approval.get("at"),
+        note=printable(approval["note"]) if approval.get("note") else "none",
+        known=_describe_proof(how, approval.get("identity") or "") if how else "",
+        asked=", ".join(systems),
+    )
+
+
+def _describe_proof(how: str, identity: str) -> str:
+    """How the person who approved is known."""
+    if how not in _MESSAGES.list_names("authenticated"):
+        return printable(how)
+    return _MESSAGES.say("authenticated", how, identity=printable(identity))
 
 
 def approval_lacks(manifest: Manifest) -> bool:
@@ -103,12 +68,11 @@ def approval_lacks(manifest: Manifest) -> bool:
     return bool(approval.get("required")) and not approval.get("by")
 
 
-def _explain_entries(
-    section: Mapping[str, Any] | None, names: Mapping[str, tuple[str, str]]
-) -> list[Fact]:
+def _explain_entries(section: Mapping[str, Any] | None, *groups: str) -> list[Fact]:
     """The entries of a section: known names first, in their order; others under their own."""
     if not section:
         return []
+    names = {key: texts for group in groups for key, *texts in _MESSAGES.list_lines(group)}
     expected = [
         Fact(label, _print_entry(section[key]), meaning)
         for key, (label, meaning) in names.items()
@@ -122,8 +86,7 @@ def _explain_entries(
 
 
 def _label_of(key: Any) -> str:
-    text = printable(key).replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return capitalize_first(printable(key).replace("_", " "))
 
 
 def _print_entry(value: Any) -> str:

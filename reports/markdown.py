@@ -11,6 +11,7 @@ from typing import Any
 
 from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
+from reports.messages import load_messages
 from reports.notices import HEADING
 from reports.quantities import percent, printable
 from reports.verdict import judge_manifest
@@ -60,16 +61,14 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     `accept` names the drift that a person may accept: limits and columns. Prefect shows entities in
     a paragraph as they are, so signs are escaped by backslashes.
     """
-    told = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
-    text = f"# {_escape_markup(printable(name))}: refused, nothing was published\n\n{told}\n"
+    messages = load_messages("reports")
+    escaped = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
+    title = messages.say("refusal", "title", name=_escape_markup(printable(name)))
+    text = f"# {title}\n\n{escaped}\n"
     if not accept:
         return text
     stated = json.dumps({each: {"limit": 1, "note": "why"} for each in accept})
-    return (
-        f"{text}\nIf the change is right, start a **Custom run** of the deployment with this as "
-        f"`accept`. Write why in place of `why`: the note is published.\n\n"
-        f"```json\n{stated}\n```\n"
-    )
+    return f"{text}\n{messages.say('refusal', 'accept')}\n\n```json\n{stated}\n```\n"
 
 
 def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:

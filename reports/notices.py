@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 from reports import history
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.words import Words
 
-HEADING = "Before you use this release"
+_MESSAGES = load_messages("reports")
+HEADING = _MESSAGES.say("notices", "heading")
 
 
 class Notice(NamedTuple):
@@ -20,9 +22,8 @@ def list_notices(manifest: Manifest, words: Words) -> list[Notice]:
     """All notices of a release: risks first, then missing numbers."""
     listed = [Notice(risk=True, text=warning) for warning in words.warnings(manifest)]
     if history.approval_lacks(manifest):
-        unapproved = "The plan requires an approval, but none is recorded."
-        listed.append(Notice(risk=True, text=unapproved))
+        listed.append(Notice(risk=True, text=_MESSAGES.say("notices", "unapproved")))
     if missing := words.missing(manifest):
-        text = f"Not measured for this release: {', '.join(missing)}."
+        text = _MESSAGES.say("notices", "missing", missing=missing)
         listed.append(Notice(risk=False, text=text))
     return listed

@@ -4,12 +4,11 @@ from typing import Any
 
 from reports import about, facts, hipaa, history, series, steps
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.notices import HEADING
 from reports.templates import load_template
 from reports.verdict import count_unprotected, judge_manifest, protects_nobody
 from reports.words import ABOVE, WITHIN, Words
-
-RISKS = "Singling out, linkability, inference"
 
 
 def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
@@ -18,15 +17,13 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     `measured` goes to the sections of the kind. The page shows no value of a single record.
     """
     own = words.sections(manifest, measured)
+    named = load_messages("reports").name_entries("sections")
+    first = {name: named[name] for name in ("about", "promise", "risks")}
     sections = {
-        "about": "What was released",
-        "promise": "What is promised and what is not",
-        "risks": RISKS,
+        **first,
         **{section.id: section.heading for section in own},
         "hipaa": hipaa.HEADING,
-        "history": "Approval and earlier releases",
-        "run": "The release and its run",
-        "words": "Terms on this page",
+        **named,
     }
     places = range(len(steps.list_steps(manifest)))
     return load_template("report.html.j2").render(
@@ -53,7 +50,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         steps=steps.build_step_rows(manifest, words, places),
         step_headings=steps.step_headings(manifest),
         kept_step=words.find_published_step(steps.list_steps(manifest)),
-        glossary=[*words.glossary, *(series.GLOSSARY if "series" in manifest else ())],
+        glossary=[*words.glossary, *(series.list_terms() if "series" in manifest else ())],
         facts=facts,
         history=history,
     )

@@ -59,6 +59,11 @@ def digits(number: Any) -> str:
     return f"{number:.2f}" if is_number(number) else NOT_STATED
 
 
+def points(change: Any) -> str:
+    """A change of a share, in percentage points."""
+    return f"{100 * change:.1f}" if is_number(change) else NOT_STATED
+
+
 def seconds(duration: Any) -> str:
     """A duration as people write it."""
     if not is_number(duration):

@@ -4,37 +4,28 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports.quantities import count, size
+from reports.messages import load_messages
+from reports.quantities import count
 
-NAMES = {
-    "rows": "rows of the source",
-    "columns": "columns of the source",
-    "records": "records that stay",
-    "attributes": "quasi-identifiers",
-    "features": "bits a record",
-    "entries": "entries",
-    "edges": "edges",
-}
+_MESSAGES = load_messages("reports")
 WIDTH = 24
 
 
 def list_rehearsal_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """What a release would do, its counts, what it needs, and the role of each column."""
-    yield f"{document['outcome']}; nothing was published, nothing was stored"
+    yield _say("outcome", outcome=document["outcome"])
     counts = document["counts"]
-    for name, label in NAMES.items():
+    for name, label in _MESSAGES.name_entries("rehearsal_counts").items():
         if name in counts:
             yield _format_fact(label, count(int(counts[name])))
     if counts:
         low, high = count(counts["k_min"]), count(counts["k_max"])
-        yield _format_fact("demanded k", low if low == high else f"{low} to {high}")
+        yield _format_fact(_say("k"), low if low == high else f"{low} to {high}")
     for note in document["notes"]:
-        yield _format_fact("note", note)
+        yield _format_fact(_say("note"), note)
     if memory := document["memory"]:
-        needed, allowed = size(memory["anonymizer"]), size(memory["allowed"])
-        yield _format_fact(
-            "memory, anonymizer", f"{needed} at most; compute.memory allows {allowed}"
-        )
+        needed = _say("memory_needed", needed=memory["anonymizer"], allowed=memory["allowed"])
+        yield _format_fact(_say("memory"), needed)
     yield from _list_estimates(document["estimate"])
     roles = defaultdict(list)
     for name, stated in document["columns"].items():
@@ -46,14 +37,16 @@ def list_rehearsal_lines(document: Mapping[str, Any]) -> Iterator[str]:
 def _list_estimates(estimate: Mapping[str, Any] | None) -> Iterator[str]:
     if estimate is None:
         return
-    low, high = estimate["seconds_range"]
-    used, threads = _format_time(estimate["processor_seconds"]), estimate["threads"]
-    told = (
-        f"{_format_time(low)} to {_format_time(high)}: {used} of processor time, {threads} threads"
-    )
-    yield _format_fact("time, estimated", told)
-    yield _format_fact("memory, estimated", f"{size(estimate['bytes'])} of the whole process")
+    low, high = map(_format_time, estimate["seconds_range"])
+    used = _format_time(estimate["processor_seconds"])
+    times = {"low": low, "high": high, "used": used, "threads": estimate["threads"]}
+    yield _format_fact(_say("time"), _say("time_range", **times))
+    yield _format_fact(_say("bytes"), _say("bytes_needed", bytes=estimate["bytes"]))
     yield _format_fact("", estimate["basis"])
+
+
+def _say(name: str, **figures: Any) -> str:
+    return _MESSAGES.say("rehearsal", name, **figures)
 
 
 def _format_fact(label: str, words: str) -> str:

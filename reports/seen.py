@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from reports.messages import load_messages
 from reports.quantities import count, moment, printable
 
 if TYPE_CHECKING:
@@ -53,20 +54,16 @@ def list_waiting_lines(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
         block.title = Text(printable(f"{entry['name']}, run {entry['run']}"), style="bold")
         block.add_column(no_wrap=True)
         block.add_column(no_wrap=True)  # places and commands are copied from here
-        for label, text in (
-            ("Verdict", entry["verdict"]),
-            ("Rows", count(entry["rows"])),
-            ("Asked", moment(entry["asked"])),
-            ("Until", moment(entry["until"])),
-            ("Asked by", entry["requested_by"] or "not recorded"),
-            ("Report", entry["report"]),
-            ("Copy", entry["copy"]),
-            ("Decide", entry["decide"]),
-            ("Or sign", entry["sign"]),
-        ):
-            if not text:
-                continue
-            block.add_row(label, Text(printable(text)))
+        shown = {
+            **entry,
+            "rows": count(entry["rows"]),
+            "asked": moment(entry["asked"]),
+            "until": moment(entry["until"]),
+            "requested_by": entry["requested_by"] or "not recorded",
+        }
+        for name, label in load_messages("reports").name_entries("waiting").items():
+            if shown[name]:
+                block.add_row(label, Text(printable(shown[name])))
         blocks.append(block)
     return blocks
 

@@ -7,48 +7,12 @@ said of the whole version comes from the section "series".
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.facts import Fact, Manifest
-from reports.quantities import count, count_noun, percent
-from reports.words import Block
+from reports.facts import Manifest, list_facts
+from reports.messages import load_messages
+from reports.quantities import count, percent
+from reports.words import Block, Text
 
-HEADING = "The series, version by version"
-HEADINGS = ("Version", "Rows", "As before", "New", "Issued anew", "Withdrawn", "Held back")
-COUNTS = ("number", "rows", "frozen", "new", "reissued", "gone", "held_back")
-WHY, CROWDS = "Why rows were withdrawn", "Crowds and information, version by version"
-WHY_HEADINGS = ("Version", "Left", "On request", "Changed", "Pulled along", "Held by history")
-WHY_COUNTS = ("number", "left", "withdrawn", "changed", "pulled", "held_by_history")
-CROWD_HEADINGS = ("Version", "Least crowd", "Median crowd", "Information kept")
-CROWD_COUNTS = ("number", "crowd_least", "crowd_median")
-EXPLAINED = (
-    "As before: rows of the version before that stay, identical to the byte. Issued anew: new rows "
-    "of people who had a row in the version before. Withdrawn: rows of the version before that are "
-    "gone, because their people left, asked for it, have other values now, or were pulled along so "
-    "that those who go and those who stay hide among each other. Held back: source rows without a "
-    "published row, because too few others could hide with them, or, held by history, because "
-    "they would have too few histories. Each next version tries them again. "
-    "Crowd: matchable rows among those that came in the same version and are all still there; "
-    "least and median are over all rows of the version. Information kept is over all its rows, too."
-)
-GLOSSARY = (
-    (
-        "Version",
-        "one release of a series. It shows rows of the version before, except those that were "
-        "withdrawn, and new rows",
-    ),
-    (
-        "New rows",
-        "the rows that a version shows first. Their people hide among each other. The column "
-        "since names that version",
-    ),
-    ("Withdrawn", "a row that no later version shows. It stays in the versions before"),
-    (
-        "Pulled along",
-        "people who get a new row although nothing changed for them, so that nobody's crowd falls "
-        "below k when rows of others are withdrawn",
-    ),
-    ("Held back", "people who wait for a row until enough others can hide together with them"),
-    ("History", "the rows that one person may have had, one after the other"),
-)
+_MESSAGES = load_messages("reports")
 
 
 def series_of(manifest: Manifest) -> Mapping[str, Any] | None:
@@ -88,45 +52,31 @@ def with_all_rows(manifest: Manifest) -> Manifest:
 
 def about_new(manifest: Manifest) -> str:
     """What must stand where numbers are of the new rows only; nothing where all rows are new."""
-    if not has_earlier_rows(manifest):
-        return ""
-    section, at = manifest["series"], version_number(manifest)
-    return (
-        f"These numbers are about the {count_noun(section['batch'], 'row')} that "
-        f"{_is_or_are(section['batch'])} new in version {at}. "
-        f"{_say_stay(section['frozen'])} from before; the same numbers of "
-        f"{'it' if section['frozen'] == 1 else 'these'} are on the page of the version in which "
-        f"{'it was' if section['frozen'] == 1 else 'they were'} new. Rows that were withdrawn "
-        "since may have changed them. What is true of all rows is in the section on the series."
-    )
+    return _say_new("about", manifest)
 
 
 def shortly_new(manifest: Manifest) -> str:
-    """The same in a sentence, where the long text stands before."""
-    if not has_earlier_rows(manifest):
-        return ""
-    section = manifest["series"]
-    return (
-        f"Unless a line names versions, these numbers are about the "
-        f"{count_noun(section['batch'], 'row')} that {_is_or_are(section['batch'])} new in version "
-        f"{version_number(manifest)}, not about all "
-        f"{count(section['rows'])}."
-    )
+    """That numbers are of the new rows only, in a sentence."""
+    return _say_new("shortly", manifest)
 
 
 def briefly_new(manifest: Manifest) -> str:
-    """The same in a few words, for headings."""
-    return (
-        f"{count_noun(manifest['series']['batch'], 'new row')} only"
-        if has_earlier_rows(manifest)
-        else ""
-    )
+    """That numbers are of the new rows only, in a few words, for headings."""
+    return _say_new("briefly", manifest)
+
+
+def _say_new(form: str, manifest: Manifest) -> str:
+    if not has_earlier_rows(manifest):
+        return ""
+    section = manifest["series"]
+    figures = {name: section.get(name) for name in ("batch", "frozen", "rows")}
+    return _MESSAGES.say("new_rows", form, number=version_number(manifest), **figures)
 
 
 def of_new(blocks: Sequence[Block], manifest: Manifest) -> list[Block]:
     """Tables that say in their heading that they are about new rows only."""
-    told = briefly_new(manifest)
-    return [each._replace(heading=f"{each.heading} ({told})") if told else each for each in blocks]
+    new = briefly_new(manifest)
+    return [each._replace(heading=f"{each.heading} ({new})") if new else each for each in blocks]
 
 
 def describe_version(manifest: Manifest) -> str:
@@ -134,30 +84,18 @@ def describe_version(manifest: Manifest) -> str:
     section = series_of(manifest)
     if section is None:
         return ""
-    at = version_number(manifest)
-    if at == 1:
-        held = section["held_back"]
-        waits = f", and {_say_wait(held)}" if held else ""
-        return f"Version 1 of a series: all {count_noun(section['rows'], 'row')} are new{waits}."
+    if version_number(manifest) == 1:
+        rows, waiting = section["rows"], section["held_back"]
+        return _MESSAGES.say("version", "first", rows=rows, held_back=waiting)
     now = versions_of(manifest)[-1]
-    why = "; ".join(
-        f"{count(now[name])} {what}"
-        for name, what in (
-            ("left", "left"),
-            ("withdrawn", "on request"),
-            ("changed", "changed"),
-            ("pulled", "pulled along"),
-        )
+    why = [
+        _MESSAGES.say("why", name, number=now[name])
+        for name in _MESSAGES.list_names("why")
         if now[name]
-    )
-    gone = (
-        f"{count_noun(now['gone'], 'row')} of version {at - 1} {_was_or_were(now['gone'])} "
-        "withdrawn"
-    )
-    return (
-        f"Version {at} of a series: {_say_stay(now['frozen'])} from before and "
-        f"{count(now['new'])} {_is_or_are(now['new'])} new. {gone}{f' ({why})' if why else ''}. "
-        f"{tell_reissued(manifest)}{_capitalize_first(_say_wait(now['held_back']))}."
+    ]
+    figures = {**now, "number": version_number(manifest)}
+    return _MESSAGES.say(
+        "version", "later", **{**figures, "why": why, "reissued": tell_reissued(manifest)}
     )
 
 
@@ -166,76 +104,55 @@ def tell_reissued(manifest: Manifest) -> str:
     before, now = versions_of(manifest)[-2:]
     if not now.get("reissued"):
         return ""
-    moved = now["left"] + now["withdrawn"] + now["changed"]
-    people = "1 person" if moved == 1 else f"{count(moved)} people"
-    return (
-        f"{count(now['reissued'])} of the {count(before['rows'])} rows of version "
-        f"{before['number']} ({percent(now['reissued'] / before['rows'])}) were issued anew, "
-        f"because {people} left, changed or asked for it. "
+    figures = {
+        "reissued": now["reissued"],
+        "rows": before["rows"],
+        "number": before["number"],
+        "moved": now["left"] + now["withdrawn"] + now["changed"],
+    }
+    return _MESSAGES.say("version", "reissued", **figures) + " "
+
+
+def list_version_counts(manifest: Manifest, table: str) -> list[tuple[str, ...]]:
+    """Counts of each version, in the columns of a table: "series", "why" or "crowds"."""
+    names = _MESSAGES.list_names("counts", table)
+    return [
+        tuple((percent if name == "kept" else count)(each.get(name)) for name in names)
+        for each in versions_of(manifest)
+    ]
+
+
+def build_version_block(manifest: Manifest, table: str) -> Block:
+    """A table with a line for each version: "series", "why" or "crowds"."""
+    headings = [*_MESSAGES.name_entries("counts", table).values()]
+    return Block(
+        _MESSAGES.say("series_headings", table), headings, list_version_counts(manifest, table)
     )
-
-
-def list_version_counts(manifest: Manifest, names: Sequence[str] = COUNTS) -> list[tuple[str, ...]]:
-    """Counts of each version."""
-    return [tuple(count(each.get(name)) for name in names) for each in versions_of(manifest)]
-
-
-def list_crowd_counts(manifest: Manifest) -> list[tuple[str, ...]]:
-    """Rows for `CROWD_HEADINGS`: of all rows of each version."""
-    pairs = zip(list_version_counts(manifest, CROWD_COUNTS), versions_of(manifest), strict=True)
-    return [(*line, percent(each.get("kept"))) for line, each in pairs]
 
 
 def build_series_blocks(manifest: Manifest) -> list[Block]:
     """The series as tables of a summary; nothing where the release is no version."""
     if series_of(manifest) is None:
         return []
-    return [
-        Block(HEADING, HEADINGS, list_version_counts(manifest)),
-        Block(WHY, WHY_HEADINGS, list_version_counts(manifest, WHY_COUNTS)),
-        Block(CROWDS, CROWD_HEADINGS, list_crowd_counts(manifest)),
-    ]
+    return [build_version_block(manifest, table) for table in _MESSAGES.list_names("counts")]
 
 
-SINCE = "What changed since the version before"
-
-
-def list_changes_since(manifest: Manifest) -> list[Fact]:
-    """Why rows came and went."""
+def build_changes_block(manifest: Manifest) -> Block:
+    """Why rows came and went since the version before."""
+    names = ("frozen", "batch", "new", "reissued", "returned", "left", "withdrawn", "changed")
     section = manifest["series"]
-    facts = [
-        ("Rows that stay", "frozen", "identical to the byte, keys included"),
-        ("New rows", "batch", "of new, changed and pulled people, and of those who had waited"),
-        ("Of these: never had a row", "new", "people who are in a version for the first time"),
-        ("Of these: issued anew", "reissued", "people who had another row in the version before"),
-        ("Of these: returned", "returned", "people who had a row in an earlier version only"),
-        ("Left", "left", "rows withdrawn because the source no longer has their people"),
-        ("On request", "withdrawn", "rows withdrawn because their people asked for it"),
-        ("Changed", "changed", "rows withdrawn because a value of their people changed"),
-        ("Pulled along", "pulled", "rows withdrawn so that everybody keeps a crowd"),
-        ("Held back", "held_back", "source rows that wait until enough others can hide with them"),
-        ("Of these: by history", "held_by_history", "people who would keep fewer than k histories"),
-    ]
-    return [Fact(label, count(section.get(name)), meaning) for label, name, meaning in facts]
+    figures = {
+        name: section.get(name) for name in (*names, "pulled", "held_back", "held_by_history")
+    }
+    facts = list_facts(_MESSAGES, "facts", "since", **figures)
+    return Block(_MESSAGES.say("series_headings", "since"), (), facts)
 
 
-def _say_stay(rows: Any) -> str:
-    return f"{count_noun(rows, 'row')} stay{'s' if rows == 1 else ''}"
+def explain_counts() -> str:
+    """What the columns of the tables mean."""
+    return _MESSAGES.say("explained", "series")
 
 
-def _say_wait(held: Any) -> str:
-    if not held:
-        return "no source row is held back"
-    return f"{count_noun(held, 'source row')} {_is_or_are(held)} held back until a later version"
-
-
-def _is_or_are(rows: Any) -> str:
-    return "is" if rows == 1 else "are"
-
-
-def _was_or_were(rows: Any) -> str:
-    return "was" if rows == 1 else "were"
-
-
-def _capitalize_first(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def list_terms() -> list[Text]:
+    """The terms of a page about a version."""
+    return _MESSAGES.list_texts("glossary")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.facts import Manifest
+from reports.messages import capitalize_first
 from reports.quantities import count, is_number, printable, seconds, utility
 from reports.words import Words
 
@@ -64,8 +65,7 @@ def _list_figures(manifest: Manifest) -> list[str]:
 
 
 def _label_of_figure(name: str) -> str:
-    text = printable(name).replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return capitalize_first(printable(name).replace("_", " "))
 
 
 def _format_number(figure: Any) -> str:

@@ -4,16 +4,17 @@ Its state and its heading are decided here for the page, the terminal and Prefec
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from reports.facts import Manifest
+from reports.messages import capitalize_first, load_messages
 from reports.notices import Notice, list_notices
-from reports.quantities import count, is_number
+from reports.quantities import is_number
 from reports.series import with_all_rows
 from reports.words import Exposure, Words
 
-HOLDS, FAILS = "The privacy promise holds", "Refused: the privacy promise does not hold"
-NOTHING = "Nothing was hidden"
+_MESSAGES = load_messages("reports")
+HOLDS, FAILS, NOTHING = (_MESSAGES.say("judgement", key) for key in ("holds", "fails", "nothing"))
 MANY = 0.1  # share of the people from which a heading names them first
 Tone = Literal["holds", "warns", "some", "many", "fails"]
 
@@ -48,7 +49,7 @@ def judge_manifest(manifest: Manifest, words: Words) -> Verdict:
     if protects_nobody(with_all_rows(manifest)):
         return Verdict(
             "fails",
-            f"Nobody is protected: k = 1 for all {_name_everyone(manifest, words)}",
+            _MESSAGES.say("judgement", "nobody", **_count_everyone(manifest, words)),
             paragraph,
             listed,
         )
@@ -62,7 +63,7 @@ def _no_concerns(listed: Sequence[Notice]) -> tuple[Tone, str]:
     """Tone and heading where nobody is known."""
     if not listed:
         return "holds", HOLDS
-    return "warns", f"{HOLDS}, with {len(listed)} warning{'s' * (len(listed) != 1)}"
+    return "warns", _MESSAGES.say("judgement", "warns", holds=HOLDS, number=len(listed))
 
 
 def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
@@ -76,25 +77,21 @@ def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
         return None
     many = any(each.share is None or each.share >= MANY for each in both)
     text = ", and ".join(each.text for each in both)
-    first = f"{text[:1].upper()}{text[1:]}"
     if alone is not None:  # no promise is about them
-        return "many" if many else "some", first
-    if many:
-        return "many", f"{first}, although the privacy promise holds"
-    return "some", f"{HOLDS}, but {text}"
+        return "many" if many else "some", capitalize_first(text)
+    tone: Tone = "many" if many else "some"
+    return tone, _MESSAGES.say("judgement", tone, holds=HOLDS, text=text)
 
 
 def _not_protected(manifest: Manifest, words: Words) -> Exposure | None:
     """The people with k = 1."""
-    number, records = count_unprotected(with_all_rows(manifest)), _count_records(manifest)
+    number, everyone = count_unprotected(with_all_rows(manifest)), _count_everyone(manifest, words)
     if number == 0:
         return None
-    whom = words.subjects(manifest)
     if number is None:
-        return Exposure(None, f"some {whom} are not protected")
-    verb = "is" if number == 1 else "are"
-    text = f"{count(number)} of {count(records)} {whom} {verb} not protected"
-    return Exposure(number / records, text)
+        return Exposure(None, _MESSAGES.say("judgement", "alone_uncounted", **everyone))
+    text = _MESSAGES.say("judgement", "alone", number=number, **everyone)
+    return Exposure(number / everyone["records"], text)
 
 
 def promise_holds(manifest: Manifest, words: Words) -> bool:
@@ -120,22 +117,17 @@ def protects_nobody(manifest: Manifest) -> bool:
     return not is_number(most) or most < 2
 
 
-def _count_records(manifest: Manifest) -> int:
-    return int(with_all_rows(manifest)["privacy"]["records"])
-
-
-def _name_everyone(manifest: Manifest, words: Words) -> str:
-    return f"{count(_count_records(manifest))} {words.subjects(manifest)}"
+def _count_everyone(manifest: Manifest, words: Words) -> dict[str, Any]:
+    """How many are counted, and what they are."""
+    records = int(with_all_rows(manifest)["privacy"]["records"])
+    return {"records": records, "whom": words.subjects(manifest)}
 
 
 def _name_broken_checks(manifest: Manifest, words: Words) -> str:
     """The failed checks."""
-    broken = "; ".join(
-        f"{check.what.lower()}, {check.measured}"
+    broken = [
+        _MESSAGES.say("judgement", "broken_check", what=check.what, measured=check.measured)
         for check in words.checks(manifest)
         if not check.passed
-    )
-    return (
-        f"Failed checks in this release of {_name_everyone(manifest, words)}: {broken}. "
-        "Do not use this release and do not pass it on."
-    )
+    ]
+    return _MESSAGES.say("judgement", "broken", checks=broken, **_count_everyone(manifest, words))

@@ -7,55 +7,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from reports.facts import Fact
+from reports.facts import Fact, list_facts
 from reports.findings import sentence_of_finding
+from reports.messages import load_messages
 from reports.quantities import NOT_STATED, moment, printable
 from reports.templates import load_template
 from reports.words import CheckText, Words
 
 Document = Mapping[str, Any]
 
-# Checks that every kind has, before and after the checks of the kind.
-BEFORE = {
-    "alike": CheckText(
-        "The source compared with the last release",
-        "Number of rows, categories, distribution of each quasi-identifier and types of carried "
-        "columns, compared with the source of the last release.",
-    ),
-}
-AFTER = {
-    "required": CheckText(
-        "The plan's own limits",
-        "The numbers that the auditor measured, compared with the limits that the plan sets in "
-        "[checks].",
-    ),
-    "versions": CheckText(
-        "All versions of the series together",
-        "The auditor reads the files of this version and what the vault keeps of those before. It "
-        "looks at rows that stayed, left and are new.",
-    ),
-    "kept": CheckText(
-        "Utility compared with the last release",
-        "The utility of this release, compared with the last release of the same plan. A large "
-        "fall needs a person's decision first.",
-    ),
-    "beside": CheckText(
-        "Other releases of the same people",
-        "Whoever has two releases of the same people can compare them and rule out rows. The "
-        "ledger is searched for people of this release who are in other releases.",
-    ),
-    "approved": CheckText(
-        "A person's approval",
-        "The plan requires a person's approval of exactly these files and numbers. The name of "
-        "the person is published in the manifest.",
-    ),
-}
+_MESSAGES = load_messages("reports")
 ALWAYS_AFTER = ("beside",)  # the others run only if there is something to check
 
 
 def list_checks(words: Words) -> dict[str, CheckText]:
     """All checks of a kind by name, in the order of the stages."""
-    return {**BEFORE, **words.checks_between_stages, **AFTER}
+    before, after = _list_shared_checks("checks_before"), _list_shared_checks("checks_after")
+    return {**before, **words.checks_between_stages, **after}
+
+
+def _list_shared_checks(group: str) -> dict[str, CheckText]:
+    """Checks that every kind has."""
+    return {
+        name: CheckText(*_MESSAGES.list_texts(group, name)[0])
+        for name in _MESSAGES.list_names(group)
+    }
 
 
 def list_constant_checks(words: Words) -> tuple[str, ...]:
@@ -146,9 +122,5 @@ def _describe_line(outcome: Document, words: Words) -> Line:
 
 def _list_facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:
     versions = dict.fromkeys(f"crowdcover {document['version']}" for document in verdicts)
-    return [
-        Fact("Run", printable(run["run"])),
-        Fact("Plan (SHA-256)", printable(run["plan_sha256"])),
-        Fact("Published as", printable(", ".join(run["releases"]) or "nothing so far")),
-        Fact("Checked by", printable(", ".join(versions) or NOT_STATED)),
-    ]
+    figures = {"versions": list(versions), "not_stated": NOT_STATED, **run}
+    return list_facts(_MESSAGES, "run", **figures)

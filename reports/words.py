@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from reports.comparison import Compared
 from reports.facts import Fact, Manifest
+from reports.messages import load_messages
 from reports.quantities import one_in
 
 Text = tuple[str, str]  # a term or title, and its explanation
@@ -69,11 +70,11 @@ def against_limit(what: str, attack: Any, holds: bool, limits: Mapping[str, floa
     `attack` has a name, `success` and `guess`. Without a limit by its name, `holds` says whether
     the result is within.
     """
-    limit = limits.get(attack.name)
+    limit, messages = limits.get(attack.name), load_messages("reports")
     if limit is not None:
-        result, held = attack.success <= limit, f"{one_in(limit)}: the plan"
+        result, held = attack.success <= limit, messages.say("against", "limit", limit=limit)
     else:
-        result, held = holds, f"{one_in(attack.guess)}: guessing"
+        result, held = holds, messages.say("against", "guess", guess=attack.guess)
     return Figure(what, one_in(attack.success), held, WITHIN if result else ABOVE)
 
 
@@ -106,20 +107,12 @@ def three_risks(
 
     `found` is what of the release someone may find to be theirs.
     """
-    asked = (
-        ("Singling out", f"Can someone find the {found} of one {whom}?", singling_out),
-        (
-            "Linkability",
-            f"Can someone connect records of one {whom}, here or with other data?",
-            linkability,
-        ),
-        (
-            "Inference",
-            f"Can someone learn {learn} of a {whom} without finding the {found}?",
-            inference,
-        ),
-    )
-    return [Risk(name, question, list(figures)) for name, question, figures in asked]
+    questions = load_messages("reports").list_texts("risks", whom=whom, learn=learn, found=found)
+    figures = (singling_out, linkability, inference)
+    return [
+        Risk(name, question, list(measured))
+        for (name, question), measured in zip(questions, figures, strict=True)
+    ]
 
 
 class Exposure(NamedTuple):

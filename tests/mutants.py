@@ -811,8 +811,8 @@ MUTANTS = (
     Mutant(
         "catalogue: masked columns are kept ones",
         "kinds/table/catalogued.py",
-        "listed.append(Field(name, stated, role, OF_ROLE[role]))",
-        'listed.append(Field(name, stated, "keep", OF_ROLE["keep"]))',
+        "listed.append(Field(name, stated, role, roles[role]))",
+        'listed.append(Field(name, stated, "keep", roles["keep"]))',
         DESCRIBED,
     ),
     Mutant(

@@ -3,7 +3,6 @@
 import argparse
 import re
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +15,7 @@ from flows.outcome import CODES
 from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.publishing import PublishSection
-from kinds import KINDS, kind_called
+from kinds import KINDS, kind_called, words_called
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 100
@@ -127,9 +126,7 @@ def test_every_anonymizer_stands_on_the_plans_page(name):
     assert f'name = "{name}"' in coded("docs/plan.md")
 
 
-FINDINGS = {
-    name for package in KINDS.values() for name in import_module(f"{package}.findings").FINDINGS
-}
+FINDINGS = {name for kind in KINDS for name in words_called(kind).messages.name_entries("findings")}
 
 
 @pytest.mark.parametrize("name", sorted(FINDINGS))

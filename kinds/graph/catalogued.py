@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from kinds.graph.layout import P, U, V
 from reports.catalogue.described import Field, Type
+from reports.messages import load_messages
 
-ABOUT = {
-    U: ("vertex", "random key of one end of the edge, the lesser"),
-    V: ("vertex", "random key of the other end"),
-    P: ("probability", "probability that the edge exists, in millionths; 0 if it is not listed"),
-}
+ROLES = {U: "vertex", V: "vertex", P: "probability"}
 
 
 def describe_fields(types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
     """Both ends and the probability."""
-    return [Field(name, types[name], *ABOUT[name]) for name in (U, V, P)], [U, V]
+    about = load_messages("kinds", "kinds.graph").name_entries("catalogue_columns")
+    return [Field(name, types[name], role, about[name]) for name, role in ROLES.items()], [U, V]

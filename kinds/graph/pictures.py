@@ -14,17 +14,11 @@ from kinds.graph import facts
 from reports import drawing
 from reports.drawing import ACCENT, DANGER, INK, SECOND
 from reports.facts import Manifest
-from reports.quantities import one_in, percent
+from reports.messages import load_messages
+from reports.quantities import one_in, percent, points
 from reports.templates import load_template
 from reports.words import PageSection, Words
 
-HEADINGS = {
-    "checked": "How the release was checked",
-    "hiding": "Among how many each vertex hides",
-    "attacks": "What attackers find who know a degree",
-    "kept": "How much of the graph is left",
-    "edges": "How to read an edge",
-}
 LEVELS = (0, 1, 2, 3, 5)  # of k: vertices are counted between these multiples of their own k
 STEPS = (1, 2, 3, 5, 7, 10, 15)  # degrees at which a bin may begin, then ten times these
 
@@ -42,14 +36,16 @@ def build_page_sections(
         "hops": hop_plot(facts.list_hop_discrepancies(manifest)),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
+    hiding, attacks = words.protection(manifest)
     bodies = {
         "checked": macros.checked(manifest, words),
-        "hiding": macros.hiding(manifest, facts, drawings),
-        "attacks": macros.attacks(manifest, facts, drawings),
-        "kept": macros.kept(manifest, facts, drawings),
+        "hiding": macros.hiding(manifest, hiding, drawings),
+        "attacks": macros.attacks(manifest, attacks, drawings),
+        "kept": macros.kept(manifest, words.utility(manifest), drawings),
         "edges": macros.edges(),
     }
-    return [PageSection(name, HEADINGS[name], body) for name, body in bodies.items()]
+    headings = load_messages("kinds", "kinds.graph").name_entries("sections")
+    return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
 def level_plot(levels: NDArray[np.float64]) -> str:
@@ -80,7 +76,7 @@ def attack_plot(attacks: Sequence[facts.Attack]) -> str:
 def hop_plot(hops: Mapping[str, float]) -> str:
     """Bars of the change of the chance to be connected, by distance in the source."""
     found = list(hops.values())
-    labels = [facts.format_points(each) for each in found]
+    labels = [f"{points(each)} points" for each in found]
     title = "Bar chart of the change of the chance to be connected, by distance"
     colours = [ACCENT] * len(found)
     return draw_labelled_bars("plot-hops", title, list(hops), found, labels, colours)

@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from kinds.matrix.layout import ITEMS, KEY
 from reports.catalogue.described import Field, Type
-
-OF_FORM = {
-    "parquet": "numbers of the user's items, ascending; codebook.json says what each stands for",
-    "csv": "the same numbers in one text, with a blank between two",
-}
+from reports.messages import load_messages
 
 
 def describe_fields(form: str, types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
     """The key of a row and its items."""
-    key = Field(KEY, types[KEY], "key", "random key of the user's row")
-    return [key, Field(ITEMS, types[ITEMS], "items", OF_FORM[form])], [KEY]
+    about = load_messages("kinds", "kinds.matrix").name_entries("catalogue_columns")
+    key = Field(KEY, types[KEY], "key", about["key"])
+    return [key, Field(ITEMS, types[ITEMS], "items", about[form])], [KEY]

@@ -12,17 +12,11 @@ from kinds.bars import draw_labelled_bars
 from kinds.matrix import facts
 from reports.drawing import ACCENT, DANGER, SECOND
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.quantities import one_in, percent
 from reports.templates import load_template
 from reports.words import PageSection, Words
 
-HEADINGS = {
-    "checked": "How the release was checked",
-    "attacks": "What attackers find who know some items",
-    "classes": "How large the classes are",
-    "kept": "How much of the data is left",
-    "rows": "How to read a row",
-}
 EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k
 
 
@@ -31,20 +25,23 @@ def build_page_sections(
 ) -> list[PageSection]:
     """All sections in the order of the page; classes are counted in bins only."""
     macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
+    tried = facts.attacks(manifest)
     drawn = {
         "classes": class_plot(sizes, int(manifest["privacy"]["k_min"])),
         "entries": entry_plot(manifest),
-        "attacks": attack_plot(facts.attacks(manifest)),
+        "attacks": attack_plot(tried),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
+    classes, attacks = words.protection(manifest)
     bodies = {
         "checked": macros.checked(manifest, words),
-        "attacks": macros.attacks(manifest, facts, drawings),
-        "classes": macros.classes(manifest, facts, drawings),
-        "kept": macros.kept(manifest, facts, drawings),
+        "attacks": macros.attacks(manifest, attacks, tried, drawings),
+        "classes": macros.classes(classes, drawings),
+        "kept": macros.kept(words.utility(manifest)[0], drawings),
         "rows": macros.rows(manifest),
     }
-    return [PageSection(name, HEADINGS[name], body) for name, body in bodies.items()]
+    headings = load_messages("kinds", "kinds.matrix").name_entries("sections")
+    return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
 def class_plot(sizes: NDArray[np.int64], k: int) -> str:

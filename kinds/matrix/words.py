@@ -1,92 +1,53 @@
 """The texts of a released matrix, gathered for reports; see `reports.words.Words`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kinds import direct
 from kinds.matrix import facts, promises
-from kinds.matrix import findings as audited
-from kinds.matrix.glossary import GLOSSARY
+from kinds.matrix.findings import list_promise_checks
+from kinds.words import KindWords, find_strongest_chance
 from reports.comparison import Compared
-from reports.facts import BadFact, Fact, Manifest
-from reports.quantities import count, one_in, percent, printable
-from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
+from reports.facts import BadFact, Fact, Manifest, list_facts
+from reports.messages import load_messages
+from reports.quantities import count, one_in, percent
+from reports.words import Block, ColumnRole, Exposure, PageSection, Text
 
-SHOWN = {
-    "identifier": ("user", "nothing: each row has a random key"),
-    "quasi": ("item", "items that at least one released row has, by name"),
-}
-KEYED = "items that at least one released row has, under fresh keys"
 LITTLE = 0.5  # of the entries
 
 
-class MatrixWords:
+class MatrixWords(KindWords):
     """The texts of matrices; see `reports.words.Words`."""
 
-    glossary = GLOSSARY
-    findings = audited.ALL
-    checks_between_stages = audited.CHECKS_BETWEEN_STAGES
-
-    def subjects(self, manifest: Manifest) -> str:  # noqa: ARG002 - of the protocol
-        """Each user has a row."""
-        return "users"
-
-    def demand(self, manifest: Manifest) -> str:
-        """The demanded levels, as `k = 10 for everyone`."""
-        return promises.describe_demand(manifest)
-
-    def promise(self, manifest: Manifest) -> str:
-        """The promise in plain English, with how many entries are false."""
-        first = promises.describe_no_change(manifest)
-        return f"{first} {promises.describe_promise(manifest)}".lstrip()
-
-    def describe_no_change(self, manifest: Manifest) -> str:
-        """That no entry was left out or added."""
-        return promises.describe_no_change(manifest)
-
-    def promised(self, manifest: Manifest) -> Sequence[Text]:
-        """The points of the promise, one or more for each of its findings."""
-        return promises.list_promise_points(manifest)
+    messages = load_messages("kinds", "kinds.matrix")
+    describe_no_change = staticmethod(promises.describe_no_change)
+    describe_promise = staticmethod(promises.describe_promise)
+    promised = staticmethod(promises.list_promise_points)
+    not_promised_short = staticmethod(promises.not_promised_short)
+    checks = staticmethod(list_promise_checks)
+    risks = staticmethod(facts.list_risks)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
         return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
 
-    def not_promised_short(self, manifest: Manifest) -> str:
-        """The points of `not_promised` in two sentences."""
-        return promises.not_promised_short(manifest)
-
-    def checks(self, manifest: Manifest) -> Sequence[Check]:
-        """The counts on which the promise depends; each must be 0."""
-        return audited.list_promise_checks(manifest)
-
-    def risks(self, manifest: Manifest) -> Sequence[Risk]:
-        """Singling out, linkability, inference."""
-        return facts.list_risks(manifest)
-
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
-        """The columns that were read, with their roles."""
-        listed = []
-        for name, stated in manifest.get("columns", {}).items():
-            role, shown = SHOWN[stated["role"]]
-            shown = KEYED if role == "item" and manifest.get("keyed") else shown
-            listed.append(ColumnRole(printable(name), role, shown))
-        return listed
+        """The columns that were read; items that are people are under fresh keys."""
+        listed = super().columns(manifest)
+        if not manifest.get("keyed"):
+            return listed
+        keyed = self.messages.list_texts("columns", "keyed")[0]
+        return [ColumnRole(each.name, *keyed) if each.role == keyed[0] else each for each in listed]
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Items that are people or that a whole class has, and a release that keeps little."""
-        protection, utility = manifest["protection"], manifest["utility"]
-        listed = [promises.AS_ITEMS[1]] if manifest.get("keyed") else []
-        if share := protection["unanimous_rows"]:
-            listed.append(
-                f"Up to {percent(share)} of the users have an item that their whole class has: who "
-                "knows that a user is in the class knows the item."
-            )
-        if utility["jaccard"] < LITTLE:
-            listed.append(
-                "Less than half of what is in source or release is in both: the Jaccard similarity "
-                f"is {percent(utility['jaccard'])}."
-            )
+        share, jaccard = manifest["protection"]["unanimous_rows"], manifest["utility"]["jaccard"]
+        holds = {"people": manifest.get("keyed"), "unanimous": share, "jaccard": jaccard < LITTLE}
+        listed = [
+            self.messages.say("warnings", name, unanimous_rows=share, jaccard=jaccard)
+            for name in holds
+            if holds[name]
+        ]
         return [*listed, *direct.let_through(manifest)]
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
@@ -94,68 +55,59 @@ class MatrixWords:
         share, records = manifest["protection"]["unanimous_rows"], manifest["privacy"]["records"]
         if not share:
             return None
-        number = int(share * records + 1e-9)  # the share is rounded up
-        return Exposure(
-            share,
-            f"up to {count(number)} of {count(records)} users ({percent(share)}) have an item that "
-            "their whole class has",
-        )
-
-    def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
-        """Nothing: every release of a matrix states all numbers."""
-        return []
+        figures = {
+            "number": int(share * records + 1e-9),  # the share is rounded up
+            "records": records,
+            "unanimous_rows": share,
+        }
+        return Exposure(share, self.messages.say("warnings", "exposure", **figures))
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Users, demand, classes, the strongest attacker, false entries, similarity."""
         privacy, utility = manifest["privacy"], manifest["utility"]
-        low, high = count(privacy["k_min"]), count(privacy["k_max"])
-        least = count(manifest["protection"]["classes"]["least"])
-        of_least = BadFact if privacy.get("classes_below_k", 0) > 0 else Fact
-        headline = [
-            Fact("users, a released row for each", count(privacy["records"])),
-            Fact("equal rows demanded (k)", low if low == high else f"{low} to {high}"),
-            of_least("users in the smallest class", least),
-        ]
-        if tried := facts.attacks(manifest):
-            best = max(tried, key=lambda attack: attack.success)
-            label = f"average chance to find a user's row by {best.name}; 0 where no row shows them"
-            headline.append(Fact(label, one_in(best.success)))
+        least, tried = manifest["protection"]["classes"]["least"], facts.attacks(manifest)
+        best = max(tried, key=lambda attack: attack.success) if tried else None
+        numbers = {
+            "users": count(privacy["records"]),
+            "demand": self.describe_range(privacy),
+            "least": count(least),
+            **({} if best is None else {"attack": one_in(best.success)}),
+            "false": percent(utility["false"]),
+            "jaccard": percent(utility["jaccard"]),
+        }
+        bad = {"least"} if privacy.get("classes_below_k", 0) > 0 else ()
         return [
-            *headline,
-            Fact("of the released entries are false, at most", percent(utility["false"])),
-            Fact("Jaccard similarity with the source", percent(utility["jaccard"])),
+            (BadFact if name in bad else Fact)(
+                self.messages.say("headline", name, attacker=best and best.name), number
+            )
+            for name, number in numbers.items()
         ]
 
     def compared(self, sections: Manifest) -> Sequence[Compared]:
         """Similarity, false and missing entries, how far classes exceed k, the strongest attack."""
         kept, classes = sections["utility"], sections["protection"]["classes"]
         demanded = sections["privacy"]["k_max"]
-        beyond, most = classes["median"] - demanded, classes["greatest"] - demanded
-        chance = max((attack.success for attack in facts.attacks(sections)), default=None)
-        return [
-            Compared("jaccard", "Jaccard similarity", kept["jaccard"], percent(kept["jaccard"])),
-            Compared("false", "false entries", kept["false"], percent(kept["false"])),
-            Compared("missing", "missing entries", kept["suppressed"], percent(kept["suppressed"])),
-            Compared("beyond_k", "over k, median", beyond, count(beyond)),
-            Compared("most_beyond_k", "over k, most", most, count(most)),
-            Compared("attack", "strongest attack", chance, one_in(chance)),
-        ]
+        return self.list_compared({
+            "jaccard": (kept["jaccard"], percent),
+            "false": (kept["false"], percent),
+            "missing": (kept["suppressed"], percent),
+            "beyond_k": (classes["median"] - demanded, count),
+            "most_beyond_k": (classes["greatest"] - demanded, count),
+            "attack": (find_strongest_chance(facts.attacks(sections)), one_in),
+        })  # fmt: skip
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:
         """Classes and attackers."""
-        rows = [attack.row for attack in facts.attacks(manifest)]
+        attackers = [attack.row for attack in facts.attacks(manifest)]
         return [
-            Block(facts.CLASSES, (), facts.class_facts(manifest)),
-            Block(facts.ATTACKS, facts.ATTACK_HEADINGS, rows),
+            self.build_block("classes", list_facts(self.messages, "facts", "classes", **manifest)),
+            self.build_block("attacks", attackers, "attack"),
         ]
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
         """Entries kept, missing and false."""
-        return [Block(facts.KEPT, (), facts.entry_facts(manifest))]
-
-    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
-        """The step marked as published."""
-        return next((place for place, step in enumerate(steps) if step.get("published")), None)
+        entries = list_facts(self.messages, "facts", "entries", **manifest)
+        return [self.build_block("entries", entries)]
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
         """Sections on checks, attacks, classes, entries and how to read a row."""

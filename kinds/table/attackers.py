@@ -5,28 +5,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import NOT_STATED, count, is_number, one_in, percent, printable
+from reports.messages import load_messages
+from reports.quantities import NOT_STATED, is_number, percent, printable
 from reports.words import Block
 
-HEADING = "Attacks that were tried"
-HEADINGS = ("Attacker", "Names the right row", "By guessing", "Comparison")
-CHANCES = "Share of people for whom one row has a probability above a multiple of 1/k"
-NOT_TRIED = (
-    "No attacks are recorded for this release: none were tried, or the release is older than such "
-    "records."
-)
-EXPLAINED = (
-    "A program works out how likely each attacker names the row of a person. That follows from the "
-    "source, the published rows and the chances of the lot, if even seats are promised; never from "
-    "who really sits where. Without even seats, the chances of the puzzler and of the insider are "
-    "estimates. The mean is compared with guessing: picking blindly among k rows, the number that "
-    "the plan demands for the person."
-)
-ABOVE_EXPLAINED = (
-    "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "
-    "the chance of a guess among k rows. Above 1.5/k: above one and a half times that chance, and "
-    "so on. A dash stands for an attack that names a row without a probability."
-)
+_MESSAGES = load_messages("kinds", "kinds.table")
 
 
 class Attacker(NamedTuple):
@@ -40,60 +23,13 @@ class Attacker(NamedTuple):
     chances: bool = True
 
 
-# By the name of the attack in the manifest.
-ATTACKERS = {
-    "linkage": Attacker(
-        "An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"
-    ),
-    "partial linkage": Attacker(
-        "A passer-by", "knows some of the person's quasi-identifiers and looks for rows that fit"
-    ),
-    "tightest row": Attacker(
-        "A puzzler",
-        "knows all quasi-identifiers of the person and picks the least masked row that fits",
-        chances=False,
-    ),
-    "insider": Attacker(
-        "An insider",
-        "knows all quasi-identifiers of everybody, the plan, the program and, if even seats are "
-        "promised, the chances of the lot, but not who sits where; names the most likely row",
-    ),
-    "insider who knows 1": Attacker(
-        "An insider with a witness",
-        "knows in addition the row of one other person, the one whose row helps most, and rules it "
-        "out; even seats promise nothing against this attacker, and chains of known rows may tell "
-        "more",
-    ),
-    "insider who knows 2": Attacker(
-        "An insider with two witnesses",
-        "knows in addition the rows of two other people, those whose rows help most, and rules "
-        "them out; even seats promise nothing against this attacker",
-    ),
-    "person": Attacker(
-        "A neighbour",
-        "knows the quasi-identifiers of everybody, which records are of one person, the plan and "
-        "the program, and computes the row that is most likely one of the person's",
-    ),
-    "order": Attacker(
-        "A reader of files",
-        "knows nothing about people and guesses rows by their order, keys or files",
-        chances=False,
-    ),
-    "intersection": Attacker(
-        "A collector", "compares this release with earlier ones of the same people"
-    ),
-    "demand": Attacker(
-        "A counter of rows",
-        "knows all quasi-identifiers of the person, counts the rows that fit and guesses k, the "
-        "crowd that the plan demands for the person",
-        chances=False,
-    ),
+WITHOUT_CHANCES = ("tightest row", "order", "demand")
+ATTACKERS = {  # by the name of the attack in the manifest
+    name: Attacker(who, knows, name not in WITHOUT_CHANCES)
+    for name, who, knows in _MESSAGES.list_lines("attackers")
 }
 DEMAND = "demand"  # names no row, but k
 WITNESS = "insider who knows"  # beyond every promise: shown, neither limited nor warned of
-GUESS_HEADING = "What crowds tell of k"
-GUESS_HEADINGS = ("Attacker", "Guesses k of", "With one guess for all", "Comparison")
-UNKNOWN = "makes an attack that this version does not describe"
 
 
 class Attack(NamedTuple):
@@ -113,11 +49,9 @@ class Attack(NamedTuple):
     @property
     def rate(self) -> str:
         """Average rate of success, as text."""
-        return (
-            percent(self.success)
-            if self.success > 0.5
-            else f"{percent(self.success)} ({one_in(self.success)})"
-        )
+        if self.success > 0.5:
+            return percent(self.success)
+        return _MESSAGES.say("attacks", "rate", success=self.success)
 
     @property
     def is_judged(self) -> bool:
@@ -135,8 +69,8 @@ class Attack(NamedTuple):
         if not self.is_judged:
             return NOT_STATED
         if self.guess >= 1:
-            return "nothing demanded"
-        return "no better" if self.is_contained else "better"
+            return _MESSAGES.say("attacks", "no_demand")
+        return _MESSAGES.say("attacks", "no_better" if self.is_contained else "better")
 
     @property
     def tone(self) -> str:
@@ -147,7 +81,7 @@ class Attack(NamedTuple):
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The attack as a row for `HEADINGS`."""
+        """The attack as a row of the table of attacks."""
         return (
             self.who,
             self.rate if is_number(self.success) else NOT_STATED,
@@ -177,28 +111,24 @@ class DemandGuesses(NamedTuple):
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The attack as a row for `GUESS_HEADINGS`."""
-        result = "better" if self.right > self.commonest else "no better"
+        """The attack as a row of the table of what crowds tell of k."""
+        result = _MESSAGES.say("attacks", "better" if self.right > self.commonest else "no_better")
         return ATTACKERS[DEMAND].who, self._of(self.right), self._of(self.commonest), result
 
     @property
     def sentences(self) -> str:
         """What the crowds tell, in words."""
-        text = (
-            "k is private here. Someone who counts the rows that fit a person, and takes a larger "
-            f"crowd for a greater k, guesses k right for at most {self._of(self.right)}. "
-            f"One guess for everybody is right for {self._of(self.commonest)}."
+        return _MESSAGES.say(
+            "demand_guesses",
+            "private",
+            right=self._of(self.right),
+            commonest=self._of(self.commonest),
+            ruled_out=self.ruled_out,
+            surely=self._of(self.ruled_out),
         )
-        if self.ruled_out:
-            text += (
-                f" For {self._of(self.ruled_out)} fewer rows fit than the greatest k demands: "
-                "their k is surely smaller."
-            )
-        return text
 
     def _of(self, number: int) -> str:
-        share = percent(number / self.people)
-        return f"{count(number)} of {count(self.people)} people ({share})"
+        return _MESSAGES.say("demand_guesses", "count", number=number, people=self.people)
 
 
 def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
@@ -213,7 +143,11 @@ def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
 
 def _build_attack(name: str, numbers: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
-    attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
+    unknown = Attacker(
+        _MESSAGES.say("attacks", "unknown", name=repr(printable(name))),
+        _MESSAGES.say("attacks", "unknown_knows"),
+    )
+    attacker = ATTACKERS.get(plain, unknown)
     above = {
         str(times): _convert_to_float(share)
         for times, share in (numbers.get("above") or {}).items()
@@ -237,7 +171,7 @@ def multiples(tried: list[Attack]) -> list[str]:
 
 def multiple_headings(times: list[str]) -> list[str]:
     """Column headings of `shares`."""
-    return [f"Above {printable(each)}/k" for each in times]
+    return [_MESSAGES.say("attacks", "above", times=each) for each in times]
 
 
 def shares(attack: Attack, times: list[str]) -> list[str]:
@@ -273,32 +207,44 @@ def build_attack_blocks(manifest: Manifest) -> list[Block]:
     if not tried:
         return []
     known_of = [Fact(attack.who, attack.attacker.knows) for attack in tried]
-    listed = [Block(HEADING, HEADINGS, [attack.row for attack in tried], meanings=known_of)]
+    attack_rows = [attack.row for attack in tried]
+    listed = [
+        Block(_name_table("attacks"), _list_columns("attack"), attack_rows, meanings=known_of)
+    ]
     if times := multiples(tried):
-        headings = ("Attacker", *multiple_headings(times))
+        headings = (_name_table("attacker"), *multiple_headings(times))
         rows = [(attack.who, *shares(attack, times)) for attack in tried]
-        listed.append(Block(CHANCES, headings, rows))
+        listed.append(Block(_name_table("chances"), headings, rows))
     if (guessed := demand_guesses(manifest)) is not None:
-        listed.append(Block(GUESS_HEADING, GUESS_HEADINGS, [guessed.row]))
+        heading, columns = _name_table("demand_guesses"), _list_columns("demand_guess")
+        listed.append(Block(heading, columns, [guessed.row]))
     return listed
+
+
+def explain_attacks(name: str) -> str:
+    """A text about the tables of attacks: "explained", "above_explained" or "not_tried"."""
+    return _MESSAGES.say("attacks", name)
 
 
 def list_attack_warnings(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
     guessed = demand_guesses(manifest)
-    risks = [] if guessed is None or not guessed.tells else [guessed.sentences]
+    warnings = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
         if attack.name.startswith(WITNESS):
             continue
+        figures = {"who": attack.who, "success": attack.success, "guess": attack.guess}
         if attack.is_judged and not attack.is_contained:
-            risks.append(
-                f"{attack.who} names the right row more often than by guessing: "
-                f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
-            )
+            warnings.append(_MESSAGES.say("warnings", "attack", **figures))
         share = attack.above.get("3")
         if attack.attacker.chances and is_number(share) and share > 0:
-            risks.append(
-                f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
-                "gives one row more than three times the probability of a guess."
-            )
-    return risks
+            warnings.append(_MESSAGES.say("warnings", "attack_above", share=share, **figures))
+    return warnings
+
+
+def _name_table(name: str) -> str:
+    return _MESSAGES.say("headings", name)
+
+
+def _list_columns(name: str) -> tuple[str, ...]:
+    return _MESSAGES.list_headings("headings", name)

@@ -6,35 +6,26 @@ from typing import Any
 from kinds.table.layout import KEY
 from kinds.table.version_files import SINCE
 from reports.catalogue.described import Field, Type
+from reports.messages import load_messages
 
-OF_ROLE = {
-    "quasi": (
-        "quasi-identifier, masked: a value, a set or an interval that holds it, or anything; "
-        "codebook.json says how to read a cell"
-    ),
-    "sensitive": "sensitive attribute: the value as it was",
-    "keep": "kept: the value as it was",
-}
+_MESSAGES = load_messages("kinds", "kinds.table")
 OF_KIND: Mapping[str, Type] = {"numeric": "number", "date": "date"}
-OWN = {
-    KEY: ("key", "random key of the row"),
-    SINCE: ("since", "number of the version in which the row was new"),
-}
+OWN = (KEY, SINCE)  # columns that the source does not have
 
 
 def describe_fields(
     manifest: Mapping[str, Any], types: Mapping[str, Type]
 ) -> tuple[Sequence[Field], Sequence[str]]:
     """Each column with its role, and the key."""
-    columns = manifest.get("columns", {})
+    columns, roles = manifest.get("columns", {}), _MESSAGES.name_entries("catalogue_roles")
     listed = []
     for name, kind in types.items():
         role = str(columns.get(name, {}).get("role", ""))
-        if role in OF_ROLE:
+        if role in roles:
             stated = _find_field_type(role, kind, str(columns[name].get("kind")))
-            listed.append(Field(name, stated, role, OF_ROLE[role]))
+            listed.append(Field(name, stated, role, roles[role]))
         elif name in OWN:
-            listed.append(Field(name, kind, *OWN[name]))
+            listed.append(Field(name, kind, name, _MESSAGES.say("catalogue_columns", name)))
         else:
             listed.append(Field(name, kind, "", ""))
     return listed, [KEY]

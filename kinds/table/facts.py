@@ -1,12 +1,13 @@
 """Labelled numbers of a released table, read from its manifest."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest, describe_levels
-from reports.quantities import count, digits, is_number, percent, printable, utility
-from reports.words import Share
+from reports.facts import Manifest, describe_levels, list_facts
+from reports.messages import load_messages
+from reports.quantities import count, digits, is_number, printable
+from reports.words import Block, Share
 
 
 class CrowdDiversity(NamedTuple):
@@ -26,18 +27,7 @@ class ColumnKept(NamedTuple):
     kept: float
 
 
-CROWDS, SENSITIVE = "Crowds in numbers", "Sensitive values in the least diverse crowds"
-UTILITY, COLUMNS = "Information in numbers", "Columns, the most masked first"
-SENSITIVE_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
-COLUMN_HEADINGS = ("Column", "Unmasked cells", "Information kept")
-SENSITIVE_EXPLAINED = (
-    "Distinct values: number in the crowd with the fewest. By entropy: the number of equally "
-    "common values that would be as hard to guess, in the worst crowd. Distance: how far the "
-    "values of a crowd are from those of the whole table, from 0 (the same) to 1, in the worst "
-    "crowd."
-)
-
-
+_MESSAGES = load_messages("kinds", "kinds.table")
 WHEN_NEW = ("equivalence classes", "even seats")  # true of new rows; withdrawals may end it
 BEFORE_PROMISES = ("compatible crowds", "matchable crowds", "truthful rows")  # of old manifests
 
@@ -51,7 +41,7 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
 def describe_subjects(manifest: Manifest) -> str:
     """What has a published row each: people, or rows of the source if a person may have several."""
     several = manifest.get("rows_are_people") or count_owners(manifest) is not None
-    return "source rows" if several else "people"
+    return _MESSAGES.say("whom", "rows" if several else "people")
 
 
 def count_owners(manifest: Manifest) -> int | None:
@@ -63,57 +53,47 @@ def count_owners(manifest: Manifest) -> int | None:
 def describe_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
-        return describe_levels(manifest, "every source row", "row")
-    return describe_levels(manifest, "everyone", "person")
+        return describe_levels(
+            manifest, _MESSAGES.say("demand", "rows"), _MESSAGES.say("demand", "row")
+        )
+    return describe_levels(manifest, _MESSAGES.say("demand", "people"), _MESSAGES.terms["one"])
 
 
-def privacy_facts(manifest: Manifest) -> list[Fact]:
+def build_crowd_block(manifest: Manifest) -> Block:
     """Counts of people and crowds; protection beyond the promise if it was measured."""
-    privacy = manifest["privacy"]
-    facts = [
-        Fact(
-            describe_subjects(manifest).capitalize(),
-            count(privacy["records"]),
-            "a published row for each",
-        ),
-        Fact("Smallest demand", count(privacy["k_min"]), "smallest k of any person"),
-        Fact("Largest demand", count(privacy["k_max"]), "largest k of any person"),
-        Fact(
-            "Smallest margin",
-            count(privacy.get("compatible_min_margin")),
-            "fewest rows beyond k that fit any person",
-        ),
-    ]
-    return facts + _protection_facts(manifest.get("protection"))
+    privacy, protection = manifest["privacy"], manifest.get("protection")
+    facts = list_facts(
+        _MESSAGES,
+        "facts",
+        "crowds",
+        whom=describe_subjects(manifest),
+        records=privacy["records"],
+        k_min=privacy["k_min"],
+        k_max=privacy["k_max"],
+        margin=privacy.get("compatible_min_margin"),
+    )
+    if protection:
+        facts += list_facts(
+            _MESSAGES,
+            "facts",
+            "protection",
+            median=protection.get("over_protection", {}).get("median"),
+            unique=protection.get("unique_records"),
+            left_out=protection.get("rows_left_out"),
+            identical=protection.get("equivalence_classes", {}).get("k"),
+        )
+    return Block(_MESSAGES.say("headings", "crowds"), (), facts)
 
 
-def _protection_facts(protection: Mapping[str, Any] | None) -> list[Fact]:
-    if not protection:
-        return []
-    beyond = protection.get("over_protection", {})
-    classes = protection.get("equivalence_classes", {})
-    return [
-        Fact(
-            "Over-protection",
-            count(beyond.get("median")),
-            "matchable rows beyond k for the median person",
-        ),
-        Fact(
-            "Unique records",
-            count(protection.get("unique_records")),
-            "records whose quasi-identifiers, grouped as in the plan, no other has",
-        ),
-        Fact(
-            "Rows left out",
-            count(protection.get("rows_left_out")),
-            "source rows that the rules of the plan leave out",
-        ),
-        Fact(
-            "Identical rows",
-            count(classes.get("k")),
-            "size of the smallest group of rows with the same text (k of an equivalence class)",
-        ),
-    ]
+def build_sensitive_block(manifest: Manifest) -> Block:
+    """Diversity and distance of each sensitive column, in the worst crowds."""
+    headings = _MESSAGES.list_headings("headings", "sensitive_columns")
+    return Block(_MESSAGES.say("headings", "sensitive"), headings, sensitive_in_crowds(manifest))
+
+
+def explain_diversity() -> str:
+    """What the numbers of the sensitive columns mean."""
+    return _MESSAGES.say("headings", "sensitive_explained")
 
 
 def sensitive_in_crowds(manifest: Manifest) -> list[CrowdDiversity]:
@@ -144,48 +124,33 @@ def compute_kept_in_all_rows(manifest: Manifest) -> float:
     )
 
 
-def utility_facts(manifest: Manifest) -> list[Fact]:
-    """Numbers about the information that the release keeps."""
+def build_utility_block(manifest: Manifest) -> Block:
+    """Numbers about the information that the release keeps; older releases lack some."""
     measured = manifest["utility"]
-    return [
-        Fact(
-            "Information kept",
-            percent(compute_kept_information(manifest)),
-            "100 % = every cell unmasked, 0 % = every cell hidden",
-        ),
-        Fact(
-            "Unmasked cells",
-            percent(measured.get("cells_exact")),
-            "quasi-identifier cells that show one value, or one group of numbers",
-        ),
-        *(
-            [Fact("Exact cells", percent(exact), "quasi-identifier cells that show one value")]
-            if is_number(exact := measured.get("cells_of_one_value"))
-            else []
-        ),
-        Fact(
-            "Mean loss (GCP)",
-            percent(measured.get("gcp")),
-            "information lost, as the literature counts it",
-        ),
-        *_by_width(measured.get("gcp_by_width")),
-        Fact(
-            "Utility",
-            utility(measured.get("suppression")),
-            "share of all coded bits that stay visible (1 = nothing hidden)",
-        ),
-        Fact(
-            "Features",
-            count(measured.get("features")),
-            "bits that code the quasi-identifiers of a person",
-        ),
+    exact, width = measured.get("cells_of_one_value"), measured.get("gcp_by_width")
+    facts = list_facts(
+        _MESSAGES,
+        "facts",
+        "utility",
+        kept=compute_kept_information(manifest),
+        unmasked=measured.get("cells_exact"),
+        exact=exact if is_number(exact) else None,
+        lost=measured.get("gcp"),
+        width=width if is_number(width) else None,
+        visible=measured.get("suppression"),
+        features=measured.get("features"),
+    )
+    return Block(_MESSAGES.say("headings", "utility"), (), facts)
+
+
+def build_column_block(manifest: Manifest) -> Block:
+    """Shares of unmasked cells and of information kept, by column."""
+    headings = _MESSAGES.list_headings("headings", "column")
+    rows = [
+        (column.name, Share(column.exact, "yellow"), Share(column.kept, "cyan"))
+        for column in columns(manifest)
     ]
-
-
-def _by_width(width: Any) -> list[Fact]:
-    """What is lost by width; nothing where an older release does not state it."""
-    told = "sum over all cells: an interval loses its width, in parts of its column"
-    return [Fact("Cells lost by width", digits(width), told)] if is_number(width) else []
+    return Block(_MESSAGES.say("headings", "columns"), headings, rows)
 
 
 def columns(manifest: Manifest) -> list[ColumnKept]:
@@ -213,24 +178,9 @@ def shows_medians(manifest: Manifest) -> bool:
     return before or bool(list_columns_carried_as(manifest, "median"))
 
 
-def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
-    """Rows for `COLUMN_HEADINGS`, with shares that the terminal draws."""
-    return [
-        (column.name, Share(column.exact, "yellow"), Share(column.kept, "cyan"))
-        for column in columns(manifest)
-    ]
-
-
 def _compute_kept_share(loss: Any) -> float:
     return 1 - float(loss) if is_number(loss) else math.nan
 
 
 def _convert_to_float(number: Any) -> float:
     return float(number) if is_number(number) else math.nan
-
-
-def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """Rows for `COLUMN_HEADINGS` as text."""
-    return [
-        (column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)
-    ]

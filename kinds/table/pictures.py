@@ -11,16 +11,9 @@ from kinds.table.crowd_plots import Crowds
 from kinds.table.versions import pictures as of_versions
 from reports import series
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.templates import load_template
 from reports.words import PageSection, Words
-
-HEADINGS = {
-    "checked": "How the release was checked",
-    "attacks": attackers.HEADING,
-    "crowds": "How large the crowds are",
-    "kept": "How much information the data keeps",
-    "cells": "How to read a cell",
-}
 
 
 class ExampleRow(NamedTuple):
@@ -70,7 +63,7 @@ def build_page_sections(manifest: Manifest, crowds: Crowds, words: Words) -> lis
         "kept": macros.kept(manifest, facts, drawings, new),
         "cells": macros.cells(EXAMPLE, facts.shows_medians(manifest), "series" in manifest),
     }
-    headings = {**HEADINGS, "series": series.HEADING}
+    headings = load_messages("kinds", "kinds.table").name_entries("sections")
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 

@@ -16,6 +16,7 @@ from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, list_promi
 from kinds.table.roles import list_columns_by_role
 from kinds.table.versions import words as versions
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.quantities import count, digits, is_number, one_in, percent, printable
 from reports.verdict import protects_nobody
 from reports.words import (
@@ -29,16 +30,9 @@ from reports.words import (
     three_risks,
 )
 
-BY_PROMISE = "0: the promise"
-NOTHING = "nothing"
-NAMES_ROWS = {  # by the name of the attack
-    "insider": "an insider",
-    f"{attackers.WITNESS} 1": "an insider who knows the row of one other person",
-    f"{attackers.WITNESS} 2": "an insider who knows the rows of two other people",
-    "person": "someone who knows which records are of one person",
-}
 UNIFORM = "uniform crowds"
 MEASURES = ChecksSection.list_measures()
+_MESSAGES = load_messages("kinds", "kinds.table")
 
 
 def list_risks(manifest: Manifest) -> list[Risk]:
@@ -56,7 +50,7 @@ def list_risks(manifest: Manifest) -> list[Risk]:
 
 
 def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
-    privacy, whom = manifest["privacy"], describe_subjects(manifest)
+    privacy = manifest["privacy"]
     records = privacy["records"]
     for finding, (key, what) in list_promise_counts(manifest).items():
         if finding not in (COMPATIBLE, TRUTHFUL):  # matchable says more; truth is no risk
@@ -66,9 +60,9 @@ def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
     if privacy["k_min"] < 2:
         number = privacy.get("unprotected")
         yield Figure(
-            f"{whom.capitalize()} with k = 1, whom no promise protects",
+            _name_risk("singling_out", "alone", manifest),
             _format_count_of(number, records) if is_number(number) else NOT_MEASURED,
-            "0: a crowd needs a second row",
+            _hold_against("second_row"),
             WITHIN if number == 0 else ABOVE,
         )
     yield from _list_row_naming_figures(manifest)
@@ -78,50 +72,45 @@ def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
 def _list_row_naming_figures(manifest: Manifest) -> Iterator[Figure]:
     """How likely attackers with more and more knowledge name a person's row."""
     tried = {attack.name: attack for attack in attackers.attacks(manifest)}
-    for name, who in NAMES_ROWS.items():
+    for name, who in _MESSAGES.name_entries("names_row").items():
         if name in tried:
-            what = f"Chance that {who} names a person's row, on average"
+            what = _MESSAGES.say("singling_out", "names_row", who=who)
             yield from _list_chance_figures(what, tried[name], manifest)
     if not tried:
-        yield _build_unmeasured("Chance that an attacker names a person's row")
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "names_row_unmeasured"))
     promised = promise_of(manifest)
     if "insider" in tried and EVEN not in promised and CLASSES not in promised:
-        what = (
-            f"{describe_subjects(manifest).capitalize()} with a row likelier than 1 in k, for an "
-            "insider"
-        )
+        what = _name_risk("singling_out", "likelier", manifest)
         share = tried["insider"].above.get("1")
-        stated = Figure(what, percent(share), NOTHING, NO_LIMIT)
+        stated = Figure(what, percent(share), _hold_against("nothing"), NO_LIMIT)
         yield stated if is_number(share) else _build_unmeasured(what)
     if not any(name.startswith(attackers.WITNESS) for name in tried):
-        yield _build_unmeasured("Attackers who know which rows other people sit in")
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "known_rows"))
 
 
 def _of_promise(what: str, number: Any, records: Any) -> Figure:
     """A count that must be 0; one that is missing was not measured."""
+    against = _hold_against("promise")
     if not is_number(number):
-        return _build_unmeasured(what, BY_PROMISE)
-    return Figure(
-        what, _format_count_of(number, records), BY_PROMISE, WITHIN if number == 0 else ABOVE
-    )
+        return _build_unmeasured(what, against)
+    result = WITHIN if number == 0 else ABOVE
+    return Figure(what, _format_count_of(number, records), against, result)
 
 
 def _unique_values(manifest: Manifest) -> Iterator[Figure]:
     """Carried values that find a row, by column."""
     values = manifest.get("protection", {}).get("unique_values")
     if values is None:
-        yield _build_unmeasured("Rows whose kept or sensitive value no other row has")
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "unique_unmeasured"))
         return
-    records, none = manifest["privacy"]["records"], 0
-    for name, number in values.items():
-        none += number == 0
-        if number:
-            what = f"Rows whose value of {printable(name)} no other row has"
-            yield Figure(what, _format_count_of(number, records), NOTHING, NO_LIMIT)
-    if none:
-        others = "each other" if none < len(values) else "each"
-        what = f"Rows with a value that no other row has, in {others} kept or sensitive column"
-        yield Figure(what, _format_count_of(0, records), NOTHING, NO_LIMIT)
+    records, nothing = manifest["privacy"]["records"], _hold_against("nothing")
+    found = {name: number for name, number in values.items() if number}
+    for name, number in found.items():
+        what = _MESSAGES.say("singling_out", "unique", name=name)
+        yield Figure(what, _format_count_of(number, records), nothing, NO_LIMIT)
+    if len(found) < len(values):
+        what = _MESSAGES.say("singling_out", "unique_nowhere", others=len(found))
+        yield Figure(what, _format_count_of(0, records), nothing, NO_LIMIT)
 
 
 # ---------------------------------------------------------------- linkability
@@ -129,11 +118,8 @@ def _unique_values(manifest: Manifest) -> Iterator[Figure]:
 
 def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     tried = {attack.name: attack for attack in attackers.attacks(manifest)}
-    for name, knows in (
-        ("linkage", "all quasi-identifiers of a person"),
-        ("partial linkage", "some quasi-identifiers of a person"),
-    ):
-        what = f"Chance to link the right row for someone who knows {knows}, on average"
+    for name, knows in _MESSAGES.name_entries("links_row").items():
+        what = _MESSAGES.say("linkability", "links_row", knows=knows)
         if name in tried:
             yield from _list_chance_figures(what, tried[name], manifest)
         elif name == "linkage":
@@ -141,27 +127,29 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     yield _several_rows(manifest)
     yield from versions.list_linkability_figures(manifest)
     yield _other_releases(manifest)
-    yield _build_unmeasured("Data elsewhere that this release may be linked with")
+    yield _build_unmeasured(_MESSAGES.say("linkability", "elsewhere"))
 
 
 def _several_rows(manifest: Manifest) -> Figure:
     """Whether a person may own several rows: only identifiers tell."""
     if (people := count_owners(manifest)) is not None:
-        rows = f"{count(manifest['privacy']['records'])} rows of {count(people)} people"
-        return Figure("Rows of one person", rows, "crowds of people: the promise", WITHIN)
-    what = "Rows that share an identifier, so that one person has several rows"
+        records = manifest["privacy"]["records"]
+        rows = _MESSAGES.say("count", "people", records=records, people=people)
+        what = _MESSAGES.say("linkability", "of_one_person")
+        return Figure(what, rows, _hold_against("of_people"), WITHIN)
+    what = _MESSAGES.say("linkability", "share_identifier")
     identifiers = list_columns_by_role(manifest, "identifier")
     if manifest.get("rows_are_people") or not identifiers:
         return _build_unmeasured(what)
-    return Figure(what, "0", "0: the plan counts a row as a person", WITHIN)
+    return Figure(what, "0", _hold_against("of_rows"), WITHIN)
 
 
 def _other_releases(manifest: Manifest) -> Figure:
-    whom = describe_subjects(manifest).capitalize()
-    what = f"{whom} with fewer than k rows left once this and other releases are compared"
+    what = _name_risk("linkability", "other_releases", manifest)
     other = manifest.get("second_release")
     if other is None:
-        return Figure(what, "no other release is recorded", NOTHING, NOT_MEASURED)
+        none = _MESSAGES.say("linkability", "no_other_release")
+        return Figure(what, none, _hold_against("nothing"), NOT_MEASURED)
     return _of_promise(what, other.get("below_k"), other.get("people"))
 
 
@@ -169,55 +157,50 @@ def _other_releases(manifest: Manifest) -> Figure:
 
 
 def _list_inference(manifest: Manifest) -> Iterator[Figure]:
-    whom, records = describe_subjects(manifest).capitalize(), manifest["privacy"]["records"]
-    protection = manifest.get("protection")
-    sensitive = (protection or {}).get("sensitive", {})
+    sensitive = (manifest.get("protection") or {}).get("sensitive", {})
     if not sensitive:
-        what = f"{whom} whose crowd has one value of a sensitive column"
+        what = _name_risk("inference", "uniform_any", manifest)
         stated = manifest.get("columns") and not list_columns_by_role(manifest, "sensitive")
-        measured = "the plan names no sensitive column" if stated else NOT_MEASURED
-        yield Figure(what, measured, NOTHING, NOT_MEASURED)
+        measured = _MESSAGES.say("inference", "no_sensitive") if stated else NOT_MEASURED
+        yield Figure(what, measured, _hold_against("nothing"), NOT_MEASURED)
     for name, crowd in sensitive.items():
-        label = printable(name)
-        what = f"{whom} whose crowd has one value of {label}, so that it is known"
-        number = crowd.get("uniform")
-        if not is_number(number):
-            yield _build_unmeasured(what)
-            continue
-        limit = _find_limit(manifest, UNIFORM, name)
-        yield Figure(
-            what,
-            _format_count_of(number, records),
-            _no_limit(manifest) if limit is None else f"at most {percent(limit)}: the plan",
-            _compare_with_limit(UNIFORM, number / records, limit),
-        )
+        yield _build_uniform_figure(name, crowd.get("uniform"), manifest)
     yield from _list_diversity_figures(manifest)
     yield from _private_k(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
-        yield _build_unmeasured(
-            f"{whom} whose crowd has one value of a kept column: {', '.join(kept)}"
-        )
-    yield _build_unmeasured("Quasi-identifiers of a person, for someone who knows the others")
+        yield _build_unmeasured(_name_risk("inference", "uniform_kept", manifest, names=kept))
+    yield _build_unmeasured(_MESSAGES.say("inference", "others_known"))
+
+
+def _build_uniform_figure(name: str, number: Any, manifest: Manifest) -> Figure:
+    """How many people's value of a sensitive column is known, since their crowd has no other."""
+    what = _name_risk("inference", "uniform", manifest, name=name)
+    if not is_number(number):
+        return _build_unmeasured(what)
+    records, limit = manifest["privacy"]["records"], _find_limit(manifest, UNIFORM, name)
+    against = (
+        _hold_against("no_limit" if "checks" in manifest else "not_stated")
+        if limit is None
+        else _hold_against("most", limit=percent(limit))
+    )
+    result = _compare_with_limit(UNIFORM, number / records, limit)
+    return Figure(what, _format_count_of(number, records), against, result)
 
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:
     """How many people's k follows from their crowd; stated only where k is private."""
-    told = (manifest.get("attacks") or {}).get("demand")
-    if told is None:
+    guesses = (manifest.get("attacks") or {}).get("demand")
+    if guesses is None:
         return
     records = manifest["privacy"]["records"]
-    what = (
-        f"{describe_subjects(manifest).capitalize()} whose private k the best rule guesses from "
-        "the crowd"
-    )
-    right, commonest = told.get("right"), told.get("commonest")
+    what = _name_risk("inference", "private_k", manifest)
+    right, commonest = guesses.get("right"), guesses.get("commonest")
     if not is_number(right) or not is_number(commonest):
         yield _build_unmeasured(what)
         return
-    against = f"{_format_count_of(commonest, records)}: one guess for all"
-    yield Figure(
-        what, _format_count_of(right, records), against, WITHIN if right <= commonest else ABOVE
-    )
+    against = _hold_against("one_guess", commonest=_format_count_of(commonest, records))
+    result = WITHIN if right <= commonest else ABOVE
+    yield Figure(what, _format_count_of(right, records), against, result)
 
 
 def _list_diversity_figures(manifest: Manifest) -> Iterator[Figure]:
@@ -225,16 +208,24 @@ def _list_diversity_figures(manifest: Manifest) -> Iterator[Figure]:
     for asked in manifest.get("checks", []):
         measure = MEASURES.get(asked["measure"])
         if measure is not None and measure.figure:
-            least = "at least" if measure.sense == "at least" else "at most"
+            side = "least" if measure.sense == "at least" else "most"
             yield Figure(
                 measure.figure.format(name=printable(asked["about"])),
                 digits(asked["found"]),
-                f"{least} {digits(asked['required'])}: the plan",
+                _hold_against(side, limit=digits(asked["required"])),
                 _compare_with_limit(asked["measure"], asked["found"], asked["required"]),
             )
 
 
 # ---------------------------------------------------------------- figures
+
+
+def _name_risk(risk: str, name: str, manifest: Manifest, /, **figures: Any) -> str:
+    return _MESSAGES.say(risk, name, whom=describe_subjects(manifest), **figures)
+
+
+def _hold_against(name: str, **figures: Any) -> str:
+    return _MESSAGES.say("against", name, **figures)
 
 
 def _list_chance_figures(
@@ -247,10 +238,10 @@ def _list_chance_figures(
     measured, limit = one_in(attack.success), _find_limit(manifest, "attack success", attack.name)
     result = WITHIN if attack.is_contained else ABOVE
     result = NO_DEMAND if attack.guess >= 1 else result
-    yield Figure(what, measured, f"{one_in(attack.guess)}: 1/k on average", result)
+    yield Figure(what, measured, _hold_against("guess", guess=attack.guess), result)
     if limit is not None:
         result = _compare_with_limit("attack success", attack.success, limit)
-        yield Figure(what, measured, f"{one_in(limit)}: the plan", result)
+        yield Figure(what, measured, _hold_against("limit", limit=limit), result)
 
 
 def _find_limit(manifest: Manifest, measure: str, about: str) -> float | None:
@@ -271,12 +262,8 @@ def _format_count_of(number: Any, records: Any) -> str:
     """How many of how many, and their share."""
     if not is_number(number) or not is_number(records) or not records:
         return count(number)
-    return f"{count(number)} of {count(records)} ({percent(number / records)})"
+    return _MESSAGES.say("count", "share", number=number, records=records)
 
 
-def _no_limit(manifest: Manifest) -> str:
-    return "the plan sets no limit" if "checks" in manifest else "the limits are not stated"
-
-
-def _build_unmeasured(what: str, against: str = NOTHING) -> Figure:
-    return Figure(what, NOT_MEASURED, against, NOT_MEASURED)
+def _build_unmeasured(what: str, against: str = "") -> Figure:
+    return Figure(what, NOT_MEASURED, against or _hold_against("nothing"), NOT_MEASURED)

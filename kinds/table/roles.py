@@ -1,17 +1,11 @@
 """Every column of the source with its role, in plain words."""
 
 from reports.facts import Manifest
+from reports.messages import load_messages
 from reports.quantities import printable
 from reports.words import ColumnRole
 
-ROLES = {
-    "quasi": ("quasi-identifier", "masked values"),
-    "sensitive": ("sensitive", "the values as they are"),
-    "keep": ("kept", "the values as they are"),
-    "identifier": ("identifier", "nothing"),
-    "drop": ("dropped", "nothing"),
-}
-DECIDES_K = "; k is read from it"
+_MESSAGES = load_messages("kinds", "kinds.table")
 
 
 def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
@@ -19,8 +13,12 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
     listed = []
     for name, stated in manifest.get("columns", {}).items():
         role = str(stated.get("role"))
-        word, shown = ROLES.get(role, (printable(role), "not stated"))
-        decides = DECIDES_K if stated.get("decides_k") else ""
+        word, shown = (
+            _MESSAGES.list_texts("columns", role)[0]
+            if role in _MESSAGES.list_names("columns")
+            else (printable(role), _MESSAGES.say("column_notes", "unknown"))
+        )
+        decides = _MESSAGES.say("column_notes", "decides_k") if stated.get("decides_k") else ""
         listed.append(ColumnRole(printable(name), word, shown + decides))
     return listed
 

@@ -11,6 +11,7 @@ from reports.catalogue.described import (
     media_type_of,
     without_nothing,
 )
+from reports.messages import load_messages
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 CONTEXT: dict[str, Any] = {
@@ -166,10 +167,7 @@ def _describe_responsible_use(release: Described) -> dict[str, Any]:
         f"{method} ({settings}). {release.promise}",
         "rai:personalSensitiveInformation": _list_columns_by_role(release),
         "rai:dataLimitations": [release.limits],
-        "rai:dataBiases": [
-            "What stays exact is not a random part of the data: rare values are masked more often. "
-            "Do not compute with the exact cells alone."
-        ],
+        "rai:dataBiases": [load_messages("reports").say("catalogue", "biases")],
         "rai:dataUseCases": [recipient] if recipient else [],
         "rai:dataReleaseMaintenancePlan": f"Questions: {contact}{lasting}" if contact else "",
     }

@@ -43,7 +43,7 @@ def test_fewer_crowds_show_one_value_and_the_audit_holds(tmp_path, monkeypatch):
     assert manifest["protection"]["sensitive"]["diagnosis"]["uniform"] == exchanged
     assert manifest["mixed"] == "diagnosis"
     assert "fewer crowds show one value of diagnosis only" in str(WORDS.promised(manifest))
-    odds = "names a person's row, by the lot that was drawn, with a chance of at most 1 in k"
+    odds = "names a person's row, by the draw, with a chance of at most 1 in k"
     assert odds in WORDS.promise(manifest)
 
 

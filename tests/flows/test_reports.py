@@ -7,7 +7,7 @@ import pytest
 from anon_core.errors import InputError
 from flows import cli
 from flows.look.audit import audit_release
-from kinds.table.findings import FINDINGS
+from kinds.table.words import WORDS
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
@@ -76,7 +76,7 @@ def test_the_audit_says_what_must_hold_in_the_words_of_the_report(order, capsys,
     printed = capsys.readouterr().out
     for name in ("matchable crowds", "truthful rows", "even seats", "readable cells"):
         assert name in printed
-        assert FINDINGS[name] in printed
+        assert WORDS.findings[name] in printed
     assert "The numbers in the manifest are those that the auditor measures." in printed
 
 

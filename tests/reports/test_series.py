@@ -8,6 +8,7 @@ from rich.console import Console
 
 from kinds.table.words import WORDS
 from reports import history, series
+from reports.messages import load_messages
 from tests.reports import browsed, samples
 from tests.reports.of_tables import markdown, render_page, terminal, verdict
 
@@ -50,15 +51,15 @@ def test_numbers_of_new_rows_say_so(html) -> None:
 
 
 def test_the_series_is_shown_by_version(html) -> None:
-    for heading in (series.HEADING, series.WHY, series.CROWDS, series.SINCE):
+    for heading in load_messages("reports").name_entries("series_headings").values():
         assert heading in text(html)
     assert html.count('id="plot-series"') == html.count('id="plot-crowds-by-version"') == 1
-    assert "Version 3: 4,000 stay, 500 new, 202 withdrawn, 3 held back." in html
+    assert "Version 3: 4,000 stay, 500 new, 202 withdrawn, 3 waiting." in html
     line = (
         "Version 3 of a series: 4,000 rows stay from before and 500 are new. 202 rows of version 2 "
-        "were withdrawn (30 left; 2 on request; 60 changed; 110 pulled along). 170 of the 4,202 "
+        "were withdrawn (30 left; 2 on request; 60 changed; 110 to keep crowds). 170 of the 4,202 "
         "rows of version 2 (4.0 %) were issued anew, because 92 people left, changed or asked for "
-        "it. 3 source rows are held back until a later version."
+        "it. 3 source rows wait for a later version."
     )
     assert line in text(html)
     assert line in told(samples.version())

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kinds.table.words import FINDINGS, WORDS
+from kinds.table.words import WORDS
 from reports import markdown
 from reports.verdicts import list_checks, list_constant_checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
@@ -60,7 +60,7 @@ def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
         "At least 0.85 of all bits stay visible.",
         "0.9063",
         "illness",
-        FINDINGS["matchable crowds"],
+        WORDS.findings["matchable crowds"],
         "0 of 500 records fit fewer than k rows",
     ):
         assert said in parsed.text, said
@@ -87,7 +87,7 @@ def test_a_refusal_names_its_check_and_what_does_not_hold(name) -> None:
         attributes.get("class") == "verdict fails loud" for attributes in parsed.named("section")
     )
     lists = [
-        parsed.texts.count(outcome["words"] or FINDINGS[outcome["expectation"]])
+        parsed.texts.count(outcome["words"] or WORDS.findings[outcome["expectation"]])
         for outcome in wrong
     ]
     assert min(lists) >= 2  # among those that do not hold, and in the table of the check
@@ -200,6 +200,6 @@ def test_prefect_and_the_page_say_what_is_expected_in_the_same_words() -> None:
     page = Page(render_verdicts(run("people v1"), told)).texts
     for each in told:
         for outcome in each["verdict"]["outcomes"]:
-            words = outcome["words"] or FINDINGS[outcome["expectation"]]
+            words = outcome["words"] or WORDS.findings[outcome["expectation"]]
             assert words in page
             assert words in shown

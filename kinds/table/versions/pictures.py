@@ -9,17 +9,14 @@ from kinds.table.versions import words
 from reports import drawing, series
 from reports.drawing import ACCENT, DANGER, GRID, MUTED, SECOND
 from reports.facts import Manifest
-from reports.quantities import count
+from reports.messages import load_messages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST = 36  # versions in a picture; the table has all
-ROWS_EXPLAINED = (
-    "Above the line: rows that stay and rows that are new. Below it: rows of the version before "
-    "that were withdrawn, and source rows that are held back."
-)
+_MESSAGES = load_messages("kinds", "kinds.table")
 
 
 def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:
@@ -27,14 +24,18 @@ def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:
     if series.series_of(manifest) is None:
         return {}
     told = series.versions_of(manifest)[-MOST:]
-    drawings = [rows_plot(told), ROWS_EXPLAINED, crowds_plot(told, manifest)]
+    drawings = [
+        rows_plot(told),
+        _MESSAGES.say("plots_of_series", "rows_explained"),
+        crowds_plot(told, manifest),
+    ]
     shown = [Markup(drawings[0]), drawings[1], Markup(drawings[2])]  # noqa: S704 - drawn here
     return {"series": macros.versions(series, manifest, words, shown)}
 
 
 @drawing.draw_or_leave_out
 def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
-    """Bars of rows that stay and are new; below the line, withdrawn and held back."""
+    """Bars of rows that stay and are new; below the line, withdrawn and waiting."""
     numbers = [each["number"] for each in versions]
     stay, new, gone, held = (
         [each[name] for each in versions] for name in ("frozen", "new", "gone", "held_back")
@@ -55,14 +56,12 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
         _format_count_axis(axes)
         _draw_legend(
             figure,
-            (("stay", ACCENT), ("new", SECOND), ("withdrawn", MUTED), ("held back", DANGER)),
+            (("stay", ACCENT), ("new", SECOND), ("withdrawn", MUTED), ("waiting", DANGER)),
         )
-        told = " ".join(
-            f"Version {each['number']}: {count(each['frozen'])} stay, {count(each['new'])} new, "
-            f"{count(each['gone'])} withdrawn, {count(each['held_back'])} held back."
-            for each in versions
+        rows = _describe_versions("rows", versions)
+        return drawing.render_svg(
+            figure, "plot-series", _MESSAGES.say("plots_of_series", "rows_title"), rows
         )
-        return drawing.render_svg(figure, "plot-series", "Bar chart of rows by version", told)
 
 
 @drawing.draw_or_leave_out
@@ -85,12 +84,14 @@ def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> st
         _format_version_axis(axes, numbers)
         _format_count_axis(axes)
         _draw_legend(figure, lines)
-        told = " ".join(
-            f"Version {each['number']}: least {count(each['crowd_least'])}, "
-            f"median {count(each['crowd_median'])}."
-            for each in versions
-        )
-        return drawing.render_svg(figure, "plot-crowds-by-version", "Line chart of crowds", told)
+        crowds = _describe_versions("crowds", versions)
+        title = _MESSAGES.say("plots_of_series", "crowds_title")
+        return drawing.render_svg(figure, "plot-crowds-by-version", title, crowds)
+
+
+def _describe_versions(plot: str, versions: Sequence[Mapping[str, Any]]) -> str:
+    """What a picture shows, version by version, for people who do not see it."""
+    return " ".join(_MESSAGES.say("plots_of_series", plot, **each) for each in versions)
 
 
 def _format_version_axis(axes: "Axes", numbers: Sequence[int]) -> None:

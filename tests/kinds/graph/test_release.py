@@ -15,7 +15,7 @@ from anon_core.specs.graphs import ONE
 from flows.look.audit import audit_release
 from kinds.graph.checks import ChecksSection
 from kinds.graph.encode import encode_edges
-from kinds.graph.facts import triangle_sides
+from kinds.graph.facts import list_sides
 from kinds.graph.ingest import ingest_source
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.people import rebuild_people
@@ -96,7 +96,7 @@ def test_a_manifest_without_the_deviation_of_triangles_still_agrees(released_onc
     broken = [each.guarantee for each in audit_release(order.published, order.plan).broken]
     assert broken == ["manifest as published"]
     assert WORDS.missing(stated) == ["how much the number of triangles varies"]
-    assert len(triangle_sides(stated)) == 2
+    assert len(list_sides(stated, "triangles")) == 2
     stated["utility"]["triangles"] += 1
     path.write_text(json.dumps(stated))
     broken = {each.guarantee for each in audit_release(order.published, order.plan).broken}

@@ -40,9 +40,10 @@ def test_a_release_of_0_1_0_is_said_to_hold_medians():
 
 def test_an_interval_is_not_called_an_exact_value():
     """On main a group counted as an exact cell."""
-    found = {fact.label: fact.value for fact in facts.utility_facts(release(age="bounds"))}
+    rows = facts.build_utility_block(release(age="bounds")).rows
+    found = {fact.label: fact.value for fact in rows}
     assert (found["Unmasked cells"], found["Exact cells"]) == ("55.1 %", "25.0 %")
-    before = {fact.label: fact.value for fact in facts.utility_facts(manifest())}
+    before = {fact.label: fact.value for fact in facts.build_utility_block(manifest()).rows}
     assert before["Unmasked cells"] == "55.1 %"
     assert "Exact cells" not in before
 
