@@ -149,6 +149,13 @@ def test_every_command_and_option_stands_on_its_page(name):
     assert missing <= {"--help"}
 
 
+@pytest.mark.parametrize(("package", "page"), [("crowdcover", "reader"), ("anon_core", "core")])
+def test_every_public_name_stands_in_the_reference(package, page):
+    text = (ROOT / f"docs/api/{page}.md").read_text(encoding="utf-8")
+    listed = re.findall(rf"^::: {package}\.(\w+)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(import_module(package).__all__)
+
+
 def test_every_exit_code_stands_on_its_page():
     page = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
     stated = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
