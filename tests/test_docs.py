@@ -21,7 +21,11 @@ from kinds import KINDS, kind_called
 ROOT = Path(__file__).parent.parent
 LONGEST = 100
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")],
+    [
+        path
+        for pattern in ("*.md", "docs/**/*.md", "deploy/**/*.md", "benchmarks/results/*.md")
+        for path in ROOT.glob(pattern)
+    ],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
 TEXTS = [
