@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators sdnist attacks anonml mutants check docs format bench
+.PHONY: demo team test test-all validators sdnist attacks anonml mutants check format bench
 .PHONY: bench-all lighthouse lock clean
 
 demo: $(READY)          ## release a real survey and show the result
@@ -65,6 +65,7 @@ check: $(READY) docs    ## lint, format, types, imports between packages, the si
 
 # Its search needs a web server: python3 -m http.server --directory build/site. The variable
 # silences a note about the next version of MkDocs.
+.PHONY: docs
 docs: $(READY)          ## the site of the docs: build/site/index.html; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
