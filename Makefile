@@ -59,11 +59,17 @@ lighthouse: $(LIGHTHOUSE)  ## the package that benchmarks.lighthouse compares wi
 mutants: $(KERNELS)     ## planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
-check: $(READY)         ## lint, format, types, imports between packages
+check: $(READY) docs    ## lint, format, types, imports between packages, the site of the docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Its search needs a web server: python3 -m http.server --directory build/site. The variable
+# silences a note about the next version of MkDocs.
+.PHONY: docs
+docs: $(READY)          ## the site of the docs: build/site/index.html; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -178,7 +184,7 @@ $(PGSERVER): $(READY)
 
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage]'
+	.lock/bin/pip install --quiet '.[dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info

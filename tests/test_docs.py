@@ -20,7 +20,11 @@ from kinds import KINDS, kind_called, words_called
 ROOT = Path(__file__).parent.parent
 LONGEST = 100
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")],
+    [
+        path
+        for pattern in ("*.md", "docs/**/*.md", "deploy/**/*.md", "benchmarks/results/*.md")
+        for path in ROOT.glob(pattern)
+    ],
     key=lambda path: path.relative_to(ROOT).as_posix(),
 )
 TEXTS = [
@@ -33,6 +37,11 @@ TEXTS = [
     ),
 ]
 LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)$", re.MULTILINE)
+# Words of the project that no reader knows; plan keys, file names and decisions may have them.
+OWN_WORDS = re.compile(
+    r"\b(puzzlers?|passers?-by|witness\w*|pulled|held back|lots?|verdicts?|the house|whoever)\b",
+    re.IGNORECASE,
+)
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -99,6 +108,12 @@ def test_links_lead_somewhere(path):
         assert not anchor or anchor in anchors(page), target
 
 
+@named([path for path in PAGES if "decisions" not in path.parts and path.name != "CHANGELOG.md"])
+def test_words_are_those_of_the_field(path):
+    prose = CODE.sub("", path.read_text(encoding="utf-8"))
+    assert OWN_WORDS.findall(prose) == []
+
+
 def test_every_page_is_linked_from_another():
     linked = set()
     for path in PAGES:
@@ -144,6 +159,13 @@ def test_every_command_and_option_stands_on_its_page(name):
     options = {option for action in commands()[name]._actions for option in action.option_strings}
     missing = {option for option in options if option.startswith("--") and option not in page}
     assert missing <= {"--help"}
+
+
+@pytest.mark.parametrize(("package", "page"), [("crowdcover", "reader"), ("anon_core", "core")])
+def test_every_public_name_stands_in_the_reference(package, page):
+    text = (ROOT / f"docs/api/{page}.md").read_text(encoding="utf-8")
+    listed = re.findall(rf"^::: {package}\.(\w+)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(import_module(package).__all__)
 
 
 def test_every_exit_code_stands_on_its_page():
