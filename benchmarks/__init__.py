@@ -1,6 +1,9 @@
 """Side-by-side measurements that print `name: value` lines.
 
 Real tables come from CROWDCOVER_DATA (or ../shared/data).
+
+Programs stand in folders by what they measure. Imports name the folder, commands need not:
+`python -m benchmarks.even` runs risk/even.py.
 """
 
 import os
@@ -21,7 +24,12 @@ from kinds.table.encode import encode_records
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
 
-ROOT = Path(__file__).parent.parent
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+FOLDERS = ("comparisons", "over_time", "risk", "speed")
+
+# Commands that docs and issues name stay when a file moves to another folder.
+__path__.extend(str(HERE / folder) for folder in FOLDERS)
 
 
 def data_file(name: str) -> Path:
@@ -33,11 +41,11 @@ def data_file(name: str) -> Path:
 
 
 def python_of(name: str) -> Path:
-    """Return the Python of an environment of its own: the variable NAME, or what `make NAME` made.
+    """Return the Python of an environment of its own, which need not be there.
 
-    It need not be there.
+    The variable NAME says where it is; else `make -C benchmarks NAME` makes it.
     """
-    return Path(os.environ.get(name.upper(), ROOT / ".venv" / name / "bin/python"))
+    return Path(os.environ.get(name.upper(), HERE / ".venv" / name / "bin/python"))
 
 
 def leave_out(reason: str) -> None:

@@ -27,7 +27,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables.demands import of_people
 from benchmarks import prepare, released_cells, tables, timed
-from benchmarks.insider import adult_sample, payments
+from benchmarks.risk.insider import adult_sample, payments
 from kinds.table.ingest import person_numbers
 from kinds.table.read import read_table
 from tasks.source.reading import Reading
