@@ -21,7 +21,7 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 
 HERE = Path(__file__).parent
@@ -57,8 +57,8 @@ def leave_out(reason: str) -> None:
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """Return the plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
-    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    table = encode_records(frame, k_values, plan.data.columns, plan.data.demand).table
+    read = read_table(Reading(plan.data.source), plan.data.columns, plan.data.demand, ())
+    table = encode_records(read.table, read.k_values, plan.data.columns, plan.data.demand).table
     return plan, table
 
 

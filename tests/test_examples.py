@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.audit import audit_release
 from flows.named_release import read_manifest
 from flows.plan.plan import ReleasePlan
 from flows.release import release
+from tests.audits import audit_release
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))

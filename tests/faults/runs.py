@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from flows.audit import audit_release
+from tests.audits import audit_release
 from tests.faults.moments import counted
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import run

@@ -20,13 +20,13 @@ from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
 from flows.decisions import sign_decision
 from flows.states import WAITING
 from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
 from tasks.vault.signing import new_key, public_of, read_key
 from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from flows import cli
-from flows.audit import audit_release
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level
 from tests.typed import text_rows, write_typed

@@ -11,13 +11,13 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.audit import audit_release
 from flows.partitions import backfill_partitions, format_partition_settings
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.section import PlanError
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
+from tests.audits import audit_release
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.typed import text_rows

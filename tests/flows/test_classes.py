@@ -8,7 +8,7 @@ import pycanon.anonymity as pycanon
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
+from tests.audits import audit_release
 from tests.flows.orders import Order
 from tests.flows.test_release import manifest, released_rows
 

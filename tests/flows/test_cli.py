@@ -21,12 +21,12 @@ from anon_core.errors import (
     LimitError,
 )
 from flows import cli
-from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tasks.vault.approval import DecisionError, WaitingError
 from tasks.vault.failures import StageError
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
+from tests.audits import audit_release
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover

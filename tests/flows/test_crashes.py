@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from flows.audit import audit_release
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
+from tests.audits import audit_release
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.flows.test_people import several

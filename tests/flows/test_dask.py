@@ -8,9 +8,9 @@ import pytest
 
 from anon_core.errors import ClusterError
 from flows import cli
-from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
+from tests.audits import audit_release
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import RARE, STAGES, Order, data_bytes, people
 from tests.flows.processes import crowdcover

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tasks.judging.drift import DriftLimits
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import change, manifest

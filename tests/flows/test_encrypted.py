@@ -9,7 +9,6 @@ from contextlib import closing
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from flows.audit import audit_release
 from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
@@ -20,6 +19,7 @@ from tasks.vault.sealing import SealedError
 from tasks.vault.storage import LEDGER
 from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
+from tests.audits import audit_release
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
 from tests.flows.test_backfill import RANGE, visited, visits

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 
 EVEN = "even seats"

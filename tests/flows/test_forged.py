@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from flows.audit import audit_release
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.orders import Order
 from tests.flows.processes import command
 

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError
-from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.columns import type_source_column
 from tasks.source.reading import Reading
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.orders import Order
 
 COLUMNS = {

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from anon_core.tables.settled import Unsettled
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.rehearsing import rehearse_release
+from tests.audits import audit_release
 from tests.flows.orders import SEED, Order, people
 
 TIMES = 30  # records with the quasi-identifiers of each of ten people

@@ -6,7 +6,6 @@ import json
 import fsspec
 import pytest
 
-from flows.audit import audit_release
 from flows.cli import main
 from flows.retracting import retract_release
 from kinds.section import PlanError
@@ -15,6 +14,7 @@ from tasks.places.place import place_of
 from tasks.shelf.content import has_version_files
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
+from tests.audits import audit_release
 from tests.flows.orders import FILES, Order, data_bytes, people
 
 SLOW = pytest.mark.slow

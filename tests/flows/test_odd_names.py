@@ -6,8 +6,8 @@ import re
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
 

@@ -4,7 +4,7 @@ import shutil
 
 import polars as pl
 
-from flows.audit import audit_release
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 
 

@@ -4,7 +4,7 @@ from itertools import cycle
 from pathlib import Path
 
 import crowdcover as cc
-from flows.audit import audit_release
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, released_rows
 

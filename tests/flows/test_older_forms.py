@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from anon_core.tables.codebook import codebook_to_json
-from flows.audit import audit_release
 from kinds.rows import write_csv
 from kinds.table import write
 from kinds.table.compared import compare_published_tables
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.test_series import SERIES
 from tests.typed import text_rows

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.audit import audit_release
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.storage import SecondReleaseError
+from tests.audits import audit_release
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
 from tests.flows.test_crashes import release_until

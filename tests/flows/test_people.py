@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InfeasibleError, InputError
-from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.judge import rows as judge
 from kinds.table.words import WORDS
+from tests.audits import audit_release
 from tests.flows.orders import HEADER, Order, people
 
 PERSON = {"privacy": {"person": "ssn", "k": 3}}

@@ -15,11 +15,11 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
-from flows.audit import audit_release
 from flows.release import release
 from kinds.table.encode import load_encoded
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
+from tests.audits import audit_release
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import HEADER, JUDGES, RARE, SEED, STAGES, Order, data_bytes, people

@@ -6,9 +6,9 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.audit import audit_release
 from kinds.table.findings import FINDINGS
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 

@@ -13,12 +13,12 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
 from kinds.table.overlap import Side, _find_partners
 from kinds.table.people import rebuild_people
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import SecondReleaseError, Vault, read_json
 from tests import naive
+from tests.audits import audit_release
 from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import fits, released_rows

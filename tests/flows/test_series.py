@@ -11,7 +11,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE
@@ -21,6 +20,7 @@ from tasks.vault.series import Series
 from tasks.vault.states import list_run_states
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
 from tasks.vault.verifying import inspect_vault
+from tests.audits import audit_release
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed

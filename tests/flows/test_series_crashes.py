@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from flows.audit import audit_release
 from tasks.vault import secrecy
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault
+from tests.audits import audit_release
 from tests.flows.orders import data_bytes, people
 from tests.flows.processes import run
 from tests.flows.test_crashes import release_until

@@ -13,7 +13,6 @@ from itertools import islice
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.table.judge import versions as judge
@@ -24,6 +23,7 @@ from tasks.people.spelling import FORM
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests import naive
+from tests.audits import audit_release
 from tests.flows.orders import Order
 from tests.typed import text_rows
 

@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
 from flows.signing import _find_free_path
 from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
@@ -15,6 +14,7 @@ from tasks.vault.approval import RECORD, Approval
 from tasks.vault.sealing import is_encrypted
 from tasks.vault.signing import is_valid_signature, new_key, public_of, read_key
 from tasks.vault.storage import read_json, write_json
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.flows.test_approval import waits

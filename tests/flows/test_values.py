@@ -6,8 +6,8 @@ from math import floor
 import polars as pl
 import pytest
 
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
+from tests.audits import audit_release
 from tests.flows.orders import RARE, Order, people
 from tests.flows.test_release import attributes, manifest
 from tests.reports.browsed import Page

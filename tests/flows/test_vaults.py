@@ -19,7 +19,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.audit import audit_release
 from kinds import kind_called
 from tasks.people.ledger import Ledger
 from tasks.vault import backing, sealing
@@ -32,6 +31,7 @@ from tasks.vault.rotating import rotate_keys
 from tasks.vault.sealing import DamagedError, SealedError
 from tasks.vault.storage import BusyError, FolderError, Vault
 from tasks.vault.workroom import WORK, discard_plain_copies
+from tests.audits import audit_release
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.flows.test_second import INTERSECTED, calm

@@ -12,7 +12,6 @@ import fsspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.audit import audit_release
 from flows.verifying import key_of, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
@@ -22,6 +21,7 @@ from tasks.vault import attestation
 from tasks.vault.attestation import build_envelope, hash_folder_files
 from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read_key, sign_content
 from tasks.vault.storage import FolderError, read_json
+from tests.audits import audit_release
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
 from tests.flows.test_series import registry

@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from reports import markdown, summary
 from reports.verdict import NOTHING, judge_manifest
+from tests.audits import audit_release
 from tests.flows.orders import Order, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.graph.orders import name as vertex

@@ -1,7 +1,8 @@
 """Reliability discrepancy: how far the release moves the chance that two vertices are connected.
 
-Definitions 3 and 4 of Xiao, Towards Graph Analytic and Privacy Protection: |R - R~| of a pair, and
-its sum over all pairs.
+Definitions 2 to 4 of Xiao, Towards Graph Analytic and Privacy Protection: the chance R that a path
+of existing edges joins two vertices, |R - R~| of a pair, and its sum over all pairs. The exact R is
+#P-complete, so worlds are sampled.
 """
 
 from dataclasses import dataclass, field
@@ -14,9 +15,9 @@ from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.coupling_kernels import count_joined
 from anon_core.measures.graph.degrees import Edges
 from anon_core.measures.graph.hops import count_hops, some_vertices
-from anon_core.measures.graph.reliability import NORMAL, Counted
 
 SEED = 19  # of worlds, pairs and vertices; anybody may know it
+NORMAL = 1.96  # of 95 % of a normal distribution
 SHARES = 32  # of the worlds: threads take whole shares
 STRATA = ("1", "2", "3", "4 or more", "no path")
 """Hops of a pair over all edges that may exist in the source."""
@@ -60,12 +61,6 @@ class Discrepancy:
     def worlds(self) -> int:
         """Number of sampled worlds."""
         return int(self.connected.shape[1])
-
-    @property
-    def reliability(self) -> tuple[Counted, Counted]:
-        """How often each pair is connected in the source, and in the release."""
-        before, after = self.times[:, 1] + self.times[:, 3], self.times[:, 2] + self.times[:, 3]
-        return Counted(before, self.worlds), Counted(after, self.worlds)
 
     @property
     def of_pair(self) -> NDArray[np.float64]:
@@ -152,14 +147,6 @@ def estimate_discrepancy(
     return Discrepancy(
         times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
     )
-
-
-def count_connected_worlds(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
-    """Count the sampled worlds in which two vertices are connected."""
-    connected = np.empty((1, worlds), dtype=np.int64)
-    times = np.zeros((min(SHARES, worlds), 1, 2), dtype=np.int32)
-    count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
-    return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
 
 
 def _draw_pairs(

@@ -12,7 +12,6 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
-from flows.audit import audit_release
 from kinds.graph.checks import GraphFloors
 from kinds.graph.encode import encode_edges
 from kinds.graph.facts import triangle_sides
@@ -24,6 +23,7 @@ from kinds.graph.words import WORDS
 from kinds.graph.write import write_release
 from tasks.source.reading import Reading
 from tasks.vault.storage import SecondReleaseError
+from tests.audits import audit_release
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name

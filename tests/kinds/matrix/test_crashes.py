@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from flows.audit import audit_release
+from tests.audits import audit_release
 from tests.flows.processes import run
 from tests.flows.test_crashes import release_until
 from tests.kinds.matrix.orders import MatrixOrder

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import InputError
-from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
+from tests.audits import audit_release
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
-from flows.audit import audit_release
 from flows.plan.plan import PlanError
 from tests import naive
+from tests.audits import audit_release
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest

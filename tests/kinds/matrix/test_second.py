@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import GuaranteeError
-from flows.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
 from tests import naive
+from tests.audits import audit_release
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 
 ALLOWED = {"publish": {"allow_second_release": True}, "checks": {"drift": "off"}}

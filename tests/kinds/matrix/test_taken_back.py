@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from flows.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
+from tests.audits import audit_release
 from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries
 from tests.kinds.matrix.test_layouts import demands

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from flows.audit import audit_release
 from kinds import words_of
 from kinds.table import attackers
 from kinds.table.floors import TableFloors
 from kinds.table.kind import KIND
 from reports import summary
+from tests.audits import audit_release
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full
 

@@ -11,7 +11,6 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from flows.audit import audit_release
 from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
 from kinds.columns import Column, convert_to_arrays
@@ -19,6 +18,7 @@ from kinds.table.encode import encode_records
 from kinds.table.starter.writing import propose_plan
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
+from tests.audits import audit_release
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.test_backfill import RANGE, release_one, visited, visits
 from tests.flows.test_one_reading import between
