@@ -8,146 +8,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getattr__`
-    from anon_core.anonymizers import (
-        ANONYMIZERS as ANONYMIZERS,
-    )
-    from anon_core.anonymizers import (
-        Adaptive as Adaptive,
-    )
-    from anon_core.anonymizers import (
-        Anonymizer as Anonymizer,
-    )
-    from anon_core.anonymizers import (
-        Freeform as Freeform,
-    )
-    from anon_core.anonymizers import (
-        KMember as KMember,
-    )
-    from anon_core.anonymizers import (
-        Optimal as Optimal,
-    )
-    from anon_core.engines.local import (
-        run as run,
-    )
+    from anon_core.anonymizers import ANONYMIZERS, Adaptive, Anonymizer, Freeform, KMember, Optimal
+    from anon_core.engines.local import run
     from anon_core.errors import (
-        AnonymityError as AnonymityError,
+        AnonymityError,
+        GuaranteeError,
+        InfeasibleError,
+        InputError,
+        LimitError,
     )
-    from anon_core.errors import (
-        GuaranteeError as GuaranteeError,
-    )
-    from anon_core.errors import (
-        InfeasibleError as InfeasibleError,
-    )
-    from anon_core.errors import (
-        InputError as InputError,
-    )
-    from anon_core.errors import (
-        LimitError as LimitError,
-    )
-    from anon_core.measures.table.cells import (
-        read_cells as read_cells,
-    )
-    from anon_core.measures.table.classes import (
-        ReleasedCells as ReleasedCells,
-    )
-    from anon_core.measures.table.crowds import (
-        Crowds as Crowds,
-    )
-    from anon_core.measures.table.crowds import (
-        crowds as crowds,
-    )
-    from anon_core.measures.table.utility import (
-        Utility as Utility,
-    )
-    from anon_core.measures.table.utility import (
-        utility as utility,
-    )
-    from anon_core.promise import (
-        Promise as Promise,
-    )
-    from anon_core.seating.matching import (
-        random_matching as random_matching,
-    )
-    from anon_core.specs.columns import (
-        ColumnSpec as ColumnSpec,
-    )
-    from anon_core.specs.demands import (
-        Demand as Demand,
-    )
-    from anon_core.steps import (
-        Observer as Observer,
-    )
-    from anon_core.steps import (
-        State as State,
-    )
-    from anon_core.steps import (
-        Step as Step,
-    )
-    from anon_core.tables.cells import (
-        write_cells as write_cells,
-    )
-    from anon_core.tables.encoding import (
-        encode as encode,
-    )
-    from anon_core.tables.encoding import (
-        fit as fit,
-    )
-    from anon_core.tables.encoding import (
-        from_bits as from_bits,
-    )
-    from anon_core.tables.records import (
-        BinaryTable as BinaryTable,
-    )
-    from anon_core.tables.records import (
-        Codebook as Codebook,
-    )
-    from anon_core.tables.records import (
-        MaskedTable as MaskedTable,
-    )
+    from anon_core.measures.table.cells import read_cells
+    from anon_core.measures.table.classes import ReleasedCells
+    from anon_core.measures.table.crowds import Crowds, crowds
+    from anon_core.measures.table.utility import Utility, utility
+    from anon_core.promise import Promise
+    from anon_core.seating.matching import random_matching
+    from anon_core.specs.columns import ColumnSpec
+    from anon_core.specs.demands import Demand
+    from anon_core.steps import Observer, State, Step
+    from anon_core.tables.cells import write_cells
+    from anon_core.tables.encoding import encode, fit, from_bits
+    from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
+__all__ = [
+    "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook",
+    "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError", "InputError",
+    "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise", "ReleasedCells",
+    "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits", "random_matching",
+    "read_cells", "run", "utility", "write_cells",
+]  # fmt: skip
 _HOMES = {
-    "ANONYMIZERS": "anonymizers",
-    "Adaptive": "anonymizers",
-    "AnonymityError": "errors",
-    "Anonymizer": "anonymizers",
-    "BinaryTable": "tables.records",
-    "Codebook": "tables.records",
-    "ColumnSpec": "specs.columns",
-    "Crowds": "measures.table.crowds",
-    "Demand": "specs.demands",
-    "Freeform": "anonymizers",
-    "GuaranteeError": "errors",
-    "InfeasibleError": "errors",
-    "InputError": "errors",
-    "KMember": "anonymizers",
-    "LimitError": "errors",
-    "MaskedTable": "tables.records",
-    "Observer": "steps",
-    "Optimal": "anonymizers",
-    "Promise": "promise",
-    "ReleasedCells": "measures.table.classes",
-    "State": "steps",
-    "Step": "steps",
-    "Utility": "measures.table.utility",
-    "crowds": "measures.table.crowds",
-    "encode": "tables.encoding",
-    "fit": "tables.encoding",
-    "from_bits": "tables.encoding",
-    "random_matching": "seating.matching",
-    "read_cells": "measures.table.cells",
-    "run": "engines.local",
-    "utility": "measures.table.utility",
-    "write_cells": "tables.cells",
+    "anonymizers": ("ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal"),
+    "engines.local": ("run",),
+    "errors": ("AnonymityError", "GuaranteeError", "InfeasibleError", "InputError", "LimitError"),
+    "measures.table.cells": ("read_cells",),
+    "measures.table.classes": ("ReleasedCells",),
+    "measures.table.crowds": ("Crowds", "crowds"),
+    "measures.table.utility": ("Utility", "utility"),
+    "promise": ("Promise",),
+    "seating.matching": ("random_matching",),
+    "specs.columns": ("ColumnSpec",),
+    "specs.demands": ("Demand",),
+    "steps": ("Observer", "State", "Step"),
+    "tables.cells": ("write_cells",),
+    "tables.encoding": ("encode", "fit", "from_bits"),
+    "tables.records": ("BinaryTable", "Codebook", "MaskedTable"),
 }
-
-__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'anon_core' has no attribute {name!r}")
-    return getattr(import_module(f"anon_core.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"anon_core.{home}"), name)
+    raise AttributeError(f"module 'anon_core' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_HOMES)
+    return sorted(__all__)
