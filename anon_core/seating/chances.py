@@ -94,14 +94,6 @@ class SeatChances:
     seats: Seats
     held: NDArray[np.signedinteger[Any]]
 
-    @property
-    def of_pairs(self) -> NDArray[np.float64]:
-        """Chance that one record of a class sits in one row of the other, float64 (pairs,)."""
-        seats = self.seats
-        return self.held / (
-            SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows]
-        )
-
 
 def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     """Merge equal records and equal rows, and list which fits which.

@@ -1,8 +1,8 @@
 """Reliability discrepancy: how far the release moves the chance that two vertices are connected.
 
 Definitions 2 to 4 of Xiao, Towards Graph Analytic and Privacy Protection: the chance R that a path
-of existing edges joins two vertices, |R - R~| of a pair, and its sum over all pairs. The exact R is
-#P-complete, so worlds are sampled.
+of existing edges joins two vertices, |R - R~| of a pair, and its mean over all pairs. The exact R
+is #P-complete, so worlds are sampled.
 """
 
 from dataclasses import dataclass, field
@@ -86,11 +86,6 @@ class Discrepancy:
         """
         half = NORMAL * (self.noise + self._spread())
         return max(0.0, self.mean - half), min(1.0, self.mean + half)
-
-    @property
-    def total(self) -> float:
-        """Estimate of the sum over all pairs, definition 4."""
-        return self.mean * (self.vertices * (self.vertices - 1) // 2)
 
     def by_hops(self) -> dict[str, tuple[float, float, int]]:
         """Return mean, noise and number of pairs of each stratum that has any."""

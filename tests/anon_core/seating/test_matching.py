@@ -18,7 +18,7 @@ from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.matching import draw_by_chances, halve_multiplicities, random_matching
 from anon_core.tables import encoding
 from anon_core.tables.records import MaskedTable
-from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_true_row
+from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_pairs, of_true_row
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.strategies import bit_matrices, tables
@@ -44,8 +44,8 @@ def chosen(masked):
     chances = seat_chances(list_seats(masked, words(0)(masked.table.records)))
     seats, n = chances.seats, masked.table.records
     by_class = np.zeros((len(seats.size), len(seats.row_size)))
-    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = (
-        chances.of_pairs
+    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = of_pairs(
+        chances
     )
     assert by_class[seats.record_class, seats.row_class].tolist() == of_own_row(chances).tolist()
     return chances, by_class[seats.record_class][:, seats.row_class].reshape(n, n)
