@@ -12,17 +12,8 @@ KERNELS := $(VENV)/.kernels
 DATABASE := $(VENV)/.prefect.db
 # For tests/flows/test_classes.py. Without its pins, which want an older numpy.
 PYCANON := pycanon==1.3.6
-FAISS := $(VENV)/.faiss
 # Validators of the catalogue files, and what evaluates formulas: their pins clash with Prefect's.
 VALIDATORS := $(VENV)/validators/.ready
-# The scores of benchmarks.nist: they want numpy 1.24, and Python 3.11.
-SDNIST := $(VENV)/sdnist/.ready
-# Models of benchmarks.reconstruction: scikit-learn and LightGBM are no dependencies here.
-ATTACKS := $(VENV)/attacks/.ready
-# The classifiers of benchmarks.anonml.
-ANONML := $(VENV)/anonml/.ready
-# The package that benchmarks.lighthouse compares with: it wants numpy below 2.
-LIGHTHOUSE := $(VENV)/lighthouse/.ready
 
 # Hundreds of processes import the same modules: some environments forbid to keep them compiled.
 export PYTHONDONTWRITEBYTECODE :=
@@ -30,8 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators sdnist attacks anonml mutants check format bench
-.PHONY: bench-all lighthouse lock clean
+.PHONY: demo team test test-all validators mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -47,14 +37,6 @@ test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, mor
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) $(WORKERS)
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
-
-sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
-
-attacks: $(ATTACKS)     ## what learns in benchmarks.reconstruction
-
-anonml: $(ANONML)       ## what trains the classifiers of benchmarks.anonml
-
-lighthouse: $(LIGHTHOUSE)  ## the package that benchmarks.lighthouse compares with
 
 mutants: $(KERNELS)     ## planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -75,55 +57,8 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or ../shared/data
-	$(BIN)/python -m benchmarks.anonymize adult.toml adult/adult.data.gz
-	$(BIN)/python -m benchmarks.versus_mondrian
-	$(BIN)/python -m benchmarks.anonymize openpayments.toml \
-		openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz
-	$(BIN)/python -m benchmarks.versus_faiss
-	$(BIN)/python -m benchmarks.threads
-	$(BIN)/python -m benchmarks.judge
-	$(BIN)/python -m benchmarks.insider
-	$(BIN)/python -m benchmarks.paper_tables caltech36 reed98 haverford76 simmons81 adult adult-zeros
-	$(BIN)/python -m benchmarks.methods --records 500
-	$(BIN)/python -m benchmarks.uniform_draw --records 200 --draws 800
-	$(BIN)/python -m benchmarks.figures poker
-	$(BIN)/python -m benchmarks.smooth.figures curve
-	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
-	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
-
-bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML) $(LIGHTHOUSE)  ## all figures of the docs: hours
-	$(BIN)/python -m benchmarks.growth open-payments
-	$(BIN)/python -m benchmarks.growth poker
-	$(BIN)/python -m benchmarks.scaling poker
-	$(BIN)/python -m benchmarks.paper_tables census poker cms
-	$(BIN)/python -m benchmarks.even
-	$(BIN)/python -m benchmarks.methods
-	$(BIN)/python -m benchmarks.releases
-	$(BIN)/python -m benchmarks.whole --set "compute.memory='10 GiB'"
-	$(BIN)/python -m benchmarks.registry --picture docs/pictures/series.png
-	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
-	$(BIN)/python -m benchmarks.freeform
-	$(BIN)/python -m benchmarks.versus_published
-	$(BIN)/python -m benchmarks.lighthouse 8
-	$(BIN)/python -m benchmarks.lighthouse 10
-	$(BIN)/python -m benchmarks.nist --picture docs/pictures/nist.png
-	$(BIN)/python -m benchmarks.nist --puma --cells intervals --ways 'default, rules'
-	$(BIN)/python -m benchmarks.reconstruction
-	$(BIN)/python -m benchmarks.anonml
-	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
-		$(BIN)/python -m benchmarks.figures $$figure || exit; done
-	for figure in levels epsilon income blocks; do \
-		$(BIN)/python -m benchmarks.smooth.figures $$figure || exit; done
-	$(BIN)/python -m benchmarks.smooth.scale 100000 1000000
-	$(BIN)/python -m benchmarks.triangles versus
-	$(BIN)/python -m benchmarks.triangles shuffle
-	$(BIN)/python -m benchmarks.triangles large
-	$(BIN)/python -m benchmarks.graphs.relevance
-	$(BIN)/python -m benchmarks.graphs.worlds
-	$(BIN)/python -m benchmarks.graphs.cells
-	$(BIN)/python -m benchmarks.graphs.growth
-	$(BIN)/python -m benchmarks.graphs.figure docs/pictures/graph-figures.png
+bench bench-all:        ## measurements: minutes, hours; see benchmarks/Makefile
+	$(MAKE) -C benchmarks $@
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -142,39 +77,10 @@ $(DATABASE): $(READY)
 	mv $@.home/prefect.db $@ && rm -rf $@.home
 	touch $@
 
-$(FAISS): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' \
-		&& touch $@ \
-		|| echo "faiss could not be installed; its comparison is left out"
-
 $(VALIDATORS): tests/reports/catalogue/requirements.txt | $(READY)
 	$(PYTHON) -m venv $(VENV)/validators
 	$(VENV)/validators/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
-
-$(SDNIST): benchmarks/nist/requirements.txt | $(READY)
-	$(PYTHON) -m venv $(VENV)/sdnist
-	$(VENV)/sdnist/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
-		&& touch $@ \
-		|| echo "SDNist could not be installed; its scores are left out"
-
-$(ATTACKS): benchmarks/reconstruction/requirements.txt | $(READY)
-	$(PYTHON) -m venv $(VENV)/attacks
-	$(VENV)/attacks/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
-		&& touch $@ \
-		|| echo "scikit-learn or LightGBM could not be installed; attacks that learn are left out"
-
-$(ANONML): benchmarks/anonml/requirements.txt | $(READY)
-	$(PYTHON) -m venv $(VENV)/anonml
-	$(VENV)/anonml/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
-		&& touch $@ \
-		|| echo "scikit-learn and XGBoost could not be installed; their scores are left out"
-
-$(LIGHTHOUSE): benchmarks/baselines/lighthouse-requirements.txt | $(READY)
-	$(PYTHON) -m venv $(VENV)/lighthouse
-	$(VENV)/lighthouse/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
-		&& touch $@ \
-		|| echo "project-lighthouse-anonymize could not be installed; it is left out"
 
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)

@@ -30,55 +30,38 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     from anon_core.tables.encoding import encode, fit, from_bits
     from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
-_HOMES = {
-    "ANONYMIZERS": "anonymizers",
-    "Adaptive": "anonymizers",
-    "AnonymityError": "errors",
-    "Anonymizer": "anonymizers",
-    "BinaryTable": "tables.records",
-    "Codebook": "tables.records",
-    "ColumnSpec": "specs.columns",
-    "Crowds": "measures.table.crowds",
-    "Demand": "specs.demands",
-    "Freeform": "anonymizers",
-    "GuaranteeError": "errors",
-    "InfeasibleError": "errors",
-    "InputError": "errors",
-    "KMember": "anonymizers",
-    "LimitError": "errors",
-    "MaskedTable": "tables.records",
-    "Observer": "steps",
-    "Optimal": "anonymizers",
-    "Promise": "promise",
-    "ReleasedCells": "measures.table.classes",
-    "State": "steps",
-    "Step": "steps",
-    "Utility": "measures.table.utility",
-    "crowds": "measures.table.crowds",
-    "encode": "tables.encoding",
-    "fit": "tables.encoding",
-    "from_bits": "tables.encoding",
-    "random_matching": "seating.matching",
-    "read_cells": "measures.table.cells",
-    "run": "engines.local",
-    "utility": "measures.table.utility",
-    "write_cells": "tables.cells",
-}
-
 __all__ = [
     "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook",
-    "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError",
-    "InputError", "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise",
-    "ReleasedCells", "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits",
-    "random_matching", "read_cells", "run", "utility", "write_cells",
+    "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError", "InputError",
+    "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise", "ReleasedCells",
+    "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits", "random_matching",
+    "read_cells", "run", "utility", "write_cells",
 ]  # fmt: skip
+_HOMES = {
+    "anonymizers": ("ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal"),
+    "engines.local": ("run",),
+    "errors": ("AnonymityError", "GuaranteeError", "InfeasibleError", "InputError", "LimitError"),
+    "measures.table.cells": ("read_cells",),
+    "measures.table.classes": ("ReleasedCells",),
+    "measures.table.crowds": ("Crowds", "crowds"),
+    "measures.table.utility": ("Utility", "utility"),
+    "promise": ("Promise",),
+    "seating.matching": ("random_matching",),
+    "specs.columns": ("ColumnSpec",),
+    "specs.demands": ("Demand",),
+    "steps": ("Observer", "State", "Step"),
+    "tables.cells": ("write_cells",),
+    "tables.encoding": ("encode", "fit", "from_bits"),
+    "tables.records": ("BinaryTable", "Codebook", "MaskedTable"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'anon_core' has no attribute {name!r}")
-    return getattr(import_module(f"anon_core.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"anon_core.{home}"), name)
+    raise AttributeError(f"module 'anon_core' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_HOMES)
+    return sorted(__all__)

@@ -1,6 +1,9 @@
 """Side-by-side measurements that print `name: value` lines.
 
 Real tables come from CROWDCOVER_DATA (or ../shared/data).
+
+Programs stand in folders by what they measure. Imports name the folder, commands need not:
+`python -m benchmarks.even` runs risk/even.py.
 """
 
 import os
@@ -18,10 +21,15 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 
-ROOT = Path(__file__).parent.parent
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+FOLDERS = ("comparisons", "over_time", "risk", "speed")
+
+# Commands that docs and issues name stay when a file moves to another folder.
+__path__.extend(str(HERE / folder) for folder in FOLDERS)
 
 
 def data_file(name: str) -> Path:
@@ -33,11 +41,11 @@ def data_file(name: str) -> Path:
 
 
 def python_of(name: str) -> Path:
-    """Return the Python of an environment of its own: the variable NAME, or what `make NAME` made.
+    """Return the Python of an environment of its own, which need not be there.
 
-    It need not be there.
+    The variable NAME says where it is; else `make -C benchmarks NAME` makes it.
     """
-    return Path(os.environ.get(name.upper(), ROOT / ".venv" / name / "bin/python"))
+    return Path(os.environ.get(name.upper(), HERE / ".venv" / name / "bin/python"))
 
 
 def leave_out(reason: str) -> None:
@@ -49,8 +57,8 @@ def leave_out(reason: str) -> None:
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """Return the plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
-    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    table = encode_records(frame, k_values, plan.data.columns, plan.data.demand).table
+    read = read_table(Reading(plan.data.source), plan.data.columns, plan.data.demand, ())
+    table = encode_records(read.table, read.k_values, plan.data.columns, plan.data.demand).table
     return plan, table
 
 

@@ -34,19 +34,6 @@ Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]]
 
 
-class KindPlan(Protocol):
-    """What a plan says of its data, typed by the kind and passed back to it."""
-
-    @property
-    def source(self) -> Source:
-        """Where the data lies."""
-        ...
-
-    def check_header(self, header: Sequence[str] | int) -> None:
-        """Compare the plan with the names of the source's columns, or their number."""
-        ...
-
-
 class Kind(Protocol):
     """One kind of data.
 
@@ -93,7 +80,10 @@ class Kind(Protocol):
 
     @abstractmethod
     def plan(self, sections: Any) -> Any:
-        """The kind's part of a plan (`KindPlan`); PlanError where it cannot be followed."""
+        """The kind's part of a plan; PlanError where it cannot be followed.
+
+        It has `source`, and `check_header` compares it with the names of the source's columns.
+        """
 
     def read_as(self, plan: Any, form: int) -> Any:
         """The same plan of a source that is read in a form; see `tasks.source.values.FORM`."""

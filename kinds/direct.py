@@ -22,14 +22,14 @@ def describe_direct_search(manifest: Manifest) -> list[Text]:
     return [(_MESSAGES.say("direct", "searched"), text)]
 
 
-def let_through(manifest: Manifest, whole: str = "rows") -> Sequence[str]:
+def let_through(manifest: Manifest) -> Sequence[str]:
     """One warning for each column whose cells the plan lets through, with its reason."""
     found = manifest.get("protection", {}).get("direct_identifiers")
     if not isinstance(found, Mapping):
         return []
     columns = manifest.get("columns", {})
     shown = [
-        _describe_allowed_cells(name, columns.get(name, {}), counts, manifest, whole)
+        _describe_allowed_cells(name, columns.get(name, {}), counts, manifest)
         for name, counts in found.items()
     ]
     return [*shown, *_list_unused_permissions(columns, found)]
@@ -56,13 +56,10 @@ def _describe_allowed_cells(
     stated: Mapping[str, object],
     counts: Mapping[str, object],
     manifest: Manifest,
-    whole: str,
 ) -> str:
     records = manifest["privacy"]["records"]
     each = [
-        _MESSAGES.say(
-            "direct", "count", kind=text, number=counts[kind], records=records, whole=whole
-        )
+        _MESSAGES.say("direct", "count", kind=text, number=counts[kind], records=records)
         for kind, text in KINDS.items()
         if is_number(counts.get(kind))
     ]

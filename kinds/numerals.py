@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-DECIMALS = (".", ",")
-THOUSANDS = (".", ",", "'", " ")
 # As they are written: `decimal` and `thousands`, in the order in which they are tried.
 WAYS = (
     (".", ""), (",", ""), (".", ","), (",", "."), (",", " "), (".", " "), (".", "'"), (",", "'"),

@@ -38,7 +38,6 @@ K_FORMS = {
 }
 ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 Schema = dict[str, Any]  # a JSON Schema
-Handler = GetJsonSchemaHandler
 
 
 def table_schema(keys: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:

@@ -3,6 +3,7 @@
 import argparse
 import re
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 

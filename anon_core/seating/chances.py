@@ -94,30 +94,6 @@ class SeatChances:
     seats: Seats
     held: NDArray[np.signedinteger[Any]]
 
-    @property
-    def of_pairs(self) -> NDArray[np.float64]:
-        """Chance that one record of a class sits in one row of the other, float64 (pairs,)."""
-        seats = self.seats
-        return self.held / (
-            SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows]
-        )
-
-    def of_own_row(self) -> NDArray[np.float64]:
-        """Chance of each record to sit in the row made from it, float64 (n,)."""
-        return self.of_pairs[self.seats.own]
-
-    def of_likeliest_row(self) -> NDArray[np.float64]:
-        """Chance of each record's likeliest row, float64 (n,)."""
-        return np.maximum.reduceat(self.of_pairs, self.seats.indptr[:-1])[self.seats.record_class]
-
-    def of_true_row(self) -> NDArray[np.float64]:
-        """Expected chance of the row that each record is seated in, float64 (n,)."""
-        chance = self.of_pairs
-        squares = np.add.reduceat(
-            chance * chance * self.seats.row_size[self.seats.rows], self.seats.indptr[:-1]
-        )
-        return squares[self.seats.record_class]
-
 
 def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     """Merge equal records and equal rows, and list which fits which.

@@ -17,7 +17,7 @@ from flows.plan.plan import ReleasePlan
 from kinds.rows import write_csv
 from kinds.table.encode import encode_records
 from kinds.table.layout import CODEBOOK, CSV, KEY, PARQUET, list_released_columns
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 
 
@@ -37,8 +37,8 @@ def made(plan_text: str, source: str, folder: Path, *, seed: int = 1) -> Made:
     path = folder / "plan.toml"
     path.write_text(plan_text, encoding="utf-8")
     plan = ReleasePlan.load(path, [f"source.path={data_file(source)}"])
-    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    coded = encode_records(frame, k_values, plan.data.columns, plan.data.demand)
+    read = read_table(Reading(plan.data.source), plan.data.columns, plan.data.demand, ())
+    coded = encode_records(read.table, read.k_values, plan.data.columns, plan.data.demand)
     table, generator = coded.table, np.random.default_rng(seed)
     masked = local.run(
         plan.build_anonymizer(), table, tie_order=generator.permutation(table.records)
@@ -47,7 +47,7 @@ def made(plan_text: str, source: str, folder: Path, *, seed: int = 1) -> Made:
         masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
     )
     shown = list_released_columns(plan.data.columns)
-    truth = frame.filter(coded.kept)[np.argsort(seat)].select(column.name for column in shown)
+    truth = read.table.filter(coded.kept)[np.argsort(seat)].select(column.name for column in shown)
     cells = write_cells(table, masked.hidden)
     keys = pl.Series(KEY, [f"{row:016x}" for row in range(table.records)])
     rows = truth.with_columns(pl.Series(name, cells[name].tolist()) for name in cells)

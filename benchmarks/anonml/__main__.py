@@ -10,9 +10,9 @@ Cells of our releases become numbers by `crowdcover.read`: age its expected valu
 columns the weight of each value. Income is a sensitive column, or with --label a quasi-identifier
 whose masked cells are drawn. Mondrian is theirs, written anew.
 
-scikit-learn and XGBoost have an environment of their own: `make anonml`, or ANONML=PYTHON of one
-with benchmarks/anonml/requirements.txt. Prints a line of Markdown for each table: accuracy in per
-cent and macro-F1 of each classifier.
+scikit-learn and XGBoost have an environment of their own: `make -C benchmarks anonml`, or
+ANONML=PYTHON of one with benchmarks/anonml/requirements.txt. Prints a line of Markdown for each
+table: accuracy in per cent and macro-F1 of each classifier.
 """
 
 import argparse
@@ -61,7 +61,7 @@ class Scores:
 def main(ks, tests, methods, weights, label, seed):
     python = python_of("anonml")
     if not python.exists():
-        leave_out("there is no Python with scikit-learn and XGBoost; run `make anonml`")
+        leave_out("no Python with scikit-learn and XGBoost; run `make -C benchmarks anonml`")
     print("| tested on | k | rows | weights |", " | ".join(MODELS), "|")
     print("|---" * (4 + len(MODELS)) + "|")
     with tempfile.TemporaryDirectory() as place:

@@ -6,7 +6,7 @@ from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, compute_loss_in
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 
-@parallel_kernel(lambda covers: len(covers))  # noqa: PLW0108 - it names the argument
+@parallel_kernel(lambda covers: len(covers))
 def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k): 0 the lightest
     """Let each row take records that make it lose least more until it covers k."""
     most = turn.max() + 1
@@ -29,7 +29,7 @@ def cover(begin, end, covers, turn, cells):  # covers int64 (n, k), turn (n, k):
             widen_row(covers[r, share], r, cells)
 
 
-@parallel_kernel(lambda fits: len(fits))  # noqa: PLW0108 - it names the argument
+@parallel_kernel(lambda fits: len(fits))
 def count_fits(begin, end, fits, cells):  # fits int64 (n,)
     """Count the rows that each record fits."""
     for v in range(begin, end):

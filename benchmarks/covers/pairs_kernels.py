@@ -16,7 +16,7 @@ def pair_cost(rows, costs, i, j):  # rows (n, attributes), costs: `Costs` of the
     return cost
 
 
-@parallel_kernel(lambda place: len(place))  # noqa: PLW0108 - it names the argument
+@parallel_kernel(lambda place: len(place))
 def cost_matrix(
     begin, end, rows, costs, place, matrix
 ):  # place (n,), matrix (n, n) zeroed, by vertex

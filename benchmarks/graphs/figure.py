@@ -50,7 +50,7 @@ def judged(graph, made):
         estimate_discrepancy(source, released).mean,
         change.error,
         apart,
-        change.relative_change,
+        change.after / change.before - 1,
     ]
 
 

@@ -12,20 +12,16 @@ networkit and igraph are no requirement of this package: install them where it i
 import statistics
 import sys
 import time
-from typing import get_args
 
 import numba
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
-    Estimate,
-    count_connected_pairs,
-    estimate_relevance,
-)
 from anon_core.specs.graphs import ONE
 from benchmarks import leave_out
+from benchmarks.graphs.groups import count_connected_pairs
+from benchmarks.graphs.relevance import ESTIMATES
 from benchmarks.graphs.sets import load
 
 WORLDS = {"collins": 1000, "krogan": 1000, "enron": 20}
@@ -113,8 +109,8 @@ def measure(name, networkit, igraph):
         "scipy": Scipy(graph),
     }
     ours(graph, 1, 0)  # compiles
-    for estimate in get_args(Estimate):
-        estimate_relevance(graph, 1, 0, estimate)
+    for estimate in ESTIMATES.values():
+        estimate(graph, 1, 0)
     took, means = {}, {}
     for seed in range(ROUNDS):
         means["ours"], seconds = ours(graph, worlds, seed)
@@ -123,10 +119,10 @@ def measure(name, networkit, igraph):
             means[label], seconds, alone = sampled(other, graph, worlds, seed)
             took.setdefault(label, []).append(seconds)
             took.setdefault(f"{label} components", []).append(alone)
-        for estimate in get_args(Estimate):
+        for way, estimate in ESTIMATES.items():
             start = time.process_time()
-            estimate_relevance(graph, worlds, seed, estimate)
-            took.setdefault(f"relevance {estimate}", []).append(time.process_time() - start)
+            estimate(graph, worlds, seed)
+            took.setdefault(f"relevance {way}", []).append(time.process_time() - start)
     tell(name, worlds, took, means)
 
 

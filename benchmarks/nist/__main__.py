@@ -7,7 +7,7 @@ the other categories are; age by intervals. `rules`: rows that break a rule of t
 are drawn anew (benchmarks/nist/rules.py); whoever has release and dictionary can do that.
 
 SDNist pins numpy 1.24, so its scores are computed by the Python of an environment of its own:
-`make sdnist`, or SDNIST=PYTHON of one with benchmarks/nist/requirements.txt.
+`make -C benchmarks sdnist`, or SDNIST=PYTHON of one with benchmarks/nist/requirements.txt.
 
 Prints a line of Markdown for each table. --picture draws k-marginal beside published figures.
 """
@@ -52,7 +52,7 @@ COLUMNS = (
 def main(ks, forms, ways, puma, picture):
     python = python_of("sdnist")
     if not python.exists():
-        leave_out("there is no Python with SDNist; run `make sdnist`")
+        leave_out("there is no Python with SDNist; run `make -C benchmarks sdnist`")
     names = (*NUMBERS, *WORDS, *["PUMA"] * puma)
     print("|", " | ".join(COLUMNS), "|")
     print("|---" * len(COLUMNS) + "|")

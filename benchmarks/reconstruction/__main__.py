@@ -6,8 +6,8 @@ other nine from the release. The test: how much better are guesses of the 10,000
 of 10,000 others? Samples are theirs, and so is the score: a right guess of a rare value counts
 more.
 
-Attacks that learn run in a Python with benchmarks/reconstruction/requirements.txt: `make attacks`,
-or ATTACKS=PYTHON. Without it they are left out.
+Attacks that learn run in a Python with benchmarks/reconstruction/requirements.txt: `make -C
+benchmarks attacks`, or ATTACKS=PYTHON. Without it they are left out.
 
 Prints a line for each release, sample and attack (training, holdout, difference, its standard
 error), then a table of the differences.
@@ -27,7 +27,7 @@ from benchmarks.reconstruction.running import PYTHON
 
 def main(releases, count, jobs):
     if not PYTHON.exists():
-        print("left out: attacks that learn; there is no Python for them, run `make attacks`")
+        print("left out: attacks that learn; for their Python run `make -C benchmarks attacks`")
     found, pairs = defaultdict(list), defaultdict(list)
     tasks = [(release, sample) for sample in range(count) for release in releases]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:  # forks of Polars hang

@@ -1,12 +1,11 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from flows.look.documents import catalogue_finding, report_finding
-from flows.look.named_release import read_manifest, refuse_another_kind, require_release
+from flows.look.named_release import read_manifest, refuse_another_kind
 from flows.look.version_audit import audit_version
 from flows.plan.plan import ReleasePlan
 from flows.runs.known_plan import apply_series_form, recognise_source
@@ -42,12 +41,6 @@ UNKNOWN = (
     "--set options, the source and the vault that the release was made with "
     "(--set publish.vault=...)"
 )
-
-
-def audit_release(folder: Place, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
-    """Refuse a folder that is no release, then load the plan and audit."""
-    require_release(folder)
-    return recompute_guarantees(folder, ReleasePlan.load(plan_path, overrides))
 
 
 def recompute_guarantees(place: Place, plan: ReleasePlan) -> Audit:

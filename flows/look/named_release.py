@@ -1,6 +1,6 @@
 """The release folder that a person names, or a refusal that says what is there instead."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tasks.vault.storage import FolderError
 
 GIVE = "give the folder that `crowdcover release` printed"
 # What the manifest of every version has stated.
-STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
+STATED = {"crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility"}
 
 
 def require_release(folder: Place, *files: str) -> None:
@@ -67,11 +67,11 @@ def refuse_another_kind(folder: Path, kind: Kind) -> None:
         )
 
 
-def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, Any]:
+def read_manifest(folder: Place) -> dict[str, Any]:
     """The manifest of a release folder; refused unless it states these keys."""
     require_release(folder)
     manifest = _parse_manifest(folder / MANIFEST)
-    if manifest is None or not set(stated) <= manifest.keys():
+    if manifest is None or not manifest.keys() >= STATED:
         raise InputError(
             f"{folder / MANIFEST} is no manifest of a release, or it is damaged; {GIVE}, unchanged"
         )

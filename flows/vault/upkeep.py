@@ -26,8 +26,6 @@ from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
 from tasks.vault.storage import FolderError, Vault
 from tasks.vault.verifying import Report, inspect_vault
 
-KEPT = "30d"
-
 
 def verify_vault(options: argparse.Namespace) -> int:
     """Print what is damaged and what to do; 1 if anything is."""

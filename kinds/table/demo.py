@@ -64,7 +64,7 @@ def demo_plan(folder: Path) -> Path:
     if spec is None or spec.origin is None:
         raise PlanError(
             "the demo's table ships inside statsmodels, which is not installed: "
-            "pip install statsmodels"
+            "pip install 'crowdcover[demo]'"
         )
     table = Path(spec.origin).parent / "datasets" / "fair" / "fair.csv"
     path = folder / "fair.toml"

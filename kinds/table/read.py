@@ -47,14 +47,6 @@ def read_table(
     return read
 
 
-def read_order(
-    reading: Reading, columns: tuple[Column, ...], demand: Demand
-) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Read the same without identifiers."""
-    table, k_values, _ = read_table(reading, columns, demand, ())
-    return table, k_values
-
-
 def read_columns(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
     """Read the wanted columns; `names` are all columns in order, for files without a header."""
     return read_together(reading, names, [wanted])[0]

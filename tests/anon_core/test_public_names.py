@@ -25,8 +25,9 @@ def test_public_names_are_pinned():
 def test_type_checkers_see_the_same_names_from_the_same_places():
     tree = ast.parse(Path(anon_core.__file__).read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    typed = {name.name: each.module for each in block.body for name in each.names}
-    assert typed == {name: f"anon_core.{home}" for name, home in anon_core._HOMES.items()}
+    typed = {each.module: tuple(name.name for name in each.names) for each in block.body}
+    assert typed == {f"anon_core.{home}": names for home, names in anon_core._HOMES.items()}
+    assert sorted(sum(typed.values(), ())) == anon_core.__all__
 
 
 def test_importing_the_core_loads_no_compiler():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import crowdcover
-from benchmarks import lighthouse
+from benchmarks.comparisons import lighthouse
 from flows.plan.plan import ReleasePlan
 from tests.crowdcover.folders import attribute, folder
 

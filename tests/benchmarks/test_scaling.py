@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import scaling
+from benchmarks.speed import scaling
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
 
 PHASES = ("search", "closure", "cover", "list", "price", "show", "count")

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from anon_core.anonymizers import Adaptive
-from benchmarks.versus_published import published
+from benchmarks.comparisons.versus_published import published
 from tests.drawn import drawn
 
 

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from flows.look.audit import audit_release
 from tests.faults.moments import counted
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import run
+from tests.support.audits import audit_release
 
 ROWS = 2_000
 

@@ -20,7 +20,6 @@ from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.look.audit import audit_release
 from flows.runs.states import WAITING
 from flows.vault.decisions import sign_decision
 from tasks.vault.approval import PAGE, RECORD, Approval
@@ -31,6 +30,7 @@ from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
 from tests.support.approvals import WHO, decide, decided, pass_time, waits
+from tests.support.audits import audit_release
 from tests.support.crashes import WORK, release_until
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from flows import cli
-from flows.look.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 from tests.support.releases import attributes, fits, level
 from tests.typed import text_rows, write_typed
 

@@ -10,7 +10,6 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.runs.partitions import backfill_partitions, format_partition_settings
 from kinds.section import PlanError
@@ -18,6 +17,7 @@ from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
+from tests.support.audits import audit_release
 from tests.support.visits import PARTITION, RANGE, release_one, visited, visits
 from tests.typed import text_rows
 

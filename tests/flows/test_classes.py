@@ -8,8 +8,8 @@ import pycanon.anonymity as pycanon
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from tests.flows.orders import Order
+from tests.support.audits import audit_release
 from tests.support.releases import manifest, released_rows
 
 QUASI = ["age", "city", "smokes"]

@@ -21,7 +21,6 @@ from anon_core.errors import (
     LimitError,
 )
 from flows import cli
-from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tasks.vault.approval import DecisionError, WaitingError
@@ -30,6 +29,7 @@ from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover
+from tests.support.audits import audit_release
 from tests.support.commands import call, refusal
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))

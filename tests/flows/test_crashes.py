@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from flows.look.audit import audit_release
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import run
+from tests.support.audits import audit_release
 from tests.support.crashes import WORK, release_until
 from tests.support.releases import several
 

@@ -8,13 +8,13 @@ import pytest
 
 from anon_core.errors import ClusterError
 from flows import cli
-from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import RARE, STAGES, Order, data_bytes, people
 from tests.flows.processes import crowdcover
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.audits import audit_release
 
 ROWS = people(300)
 

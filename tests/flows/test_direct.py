@@ -7,11 +7,11 @@ import random
 import pytest
 
 from anon_core.errors import AnonymityError
-from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from tasks.places.place import place_of
+from tests.support.audits import audit_release
 from tests.tasks.recognition.columns import FORMS
 
 PLAN = """

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tasks.judging.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
+from tests.support.audits import audit_release
 from tests.support.releases import change, manifest
 
 # Nothing is carried: the tables share people, and distinct carried values would shrink crowds.

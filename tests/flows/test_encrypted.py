@@ -9,7 +9,6 @@ from contextlib import closing
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from flows.runs.partitions import backfill_partitions
@@ -24,6 +23,7 @@ from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 from tests.support.series import SERIES, registry
 from tests.support.visits import RANGE, visited, visits

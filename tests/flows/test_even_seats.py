@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 
 EVEN = "even seats"
 MATCHABLE = {"anonymizer": {"seats": "matchable"}}

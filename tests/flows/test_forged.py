@@ -8,10 +8,10 @@ import shutil
 
 import pytest
 
-from flows.look.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order
 from tests.flows.processes import command
+from tests.support.audits import audit_release
 
 
 @pytest.fixture(scope="module")

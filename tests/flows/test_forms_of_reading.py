@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError
-from flows.look.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
@@ -14,6 +13,7 @@ from kinds.columns import type_source_column
 from tasks.source.reading import Reading
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order
+from tests.support.audits import audit_release
 
 COLUMNS = {
     "pid": {"role": "identifier"},

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from anon_core.tables.settled import Unsettled
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.rehearsing import rehearse_release
 from tests.flows.orders import SEED, Order, people
+from tests.support.audits import audit_release
 
 TIMES = 30  # records with the quasi-identifiers of each of ten people
 

@@ -3,13 +3,13 @@
 import pytest
 
 from anon_core.seating.reseating import mix_values
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table import write
 from kinds.table.words import WORDS
 from tasks.vault.storage import read_json
 from tests import naive
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 from tests.support.masked import unpack
 
 ILLNESS = {"ulm": "flu", "bonn": "cold", "kiel": "mumps"}

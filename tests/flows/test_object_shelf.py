@@ -7,7 +7,6 @@ import fsspec
 import pytest
 
 from flows.cli import main
-from flows.look.audit import audit_release
 from flows.vault.retraction import retract_release
 from kinds.section import PlanError
 from tasks.places.objects import ObjectPath
@@ -16,6 +15,7 @@ from tasks.shelf.content import has_version_files
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
+from tests.support.audits import audit_release
 
 SLOW = pytest.mark.slow
 

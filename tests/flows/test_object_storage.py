@@ -11,7 +11,6 @@ from contextlib import closing
 
 import pytest
 
-from flows.look.audit import audit_release
 from tasks.places.objects import StoreError
 from tasks.places.place import place_of
 from tasks.shelf.content import has_version_files, hash_released_file
@@ -21,6 +20,7 @@ from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
 from tests.flows.processes import crowdcover as in_process
 from tests.flows.s3 import storage
+from tests.support.audits import audit_release
 from tests.support.objects import WRITES, die_before
 
 pytest.importorskip("moto", reason="the S3 server is not installed: pip install 'moto[server]'")

@@ -6,10 +6,10 @@ import re
 import polars as pl
 import pytest
 
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
+from tests.support.audits import audit_release
 
 AGE, CITY, SMOKES = "a\x1b[31mge", "ci\r\nty", "\u202esmokes\u200f"
 DIAGNOSIS, NOTE, JUNK = "diag\x85nosis", "[red]no\x9b2Jte[/none]", "ju\x07\u2028nk"

@@ -4,8 +4,8 @@ import shutil
 
 import polars as pl
 
-from flows.look.audit import audit_release
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 
 
 def test_folders_with_brackets_and_stars(tmp_path):

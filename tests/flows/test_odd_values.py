@@ -4,8 +4,8 @@ from itertools import cycle
 from pathlib import Path
 
 import crowdcover as cc
-from flows.look.audit import audit_release
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 from tests.support.releases import attributes, released_rows
 
 RELEASE_MD = Path(__file__).parents[2] / "docs" / "release.md"

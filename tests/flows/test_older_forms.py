@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from anon_core.tables.codebook import codebook_to_json
-from flows.look.audit import audit_release
 from kinds.rows import write_csv
 from kinds.table import write
 from kinds.table.compared import compare_published_tables
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 from tests.support.series import SERIES
 from tests.typed import text_rows
 

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.look.audit import audit_release
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
+from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 from tests.support.readings import between, opens_counted, queries_counted
 

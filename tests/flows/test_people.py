@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InfeasibleError, InputError
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.judge import rows as judge
 from kinds.table.words import WORDS
 from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
 from tests.support.releases import several
 
 PERSON = {"privacy": {"person": "ssn", "k": 3}}

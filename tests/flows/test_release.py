@@ -14,7 +14,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
-from flows.look.audit import audit_release
 from flows.release import release
 from kinds.table.encode import load_encoded
 from tasks.vault import secrecy
@@ -24,6 +23,7 @@ from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
+from tests.support.audits import audit_release
 from tests.support.releases import (
     QUASI,
     SHOWN,

@@ -6,11 +6,11 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from flows.look.audit import audit_release
 from kinds.table.words import WORDS
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
+from tests.support.audits import audit_release
 
 ABOUT = {"population": "guests of a clinic", "contact": "office", "answers_until": "2027-12-31"}
 BY = {"by": "smokes", "levels": {"yes": 1}, "default": 3}

@@ -13,11 +13,11 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.look.audit import audit_release
 from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
+from tests.support.audits import audit_release
 from tests.support.retracting import WHY, retract
 
 

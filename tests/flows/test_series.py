@@ -10,7 +10,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE
@@ -22,6 +21,7 @@ from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_jso
 from tasks.vault.verifying import inspect_vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
+from tests.support.audits import audit_release
 from tests.support.series import (
     SERIES,
     K,

@@ -5,12 +5,12 @@ import signal
 
 import pytest
 
-from flows.look.audit import audit_release
 from tasks.vault import secrecy
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault
 from tests.flows.orders import data_bytes, people
 from tests.flows.processes import run
+from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 from tests.support.series import SERIES, frame, registry, series_of
 

@@ -13,7 +13,6 @@ from itertools import islice
 import polars as pl
 import pytest
 
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.table.judge import versions as judge
@@ -25,6 +24,7 @@ from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests import naive
 from tests.flows.orders import Order
+from tests.support.audits import audit_release
 from tests.typed import text_rows
 
 MOST = 300  # histories that the naive auditor counts of a person

@@ -7,13 +7,13 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
-from flows.look.audit import audit_release
 from kinds.table.version_files import CHAIN, RECORD
 from kinds.table.version_records import records_of_rows
 from kinds.table.versions.earlier import Earlier
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests.flows.orders import Order
+from tests.support.audits import audit_release
 from tests.support.series import withdraw
 from tests.typed import text_rows
 

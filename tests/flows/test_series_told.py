@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from tasks.vault.storage import read_json
 from tests.flows.orders import columns, people
+from tests.support.audits import audit_release
 from tests.support.series import frame, months, registry, release_all, series_of
 
 LOOSE = {"utility": 0.0, "shift": 1.0, "rows": 1.0, "gone_categories": 1.0}

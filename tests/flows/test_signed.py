@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from flows.vault.signatures import _find_free_path
 from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
@@ -18,6 +17,7 @@ from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.support.approvals import waits
+from tests.support.audits import audit_release
 
 ADA = "ada@example.org"
 FINDING = "approved by who may"

@@ -6,10 +6,10 @@ from math import floor
 import polars as pl
 import pytest
 
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from tests.flows.orders import RARE, Order, people
 from tests.reports.browsed import Page
+from tests.support.audits import audit_release
 from tests.support.releases import attributes, manifest
 
 ENOUGH = "levels of enough people"

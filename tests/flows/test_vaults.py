@@ -19,7 +19,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from flows.look.audit import audit_release
 from kinds import kind_called
 from tasks.people.ledger import Ledger
 from tasks.vault import backing, sealing
@@ -35,6 +34,7 @@ from tasks.vault.workroom import WORK, discard_plain_copies
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.postgres import PASSWORD
+from tests.support.audits import audit_release
 
 # Fixtures, skipped where no server can be started.
 from tests.support.ledgers import of_plan, query

@@ -12,7 +12,6 @@ import fsspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.look.audit import audit_release
 from flows.look.signatures import read_public_key, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
@@ -24,6 +23,7 @@ from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read
 from tasks.vault.storage import FolderError, read_json
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
+from tests.support.audits import audit_release
 from tests.support.series import registry
 
 FLIPS = 40  # of each file

@@ -7,7 +7,6 @@ import pytest
 from rich.console import Console
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from reports import markdown, summary
@@ -18,6 +17,7 @@ from tests.kinds.graph.orders import name as vertex
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.kinds.orders import manifest
 from tests.reports.browsed import Page
+from tests.support.audits import audit_release
 
 
 def table(folder, odd=False, **sections):

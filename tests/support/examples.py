@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from flows.look.audit import audit_release
 from flows.look.named_release import read_manifest
 from flows.plan.plan import ReleasePlan
 from flows.release import release
+from tests.support.audits import audit_release
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,8 +1,8 @@
 """Second releases of the same people."""
 
-from flows.look.audit import audit_release
 from tasks.vault.storage import read_json
 from tests.flows.orders import Order
+from tests.support.audits import audit_release
 
 INTERSECTED = "crowds after intersection"
 

@@ -1,7 +1,8 @@
 """Reliability discrepancy: how far the release moves the chance that two vertices are connected.
 
-Definitions 3 and 4 of Xiao, Towards Graph Analytic and Privacy Protection: |R - R~| of a pair, and
-its sum over all pairs.
+Definitions 2 to 4 of Xiao, Towards Graph Analytic and Privacy Protection: the chance R that a path
+of existing edges joins two vertices, |R - R~| of a pair, and its mean over all pairs. The exact R
+is #P-complete, so worlds are sampled.
 """
 
 from dataclasses import dataclass, field
@@ -14,10 +15,10 @@ from anon_core.measures.graph.coupling import couple_graphs
 from anon_core.measures.graph.coupling_kernels import count_joined
 from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.graph.hops import count_hops, some_vertices
-from anon_core.measures.graph.reliability import NORMAL, SampledCounts
 
 _SEED = 19  # of worlds, pairs and vertices; anybody may know it
 _SHARES = 32  # of the worlds: threads take whole shares
+NORMAL = 1.96  # of 95 % of a normal distribution
 STRATA = ("1", "2", "3", "4 or more", "no path")
 """Hops of a pair over all edges that may exist in the source."""
 
@@ -62,12 +63,6 @@ class Discrepancy:
         return int(self.connected.shape[1])
 
     @property
-    def reliability(self) -> tuple[SampledCounts, SampledCounts]:
-        """How often each pair is connected in the source, and in the release."""
-        before, after = self.times[:, 1] + self.times[:, 3], self.times[:, 2] + self.times[:, 3]
-        return SampledCounts(before, self.worlds), SampledCounts(after, self.worlds)
-
-    @property
     def of_pair(self) -> NDArray[np.float64]:
         """Estimate of |R - R~|, float64 (pairs,)."""
         return abs(self.times[:, 1] - self.times[:, 2]) / self.worlds
@@ -91,11 +86,6 @@ class Discrepancy:
         """
         half = NORMAL * (self.noise + self._spread())
         return max(0.0, self.mean - half), min(1.0, self.mean + half)
-
-    @property
-    def total(self) -> float:
-        """Estimate of the sum over all pairs, definition 4."""
-        return self.mean * (self.vertices * (self.vertices - 1) // 2)
 
     def by_hops(self) -> dict[str, tuple[float, float, int]]:
         """Return mean, noise and number of pairs of each stratum that has any."""
@@ -155,16 +145,6 @@ def estimate_discrepancy(
     return Discrepancy(
         times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
     )
-
-
-def count_connected_worlds(
-    edges: UncertainEdges, a: int, b: int, worlds: int, seed: int = _SEED
-) -> SampledCounts:
-    """Count the sampled worlds in which two vertices are connected."""
-    connected = np.empty((1, worlds), dtype=np.int64)
-    times = np.zeros((min(_SHARES, worlds), 1, 2), dtype=np.int32)
-    count_joined(times, connected, couple_graphs(edges), np.array([[a], [b]], dtype=np.int32), seed)
-    return SampledCounts(times[:, 0, 1].sum(dtype=np.int64), worlds)
 
 
 def _draw_pairs(

@@ -62,35 +62,15 @@ class PathLengths:
         Sum of the hops, in the source and in the release.
     reached : int64 (2, worlds)
         Vertices reached, by all sampled vertices together.
-    sources : int
-        Sampled vertices.
-    vertices : int
     """
 
     lengths: NDArray[np.int64] = field(repr=False)
     reached: NDArray[np.int64] = field(repr=False)
-    sources: int
-    vertices: int
 
     @property
     def mean(self) -> tuple[float, float]:
         """Mean hops of connected pairs, before and after; 0 where none is connected."""
         before, after = self.lengths.sum(axis=1) / np.maximum(self.reached.sum(axis=1), 1)
-        return float(before), float(after)
-
-    @property
-    def error(self) -> tuple[float, float]:
-        """Standard errors of `mean`, from world to world; the sampled vertices are as they are."""
-        mean = np.array(self.mean)[:, None]
-        apart = ((self.lengths - mean * self.reached) ** 2).sum(axis=1)
-        before, after = np.sqrt(apart) / np.maximum(self.reached.sum(axis=1), 1)
-        return float(before), float(after)
-
-    @property
-    def connection_rates(self) -> tuple[float, float]:
-        """Part of the sampled pairs that are connected, before and after."""
-        pairs = max(1, self.sources * (self.vertices - 1) * self.reached.shape[1])
-        before, after = self.reached.sum(axis=1) / pairs
         return float(before), float(after)
 
 
@@ -115,4 +95,4 @@ def path_lengths(
     starts = some_vertices(source.vertices, sources, seed)
     lengths, reached = np.zeros((2, 2, worlds), dtype=np.int64)
     sum_lengths(lengths, reached, pairs, _list_ends(pairs), starts, seed)
-    return PathLengths(lengths, reached, len(starts), source.vertices)
+    return PathLengths(lengths, reached)

@@ -45,11 +45,6 @@ class DegreeLinkage:
         """Expected number of vertices whose own vertex the adversary picks."""
         return float(np.sort(self.chance).sum())
 
-    @property
-    def without(self) -> int:
-        """Targets for whom the attack names nobody: no released vertex can have their degree."""
-        return int(np.count_nonzero(self.greatest == 0))
-
     def surer(self, k: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return the vertices of which the adversary believes more than 1 / k, bool (n,)."""
         return np.asarray(self.greatest * k > 1 + TIE, dtype=np.bool_)

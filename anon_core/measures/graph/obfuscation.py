@@ -10,10 +10,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.posteriors import compute_posteriors
-from anon_core.specs.graphs import Knowledge
-
 _TOLERANCE = 1e-9  # bits; k equal chances may sum up to slightly less than log2 k
 
 
@@ -52,32 +48,3 @@ class Obfuscation:
         if not len(self.bits):
             return 0.0
         return float(np.quantile(self.levels, part, method="inverted_cdf"))
-
-    def greatest_k(self, exempt: int) -> int:
-        """Return the greatest k that all but `exempt` vertices reach."""
-        if exempt >= len(self.bits):
-            return len(self.bits)
-        return int(np.exp2(np.sort(self.bits)[exempt] + _TOLERANCE))
-
-
-def measure_obfuscation(
-    source: Degrees, released: Degrees, knowledge: Knowledge, k: NDArray[np.integer]
-) -> Obfuscation:
-    """Return how well each vertex of the source hides in the release.
-
-    Parameters
-    ----------
-    source, released : Degrees
-        Vertex i of the source is vertex i of the release.
-    knowledge : {"ceiling", "mode", "distribution"}
-        What the adversary knows of each vertex, from the source.
-    k : int (n,)
-    """
-    return Obfuscation(compute_entropies(source, released, knowledge), k)
-
-
-def compute_entropies(
-    source: Degrees, released: Degrees, knowledge: Knowledge
-) -> NDArray[np.float64]:
-    """Return the entropy of the adversary's distribution for each vertex, in bits, float64 (n,)."""
-    return compute_posteriors(source, released, knowledge).bits

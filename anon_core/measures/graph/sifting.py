@@ -35,13 +35,6 @@ class Sifted:
     kept: int
     found: Posteriors = field(repr=False)
 
-    def estimate_hits(self, some: NDArray[np.bool_]) -> float:
-        """Return how many of these vertices are found by who draws each of them from Y.
-
-        A wrong rule makes an adversary sure of wrong vertices: entropies fall, this does not rise.
-        """
-        return float(np.sort(self.found.own[some]).sum())
-
 
 def sift_edges(source: Degrees, released: UncertainEdges, knowledge: Knowledge) -> list[Sifted]:
     """Try each rule that drops some edges and not all, and first the release as it is.

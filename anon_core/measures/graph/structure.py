@@ -32,11 +32,6 @@ class DegreeChange:
     before: float
     after: float
 
-    @property
-    def relative_change(self) -> float:
-        """Part of the mean degree that was added; negative if it was removed."""
-        return self.after / self.before - 1 if self.before else 0.0
-
 
 def degree_change(source: Degrees, released: Degrees) -> DegreeChange:
     """Compare expected degrees; vertex i of the source is vertex i of the release."""

@@ -12,6 +12,8 @@ from anon_core.anonymizers.uncertain_graph.worlds import relevance
 from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import draw_world
 from anon_core.errors import InputError, LimitError
 from anon_core.specs.graphs import ONE
+from benchmarks.graphs.groups import count_connected_pairs, estimate_by_groups
+from benchmarks.graphs.relevance import ESTIMATES
 from tests import naive
 from tests.strategies import uncertain_graphs
 from tests.support.graphs import graph_of, pairs_of
@@ -33,12 +35,12 @@ def bridged(p=0.6):
     return graph_of(edges, [p] * 7, 6), edges.index((2, 3))
 
 
-@given(uncertain_graphs(), st.sampled_from(["toggled", "groups"]))
-def test_relevance_is_that_of_exact_enumeration(graph, estimate):
+@given(uncertain_graphs(), st.sampled_from(list(ESTIMATES)))
+def test_relevance_is_that_of_exact_enumeration(graph, way):
     p = (graph.p / ONE).tolist()
     exact = np.array(naive.relevances(pairs_of(graph), p, graph.records))
-    found = relevance.estimate_relevance(graph, MANY, 7, estimate)
-    toggled = estimate == "toggled"
+    found = ESTIMATES[way](graph, MANY, 7)
+    toggled = way == "toggled"
     seen = toggled | (graph.p > ONE // 5) & (graph.p < ONE - ONE // 5)  # groups of 4000 and more
     assert found.shape == (graph.edges,)
     assert found[seen] == pytest.approx(exact[seen], abs=0.25 if toggled else 1)
@@ -56,7 +58,7 @@ def test_each_world_counts_what_each_edge_connects(graph, seed):
             with_edge, without = {*world, edge}, set(world) - {edge}
             total[at] += len(connections(with_edge, graph)) - len(connections(without, graph))
     assert relevance.estimate_relevance(graph, 5, seed).tolist() == (total / 5).tolist()
-    assert relevance.count_connected_pairs(graph, 5, seed).tolist() == connected
+    assert count_connected_pairs(graph, 5, seed).tolist() == connected
 
 
 def connections(edges, graph):
@@ -64,10 +66,10 @@ def connections(edges, graph):
     return [(a, b) for a, b in pairs if b in naive.reached(edges, a)]
 
 
-@pytest.mark.parametrize("estimate", ["toggled", "groups"])
-def test_the_bridge_matters_most(estimate):
+@pytest.mark.parametrize("way", list(ESTIMATES))
+def test_the_bridge_matters_most(way):
     graph, bridge = bridged()
-    found = relevance.estimate_relevance(graph, 5000, 1, estimate)
+    found = ESTIMATES[way](graph, 5000, 1)
     assert found.argmax() == bridge
     assert found[bridge] > 2 * np.delete(found, bridge).max()
     central = relevance.compute_centrality(graph, found)
@@ -78,22 +80,20 @@ def test_the_bridge_matters_most(estimate):
 def test_certain_and_impossible_edges_have_a_relevance_too():
     graph = graph_of([(0, 1), (1, 2), (2, 3)], [1, 1, 0], 4)
     assert relevance.estimate_relevance(graph, 3, 5).tolist() == [2, 2, 3]
-    assert relevance.estimate_relevance(graph, 3, 5, "groups").tolist() == [0, 0, 0]
+    assert estimate_by_groups(graph, 3, 5).tolist() == [0, 0, 0]
 
 
 def test_toggled_edges_have_far_less_noise_than_groups():
     graph, _ = bridged()
     variance = {
-        each: np.var(
-            [relevance.estimate_relevance(graph, 200, seed, each) for seed in range(40)], axis=0
-        ).sum()
-        for each in ("toggled", "groups")
+        way: np.var([estimate(graph, 200, seed) for seed in range(40)], axis=0).sum()
+        for way, estimate in ESTIMATES.items()
     }
     assert variance["groups"] > 5 * variance["toggled"]
 
 
-@pytest.mark.parametrize("estimate", ["toggled", "groups"])
-def test_threads_change_no_byte(estimate):
+@pytest.mark.parametrize("way", list(ESTIMATES))
+def test_threads_change_no_byte(way):
     random = np.random.default_rng(3)
     edges = sorted({tuple(sorted(random.choice(60, 2, replace=False))) for _ in range(120)})
     graph = graph_of(edges, random.random(len(edges)), 60)
@@ -101,11 +101,11 @@ def test_threads_change_no_byte(estimate):
     try:
         for threads in range(1, before + 1):
             numba.set_num_threads(threads)
-            found.append(relevance.estimate_relevance(graph, 101, 9, estimate).tobytes())
+            found.append(ESTIMATES[way](graph, 101, 9).tobytes())
     finally:
         numba.set_num_threads(before)
     assert len(set(found)) == 1
-    assert relevance.estimate_relevance(graph, 101, 10, estimate).tobytes() not in found
+    assert ESTIMATES[way](graph, 101, 10).tobytes() not in found
 
 
 @given(st.integers(0, ONE))
@@ -128,7 +128,5 @@ def test_what_cannot_be_estimated_is_refused():
     graph, _ = bridged()
     with pytest.raises(InputError, match="at least one world"):
         relevance.estimate_relevance(graph, 0, 1)
-    with pytest.raises(InputError, match="'toggled', 'groups'"):
-        relevance.estimate_relevance(graph, 1, 1, "exact")
     with pytest.raises(LimitError, match="worlds of 6 vertices"):
         relevance.estimate_relevance(graph, 2**60, 1)

@@ -18,6 +18,7 @@ from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.matching import draw_by_chances, halve_multiplicities, random_matching
 from anon_core.tables import encoding
 from anon_core.tables.records import MaskedTable
+from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_pairs, of_true_row
 from tests import naive
 from tests.strategies import bit_matrices, tables
 from tests.support.masked import unpack
@@ -38,10 +39,10 @@ def chosen(masked):
     chances = seat_chances(list_seats(masked, words(0)(masked.table.records)))
     seats, n = chances.seats, masked.table.records
     by_class = np.zeros((len(seats.size), len(seats.row_size)))
-    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = (
-        chances.of_pairs
+    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = of_pairs(
+        chances
     )
-    assert by_class[seats.record_class, seats.row_class].tolist() == chances.of_own_row().tolist()
+    assert by_class[seats.record_class, seats.row_class].tolist() == of_own_row(chances).tolist()
     return chances, by_class[seats.record_class][:, seats.row_class].reshape(n, n)
 
 
@@ -208,11 +209,11 @@ def test_seats_are_drawn_as_often_as_their_chances_say():
 def test_an_insider_who_guesses_the_own_row_gains_little(most_k):
     masked, _ = masked_bits(400, 9, most_k, 5, least_k=5)
     chances, _ = chosen(masked)
-    k, own = masked.table.k, chances.of_own_row()
+    k, own = masked.table.k, of_own_row(chances)
     assert own.mean() <= (1 / k).mean()
     assert (own * k > 1.5).mean() <= 0.05
     assert (own * k <= 3 + 1e-9).all()
-    assert (chances.of_true_row() <= chances.of_likeliest_row() + 1e-9).all()
+    assert (of_true_row(chances) <= of_likeliest_row(chances) + 1e-9).all()
 
 
 def test_the_same_words_give_the_same_matching_whatever_the_threads():

@@ -5,7 +5,7 @@ import numpy as np
 from anon_core.tables.loss import loss_table
 from benchmarks.baselines.rings import rings
 from benchmarks.baselines.uniform_draw import uniform_draw
-from benchmarks.uniform_draw import guessed
+from benchmarks.risk.uniform_draw import guessed
 from tests.drawn import drawn
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attackers.attacks import SWEEPS
-from flows.look.audit import audit_release
 from flows.release import release
 from kinds.table.starter.writing import propose_plan
 from kinds.table.words import WORDS
@@ -19,6 +18,7 @@ from reports.verdict import judge_manifest
 from tasks.source.sources import Source
 from tests import naive
 from tests.flows.orders import SEED, Order, data_bytes, people
+from tests.support.audits import audit_release
 from tests.support.releases import attributes, fits, level, manifest, released_rows
 from tests.support.starter import decided
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from flows.look.audit import audit_release
 from kinds.graph.kind import KIND
 from kinds.graph.rows import flatten_rows
 from kinds.rows import write_csv
@@ -16,6 +15,7 @@ from tasks.source.reading import Reading
 from tasks.vault.storage import file_sha256
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder, edges
+from tests.support.audits import audit_release
 
 FILES = ("edges.parquet", "edges.csv.gz", "codebook.json")
 

@@ -12,7 +12,6 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
-from flows.look.audit import audit_release
 from kinds.graph.checks import ChecksSection
 from kinds.graph.encode import encode_edges
 from kinds.graph.facts import list_sides
@@ -27,6 +26,7 @@ from tasks.vault.storage import SecondReleaseError
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
+from tests.support.audits import audit_release
 
 
 def test_edges_stand_under_random_keys_in_their_order(links):

@@ -4,9 +4,9 @@ import signal
 
 import pytest
 
-from flows.look.audit import audit_release
 from tests.flows.processes import run
 from tests.kinds.matrix.orders import MatrixOrder
+from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 
 WORK = {

@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import InputError
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
+from tests.support.audits import audit_release
 from tests.support.demands import demands
 
 

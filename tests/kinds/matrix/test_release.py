@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
-from flows.look.audit import audit_release
 from flows.plan.plan import PlanError
 from tests import naive
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
+from tests.support.audits import audit_release
 
 
 def source_of(order):

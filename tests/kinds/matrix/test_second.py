@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import GuaranteeError
-from flows.look.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
 from tests import naive
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
+from tests.support.audits import audit_release
 
 ALLOWED = {"publish": {"allow_second_release": True}, "checks": {"drift": "off"}}
 INTERSECTED = "crowds after intersection"

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from flows.look.audit import audit_release
 from tasks.vault.storage import SecondReleaseError
 from tests.kinds.matrix.orders import MatrixOrder, entries
+from tests.support.audits import audit_release
 from tests.support.demands import demands
 from tests.support.retracting import retract
 

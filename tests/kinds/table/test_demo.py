@@ -21,5 +21,5 @@ def test_the_demos_plan_is_one(tmp_path):
 
 def test_the_demo_without_its_table(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(PlanError, match="pip install statsmodels"):
+    with pytest.raises(PlanError, match=r"pip install 'crowdcover\[demo\]'"):
         demo_plan(tmp_path)

@@ -24,7 +24,7 @@ from kinds.columns import Column
 from kinds.table import encode as coding
 from kinds.table import native, write
 from kinds.table.judge import audit_rows
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault import secrecy
@@ -99,15 +99,13 @@ class Release:
 
     def make(self, hide=None):
         """Make it as the stages do, with what the makers' modules hold at that time."""
-        table, kept, _ = coding.encode_records(
-            *read_order(Reading(self.source), COLUMNS, self.demand), COLUMNS, self.demand
-        )
+        read = read_table(Reading(self.source), COLUMNS, self.demand, ())
+        table, kept, _ = coding.encode_records(*read[:2], COLUMNS, self.demand)
         masked = Adaptive().anonymize(table)
         if hide is not None:
             masked = replace(masked, hidden=hide(table, masked.hidden))
         seat = random_matching(masked, secrecy.seed_random_stream(SEED, "matching"))
-        frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
-        people = frame.filter(pl.Series(kept))
+        people = read.table.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
         rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_rows(rows, self.folder)

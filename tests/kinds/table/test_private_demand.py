@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from flows.look.audit import audit_release
 from kinds import words_of
 from kinds.table import attackers
 from kinds.table.checks import ChecksSection
@@ -15,6 +14,7 @@ from kinds.table.kind import KIND
 from reports import summary
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full
+from tests.support.audits import audit_release
 
 GREATER, LESS = 8, 3
 DEMAND = {"levels": 2, "right": 330, "commonest": 310, "ruled_out": 5}

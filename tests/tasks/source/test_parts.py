@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.look.audit import audit_release
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
 from tasks.source import parts
 from tasks.source.reading import Reading
 from tasks.source.sources import Source, read_source_header
 from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.support.audits import audit_release
 
 FRAME = pl.DataFrame(
     {

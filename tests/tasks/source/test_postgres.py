@@ -11,7 +11,6 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from flows.look.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.runs.partitions import backfill_partitions
 from kinds.columns import Column, convert_to_arrays
@@ -21,6 +20,7 @@ from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.postgres import PASSWORD, USER, missing, running
+from tests.support.audits import audit_release
 from tests.support.readings import between
 from tests.support.sources import fingerprint, header, read, read_order
 from tests.support.visits import RANGE, release_one, visited, visits

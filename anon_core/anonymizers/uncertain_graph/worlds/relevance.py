@@ -4,29 +4,19 @@ A world has each edge with its probability, independently. cc(G) counts the pair
 are connected in G. The relevance of an edge e is RR(e) = E[cc(G + e)] - E[cc(G - e)] >= 0.
 """
 
-from typing import Literal, get_args
-
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import (
-    SampledEdges,
-    count_connected,
-    sum_by_group,
-    sum_toggled,
-)
+from anon_core.anonymizers.uncertain_graph.worlds.worlds_kernels import SampledEdges, sum_toggled
 from anon_core.errors import InputError, LimitError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-Estimate = Literal["toggled", "groups"]
 _LARGEST = 2**63 - 1  # of a sum of pairs over all worlds
 
 
-def estimate_relevance(
-    graph: UncertainGraph, worlds: int, seed: int, estimate: Estimate = "toggled"
-) -> NDArray[np.float64]:
+def estimate_relevance(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.float64]:
     """Estimate the reliability relevance of each edge, in pairs of vertices, from sampled worlds.
 
     Parameters
@@ -36,15 +26,6 @@ def estimate_relevance(
         Number K of sampled worlds, at least 1. Time grows with K (n + m).
     seed : int
         0 <= seed < 2^63. The same seed gives the same bytes on any number of threads.
-    estimate : {"toggled", "groups"}
-        "toggled": mean of cc(G + e) - cc(G - e) over all worlds. Without e, the ends of an absent
-        edge lie in two components of a and b vertices, or e adds nothing; an edge that exists parts
-        its component into a and b vertices if it is a bridge. Either way, e adds a b pairs. No
-        world's other edges depend on e, so every world counts for every edge, also at p = 0 and 1.
-        "groups": Algorithm 6 of the paper, for comparison: mean of cc(G) over the worlds with e,
-        less the mean over those without e. The paper prints sums, and divides by p and 1 - p but
-        not by K: it is only right if e exists in exactly p K worlds. Noise below 0 becomes 0. So
-        does an edge that all worlds have or all lack: the worlds then say nothing of it.
 
     Returns
     -------
@@ -52,31 +33,25 @@ def estimate_relevance(
 
     Notes
     -----
-    Both are unbiased but for the rules at 0. "groups" has the variance of cc(G), which the edges
-    elsewhere cause; in "toggled" they cancel out. Its variance is 36,000 times less on collins2007
-    and 20,000 times less on the core of krogan2006 (mean over the edges; 1000 worlds, 10 seeds:
-    benchmarks.graphs.relevance), for three times the work.
+    The mean of cc(G + e) - cc(G - e) over all worlds. Without e, the ends of an absent edge lie in
+    two components of a and b vertices, or e adds nothing; an edge that exists parts its component
+    into a and b vertices if it is a bridge. Either way, e adds a b pairs. No world's other edges
+    depend on e, so every world counts for every edge, also at p = 0 and 1.
+
+    Algorithm 6 of the paper takes the mean of cc(G) over the worlds with e, less that over those
+    without e. This has the variance of cc(G), which the edges elsewhere cause; here they cancel
+    out. Variance is 36,000 times less on collins2007 and 20,000 times less on the core of
+    krogan2006 (mean over the edges; 1000 worlds, 10 seeds: benchmarks.graphs.relevance), for three
+    times the work.
 
     References
     ----------
     Xiao, Towards Graph Analytic and Privacy Protection, section 4.2.2: Definition 6, Algorithm 6.
     """
-    if estimate not in get_args(Estimate):
-        raise InputError("estimate must be one of " + ", ".join(map(repr, get_args(Estimate))))
-    if estimate == "groups":
-        return _by_groups(graph, worlds, seed)
-    _refuse_too_many(graph, worlds)
-    sums = np.zeros((_count_shares(worlds), graph.edges), dtype=np.int64)
+    refuse_too_many_worlds(graph, worlds)
+    sums = np.zeros((count_shares(worlds), graph.edges), dtype=np.int64)
     sum_toggled(sums, list_edge_chances(graph), graph.records, worlds, seed)
     return np.asarray(sums.sum(axis=0) / worlds, dtype=np.float64)
-
-
-def count_connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.int64]:
-    """Return the number of connected pairs of vertices in each sampled world, int64 (worlds,)."""
-    _refuse_too_many(graph, worlds)
-    pairs = np.empty(worlds, dtype=np.int64)
-    count_connected(pairs, list_edge_chances(graph), graph.records, seed)
-    return pairs
 
 
 def compute_centrality(
@@ -99,18 +74,6 @@ def compute_centrality(
     return sums.astype(np.float64)
 
 
-def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.float64]:
-    """Return the difference of the group means, at least 0; 0 where a group is empty."""
-    connected = count_connected_pairs(graph, worlds, seed)
-    present, pairs = np.zeros((2, _count_shares(worlds), graph.edges), dtype=np.int64)
-    sum_by_group(present, pairs, list_edge_chances(graph), connected, seed)
-    having, with_edge = present.sum(axis=0), pairs.sum(axis=0)
-    without = int(connected.sum()) - with_edge
-    known = (having > 0) & (having < worlds)
-    difference = with_edge / np.maximum(1, having) - without / np.maximum(1, worlds - having)
-    return np.where(known, np.maximum(difference, 0), 0.0)
-
-
 def list_edge_chances(graph: UncertainGraph) -> SampledEdges:
     """Return the edges with their chances in 2^-63, rounded down.
 
@@ -121,12 +84,12 @@ def list_edge_chances(graph: UncertainGraph) -> SampledEdges:
     return SampledEdges(graph.u, graph.v, chance)
 
 
-def _count_shares(worlds: int) -> int:
+def count_shares(worlds: int) -> int:
     """Each thread sums by itself; sums of integers are the same in any order."""
     return min(worlds, int(numba.get_num_threads()))
 
 
-def _refuse_too_many(graph: UncertainGraph, worlds: int) -> None:
+def refuse_too_many_worlds(graph: UncertainGraph, worlds: int) -> None:
     """Raise InputError for no world, LimitError where a sum of pairs may not fit 64 bits."""
     if worlds < 1:
         raise InputError("at least one world must be sampled")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
-from anon_core.measures.graph.obfuscation import Obfuscation, compute_entropies, measure_obfuscation
+from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import compute_known_degrees, compute_posteriors
 from anon_core.specs.graphs import Knowledge
 from tests import naive
@@ -24,6 +24,10 @@ from tests.anon_core.measures.graph.graphs import (
 )
 
 KNOWN = st.sampled_from(Knowledge.__args__)
+
+
+def measure_obfuscation(source, released, knowledge, k):
+    return Obfuscation(compute_posteriors(source, released, knowledge).bits, k)
 
 
 @pytest.fixture
@@ -39,7 +43,6 @@ def test_the_paper_prints_these_entropies(paper, knowledge):
     assert found.bits == pytest.approx([0.469, 1.742, 1.742, 1.688], abs=5e-4)
     assert found.below.tolist() == [True, False, False, False]  # eps = 0.25
     assert found.least == pytest.approx(2**0.469, rel=1e-3)
-    assert [found.greatest_k(exempt) for exempt in (0, 1, 4)] == [1, 3, 4]
 
 
 def test_entropies_of_rows_and_columns_agree(paper):
@@ -48,7 +51,7 @@ def test_entropies_of_rows_and_columns_agree(paper):
     total = chance.sum(axis=0)
     columns = [naive.entropy(column / column.sum()) for column in chance.T]
     by_vertex = sum(naive.entropy(row) for row in chance) + 4 * math.log2(4)
-    bits = compute_entropies(paper, paper, "ceiling")
+    bits = compute_posteriors(paper, paper, "ceiling").bits
     assert [bits[v] for v in (3, 1, 0)] == pytest.approx(columns[1:])
     assert by_vertex == pytest.approx(12.87499, abs=5e-6)
     assert total @ columns + 4 * naive.entropy(total / 4) == pytest.approx(by_vertex)
@@ -121,14 +124,13 @@ def test_levels_are_counted_from_entropies():
     near = Obfuscation(np.log2(3) - np.array([1e-10, 1e-8]), np.array([3, 3]))
     assert near.below.tolist() == [False, True]
     assert [found.quantile(part) for part in (0, 0.25, 0.5, 1)] == pytest.approx([2, 2, 3, 4])
-    assert [found.greatest_k(exempt) for exempt in range(5)] == [2, 3, 3, 4, 4]
 
 
 @pytest.mark.parametrize("knowledge", Knowledge.__args__)
 def test_a_graph_without_vertices_has_no_posteriors(knowledge):
     nothing = Degrees.of(edges_of({}, 0))
     found = measure_obfuscation(nothing, nothing, knowledge, np.zeros(0, dtype=np.int32))
-    assert (found.least, found.quantile(0.5), found.greatest_k(0)) == (0, 0, 0)
+    assert (found.least, found.quantile(0.5)) == (0, 0)
     with pytest.raises(InputError, match="the same vertices"):
         compute_posteriors(nothing, Degrees.of(edges_of({}, 1)), knowledge)
 
@@ -136,4 +138,5 @@ def test_a_graph_without_vertices_has_no_posteriors(knowledge):
 @pytest.mark.parametrize("knowledge", Knowledge.__args__)
 def test_all_hide_in_a_graph_without_edges(knowledge):
     nothing = Degrees.of(edges_of({}, 7))
-    assert compute_entropies(nothing, nothing, knowledge) == pytest.approx([math.log2(7)] * 7)
+    bits = compute_posteriors(nothing, nothing, knowledge).bits
+    assert bits == pytest.approx([math.log2(7)] * 7)

@@ -27,8 +27,7 @@ def test_whoever_drops_added_edges_has_the_source(added, rule):
     whole, part = tried["all edges"], tried[rule]
     assert (whole.kept, part.kept) == (15, 5)
     assert (part.found.bits == before.bits).all()
-    centre = np.arange(6) == 0
-    assert whole.estimate_hits(centre) < part.estimate_hits(centre) == 1
+    assert whole.found.own[0] < part.found.own[0] == 1
     assert Obfuscation(part.found.bits, np.full(6, 2)).below.tolist() == [True] + [False] * 5
 
 
@@ -54,5 +53,3 @@ def test_each_rule_keeps_the_edges_that_it_names(drawn, knowledge):
         expected = compute_posteriors(Degrees.of(source), Degrees.of(edges), knowledge)
         assert 0 < each.kept == sum(kept) < len(kept)
         assert (each.found.own == expected.own).all()
-        some = np.arange(source.vertices) % 2 == 0
-        assert each.estimate_hits(some) == pytest.approx(expected.own[some].sum())

@@ -44,9 +44,6 @@ def test_degree_changes_are_those_of_the_definition(drawn):
     assert (found.before, found.after) == pytest.approx(
         (float(sum(before) / n), float(sum(after) / n))
     )
-    assert found.relative_change == (
-        pytest.approx(found.after / found.before - 1) if sum(before) else 0
-    )
 
 
 @given(uncertain_graphs())
@@ -110,8 +107,6 @@ def test_paths_of_a_certain_graph_are_those_of_another_program():
     lengths = path_lengths(edges, edges, worlds=2, sources=300)
     joined = np.isfinite(expected) & (expected > 0)
     assert lengths.mean == pytest.approx([expected[joined].mean()] * 2)
-    assert lengths.connection_rates == pytest.approx([joined.mean() * 300 / 299] * 2)
-    assert lengths.error == (0, 0)
 
 
 @given(pairs_of_graphs())
@@ -146,25 +141,16 @@ def test_order_of_edges_and_threads_decide_no_byte():
     finally:
         numba.set_num_threads(threads)
     (one, triangles), (two, again) = found
-    assert one.sources == 100
     assert triangles == again
     assert one.lengths.tobytes() + one.reached.tobytes() == (
         two.lengths.tobytes() + two.reached.tobytes()
     )
 
 
-def test_errors_of_path_lengths_are_those_of_many_samples():
-    source = random_graph(60, 90)
-    released = source._replace(p=np.full(len(source.p), 6 * 10**8, dtype=np.int32))
-    found = [path_lengths(released, released, 40, 60, seed) for seed in range(60)]
-    spread = np.std([each.mean[0] for each in found])
-    assert np.mean([each.error[0] for each in found]) == pytest.approx(spread, rel=0.3)
-
-
 def test_a_graph_without_vertices_has_no_structure():
     nothing = edges_of({}, 0)
     found = path_lengths(nothing, nothing, 2)
-    assert found.mean == found.error == found.connection_rates == (0, 0)
+    assert found.mean == (0, 0)
     assert compute_expected_clustering(nothing).coefficient == 0
     change = degree_change(Degrees.of(nothing), Degrees.of(nothing))
-    assert (change.error, change.before, change.after, change.relative_change) == (0, 0, 0, 0)
+    assert (change.error, change.before, change.after) == (0, 0, 0)

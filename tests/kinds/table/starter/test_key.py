@@ -15,7 +15,7 @@ import statsmodels
 
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
@@ -209,7 +209,7 @@ def test_decided_plans_fit_their_tables(table, tmp_path):
     data = ReleasePlan.load(path).data
     reading = Reading(data.source)
     data.check_header(reading.header)
-    frame, k = read_order(reading, data.columns, data.demand)
+    frame, k, _ = read_table(reading, data.columns, data.demand, ())
     kept = encode_records(frame, k, data.columns, data.demand).kept
     assert kept.all()
     assert len(kept) == frame.height

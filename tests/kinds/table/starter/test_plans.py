@@ -17,7 +17,7 @@ from anon_core.errors import InputError
 from anon_core.tables.cells import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 from tests.support.starter import MARK, decided, people, store, written
 
@@ -39,7 +39,7 @@ def release(plan):
     """Cells of a release, without Prefect."""
     reading = Reading(plan.data.source)
     plan.data.check_header(reading.header)
-    frame, k = read_order(reading, plan.data.columns, plan.data.demand)
+    frame, k, _ = read_table(reading, plan.data.columns, plan.data.demand, ())
     table, kept, _ = encode_records(frame, k, plan.data.columns, plan.data.demand)
     assert kept.all()
     masked = Adaptive(max_iterations=1).anonymize(table)

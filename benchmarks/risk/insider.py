@@ -23,10 +23,11 @@ from anon_core.seating.matching import draw_by_chances
 from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
+from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_true_row
 from flows.plan.plan import ReleasePlan
 from kinds.table.demo import demo_plan
 from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.source.reading import Reading
 
 TEN = Demand(constant=10)
@@ -38,8 +39,8 @@ ABOVE = (1, 1.5, 3)
 def fair():
     with tempfile.TemporaryDirectory() as folder:
         plan = ReleasePlan.load(demo_plan(Path(folder)))
-    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    return encode_records(frame, k_values, plan.data.columns, plan.data.demand)[0]
+    read = read_table(Reading(plan.data.source), plan.data.columns, plan.data.demand, ())
+    return encode_records(read.table, read.k_values, plan.data.columns, plan.data.demand)[0]
 
 
 def adult_sample():
@@ -98,9 +99,9 @@ def measure(name, table, draws):
     _, _, drawing = timed(lambda: draw_by_chances(chances, draw))
     print(f"{name}.pairs_of_classes: {len(seats.rows)}")
     print(f"{name}.processor_seconds: {listing + levelling + drawing:.2f}")
-    show(f"{name}.own", chances.of_own_row(), k)
-    show(f"{name}.true", chances.of_true_row(), k)
-    show(f"{name}.likeliest", chances.of_likeliest_row(), k)
+    show(f"{name}.own", of_own_row(chances), k)
+    show(f"{name}.true", of_true_row(chances), k)
+    show(f"{name}.likeliest", of_likeliest_row(chances), k)
     for limits in (
         (SHARE, UNLIMITED),
         (3 * SHARE, UNLIMITED),
@@ -117,7 +118,7 @@ def measure(name, table, draws):
         seen += draw_by_chances(chances, draw) == np.arange(n)
     print(f"{name}.draws: {draws}")
     print(f"{name}.in_own_row: {(seen / draws).mean():.4f}")
-    print(f"{name}.largest_gap: {abs(seen / draws - chances.of_own_row()).max():.4f}")
+    print(f"{name}.largest_gap: {abs(seen / draws - of_own_row(chances)).max():.4f}")
     print(f"{name}.gap_allowed: {math.sqrt(math.log(2 * n / FAILS) / (2 * draws)):.4f}", flush=True)
 
 

@@ -27,7 +27,7 @@ from benchmarks.baselines.k_concealment import k_concealment
 from benchmarks.baselines.mondrian import by_appearance, mondrian
 from benchmarks.baselines.released import of_classes, of_holders, of_pairs
 from benchmarks.baselines.rings import rings
-from benchmarks.even import acs_of_massachusetts, adult, fars, play
+from benchmarks.risk.even import acs_of_massachusetts, adult, fars, play
 
 
 def whole(**settings):

@@ -27,7 +27,8 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables.demands import of_people
 from benchmarks import prepare, released_cells, tables, timed
-from benchmarks.insider import adult_sample, payments
+from benchmarks.risk.chances import of_likeliest_row
+from benchmarks.risk.insider import adult_sample, payments
 from kinds.table.ingest import person_numbers
 from kinds.table.read import read_table
 from tasks.source.reading import Reading
@@ -128,7 +129,7 @@ def measure(name, table, draws):
         return generator.integers(0, 2**32, count, dtype=np.uint32)
 
     seats = list_seats(matchable, draw(n))
-    likeliest = seat_chances(seats).of_likeliest_row() * table.k
+    likeliest = of_likeliest_row(seat_chances(seats)) * table.k
     print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
     print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
     classes = Classes.of(table.codes, released)

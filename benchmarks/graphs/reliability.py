@@ -1,22 +1,18 @@
 """Two-terminal reliability: the chance that a path of existing edges joins two vertices.
 
 Definition 2 of Xiao, Towards Graph Analytic and Privacy Protection. Exact values are for small
-graphs: the problem is #P-complete. `discrepancy` samples worlds of large ones.
+graphs: the problem is #P-complete. The auditor samples worlds (`measures.graph.discrepancy`).
 """
 
-from dataclasses import dataclass, field
-
 import numpy as np
-from numpy.typing import NDArray
 
 from anon_core.errors import InputError, LimitError
 from anon_core.measures.graph.degrees import UncertainEdges
-from anon_core.measures.graph.reliability_kernels import enumerate_worlds
 from anon_core.specs.graphs import ONE
+from benchmarks.graphs.reliability_kernels import enumerate_worlds
 
 _ENUMERATED = 20  # edges: about a million worlds
 _BRANCHES = 2**16
-NORMAL = 1.96  # of 95 % of a normal distribution
 
 _Neighbours = dict[int, dict[int, float]]
 
@@ -135,29 +131,3 @@ def _contract_edge(near: _Neighbours, a: int, other: int) -> None:
         if end != a:
             del near[end][other]
             _add_parallel_edge(near, a, end, p)
-
-
-@dataclass(frozen=True)
-class SampledCounts:
-    """How often something was so in sampled worlds.
-
-    Attributes
-    ----------
-    times : int64 (...)
-    worlds : int
-    """
-
-    times: NDArray[np.int64] = field(repr=False)
-    worlds: int
-
-    @property
-    def chance(self) -> NDArray[np.float64]:
-        """Estimate, float64 (...)."""
-        return self.times / self.worlds
-
-    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of Wilson's intervals, each right in 95 % of samples."""
-        share = NORMAL**2 / self.worlds
-        middle = (self.chance + share / 2) / (1 + share)
-        half = np.sqrt(self.chance * (1 - self.chance) * share + share**2 / 4) / (1 + share)
-        return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

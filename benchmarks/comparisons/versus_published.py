@@ -1,10 +1,10 @@
 """Beside published code on Adult: python -m benchmarks.versus_published.
 
 project-lighthouse-anonymize 1.0 (Core Mondrian), 48,842 records, k = 5, the five quasi-identifiers
-of its guide. It needs numpy below 2, so an environment of its own: `make lighthouse`, or
-LIGHTHOUSE=PYTHON of one with benchmarks/baselines/lighthouse-requirements.txt. Its own measure
-judges both releases: the normalized mutual information of a number and what is published of it; of
-our intervals, the middle. It leaves rows out; ours leaves none.
+of its guide. It needs numpy below 2, so an environment of its own: `make -C benchmarks
+lighthouse`, or LIGHTHOUSE=PYTHON of one with benchmarks/baselines/lighthouse-requirements.txt. Its
+own measure judges both releases: the normalized mutual information of a number and what is
+published of it; of our intervals, the middle. It leaves rows out; ours leaves none.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from benchmarks import leave_out, python_of, released_cells, tables, timed
+from benchmarks import ROOT, leave_out, python_of, released_cells, tables, timed
 
 NUMBERS, WORDS = ("age", "hours-per-week"), ("workclass", "native-country", "income")
 PLACES = dict(zip((*NUMBERS, *WORDS), (0, 12, 1, 13, 14), strict=True))
-THEIRS = Path(__file__).parent / "baselines/lighthouse.py"
+THEIRS = ROOT / "benchmarks/baselines/lighthouse.py"
 
 
 def adult(records):
@@ -53,7 +53,7 @@ def published(table, made):
 def main(records):
     theirs = python_of("lighthouse")
     if not theirs.exists():
-        leave_out("there is no Python with project-lighthouse-anonymize; run `make lighthouse`")
+        leave_out("no project-lighthouse-anonymize; run `make -C benchmarks lighthouse`")
     frame = adult(records)
     numeric = [ColumnSpec(name=n, kind="numeric", encoding="ordinal", bins=None) for n in NUMBERS]
     table = tables.coded(frame, Demand(constant=5), WORDS, numeric)

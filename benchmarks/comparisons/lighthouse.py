@@ -4,8 +4,8 @@ Adult, 48,842 records, k = 5, with 8 or 10 quasi-identifiers. The package's own 
 its release and ours, and check its default minimums. Ours are read by `crowdcover`: a number is its
 expected value, a category that is not exact is `*`, since their trees are flat. Every row stays.
 
-The package needs numpy below 2: `make lighthouse`, or LIGHTHOUSE=PYTHON of an environment with
-benchmarks/baselines/lighthouse-requirements.txt. Prints a table of Markdown.
+The package needs numpy below 2: `make -C benchmarks lighthouse`, or LIGHTHOUSE=PYTHON of an
+environment with benchmarks/baselines/lighthouse-requirements.txt. Prints a table of Markdown.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def published(release, names):
 def main(width, plans, records, seed):
     python = python_of("lighthouse")
     if not python.exists():
-        leave_out("there is no Python with project-lighthouse-anonymize; run `make lighthouse`")
+        leave_out("no project-lighthouse-anonymize; run `make -C benchmarks lighthouse`")
     names = COLUMNS[width]
     frame = adult(names, records)
     with tempfile.TemporaryDirectory() as place:

@@ -35,7 +35,7 @@ def main(records, rounds, threads):
     try:
         import faiss
     except ImportError:
-        leave_out("faiss is not installed; pip install 'crowdcover[bench]'")
+        leave_out("faiss is not installed; run `make -C benchmarks bench`")
     table = tables.table("adult", records)
     threads = threads or numba.config.NUMBA_NUM_THREADS
     faiss.omp_set_num_threads(threads)

@@ -16,8 +16,9 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines.mpi.job import read_result, write_job
-from benchmarks import cost_model, tables
+from benchmarks import tables
 from benchmarks.one_run import digest
+from benchmarks.speed import cost_model
 
 MPIRUN = Path(sys.executable).with_name("mpirun")
 

@@ -1,0 +1,1 @@
+"""Ours beside methods and figures of others."""

@@ -1,0 +1,1 @@
+"""What series of releases cost, month by month."""

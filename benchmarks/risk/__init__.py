@@ -1,0 +1,1 @@
+"""What an insider learns, and what even seats cost."""

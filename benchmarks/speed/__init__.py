@@ -1,0 +1,1 @@
+"""Seconds and memory: against records, threads and ranks."""
