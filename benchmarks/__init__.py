@@ -17,9 +17,9 @@ from anon_core.measures.table.classes import ReleasedCells
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
-from kinds.table.encode import encode_records
-from kinds.table.read import read_order
-from tasks.source.reading import Reading
+from kinds.table.pipeline.encode import encode_records
+from kinds.table.pipeline.read import read_order
+from storage.source.reading import Reading
 
 ROOT = Path(__file__).parent.parent
 

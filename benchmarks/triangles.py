@@ -30,7 +30,7 @@ from anon_core.measures.graph.triangles import counting
 from anon_core.measures.graph.triangles.mapreduce import MAPPERS, Method, list_triangles_by_shuffle
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from benchmarks import data_file, memory, timed
-from tasks.source.edges import read_edges
+from storage.source.edges import read_edges
 
 ROUNDS = 5
 AT_ONCE = 10**7

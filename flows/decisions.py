@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tasks.vault import identity
-from tasks.vault.approval import (
+from storage.approval import identity
+from storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
@@ -19,12 +19,12 @@ from tasks.vault.approval import (
     Request,
     one_line,
 )
-from tasks.vault.copies import accept_signed_decision, close_copy, find_signed_decision
-from tasks.vault.counting import find_decision_objection
-from tasks.vault.files import how_to_read
-from tasks.vault.signing import public_of, read_key
-from tasks.vault.statement import LONGEST_SIGNED, Rules, attach_signature
-from tasks.vault.storage import FolderError, Run, Vault
+from storage.approval.decision_rules import find_decision_objection
+from storage.approval.officer_copy import accept_signed_decision, close_copy, find_signed_decision
+from storage.approval.signing_keys import public_of, read_key
+from storage.approval.statement import LONGEST_SIGNED, Rules, attach_signature
+from storage.vault.files import how_to_read
+from storage.vault.vault import FolderError, Run, Vault
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
+from storage.places.answers import SCHEMES
+from storage.source.databases import DRIVERS
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
-from tasks.places.answers import SCHEMES
-from tasks.source.databases import DRIVERS
 
 EXTRAS = {
     **{scheme: driver.extra for scheme, driver in SCHEMES.items()},

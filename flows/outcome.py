@@ -9,8 +9,8 @@ from anon_core.errors import (
     LimitError,
 )
 from kinds.section import PlanError
-from tasks.vault.approval import DecisionError, WaitingError
-from tasks.vault.storage import SecondReleaseError
+from storage.approval.approval import DecisionError, WaitingError
+from storage.vault.vault import SecondReleaseError
 
 CODES: tuple[tuple[type[AnonymityError], int], ...] = (
     (PlanError, 2),

@@ -20,24 +20,24 @@ from flows.plan.plan import ReleasePlan
 from flows.series import Coming, prepare_next_version
 from flows.standing import apply_series_form, find_approved_run, recognise_source
 from flows.targets import refuse_closed
+from storage.approval.decision_rules import require_approved
+from storage.approval.statement import Rules
+from storage.ledger.admission import admit_plan
+from storage.ledger.ledger import Ledger
+from storage.series.retractions import refuse_unfinished
+from storage.series.series import Series
+from storage.source.reading import Reading
+from storage.vault.dry_run_vault import open_shadow
+from storage.vault.failures import failures_kept
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.vault import Run, Stored, Vault
 from tasks.compute import cluster
-from tasks.people.admit import admit_plan
-from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
 from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
-from tasks.vault.belonging import refuse_foreign
-from tasks.vault.counting import require_approved
-from tasks.vault.failures import failures_kept
-from tasks.vault.retracting import refuse_unfinished
-from tasks.vault.series import Series
-from tasks.vault.shadow import open_shadow
-from tasks.vault.statement import Rules
-from tasks.vault.storage import Run, Stored, Vault
 
 MADE = "a release would be made"
 STANDS = "the release stands already: a run returns it as it is"

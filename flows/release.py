@@ -23,14 +23,22 @@ from flows.standing import (
 from flows.states import run_flow_work
 from flows.targets import refuse_closed
 from flows.tracing import trace_release
+from storage.approval.decision_rules import require_approved
+from storage.approval.statement import Rules
+from storage.ledger.admission import admit_plan
+from storage.ledger.ledger import Ledger
+from storage.series.retractions import refuse_unfinished
+from storage.series.series import Series
+from storage.source.reading import Absent, GoneError, Reading
+from storage.vault.endings import begin_attempt
+from storage.vault.failures import failures_kept
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.vault import FolderError, Run, Vault
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log_line, warn_person
-from tasks.people.admit import admit_plan
-from tasks.people.ledger import Ledger
-from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
@@ -40,14 +48,6 @@ from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, find_published_folder, publish
 from tasks.stages.validate import validate
-from tasks.vault.belonging import refuse_foreign
-from tasks.vault.counting import require_approved
-from tasks.vault.endings import begin_attempt
-from tasks.vault.failures import failures_kept
-from tasks.vault.retracting import refuse_unfinished
-from tasks.vault.series import Series
-from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, Vault
 
 
 # Prefect passes these arguments by name.

@@ -11,10 +11,10 @@ from flows.plan.plan import ReleasePlan
 from kinds import words_of
 from kinds.section import PlanError
 from reports.verdict import judge_manifest
-from tasks.vault.approval import PAGE
-from tasks.vault.statement import Rules
-from tasks.vault.states import Seen, list_run_states
-from tasks.vault.storage import FolderError, Vault
+from storage.approval.approval import PAGE
+from storage.approval.statement import Rules
+from storage.upkeep.run_states import Seen, list_run_states
+from storage.vault.vault import FolderError, Vault
 
 
 def list_vaults(options: argparse.Namespace) -> list[Vault]:

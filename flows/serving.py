@@ -17,8 +17,8 @@ from prefect.utilities.annotations import freeze
 from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
-from tasks.vault.approval import WaitingError
-from tasks.vault.room import describe_full_disk, is_full
+from storage.approval.approval import WaitingError
+from storage.vault.disk_space import describe_full_disk, is_full
 
 Result = TypeVar("Result")
 FIELDS = 5

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.part import Part, Whole
 from anon_core.promise import Promise
+from kinds.judge.audit import Audit, Sections
+from kinds.judge.drift import Changes, DriftLimits
+from kinds.judge.floors import Floors
+from kinds.judge.manifest_keys import Keys
 from kinds.section import PlanError
 from kinds.versions import Versions
 from reports.catalogue.described import Field, Type
-from tasks.judging.audit import Audit, Sections
-from tasks.judging.drift import Changes, DriftLimits
-from tasks.judging.floors import Floors
-from tasks.judging.manifest_keys import Keys
-from tasks.people.digests import People
-from tasks.people.ledger import Ledger, Overlap
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault.storage import Run, Stored
+from storage.ledger.digests import People
+from storage.ledger.ledger import Ledger, Overlap
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault.vault import Run, Stored
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]]
@@ -111,7 +111,7 @@ class Kind(Protocol):
         """The kind's part of a plan (`KindPlan`); PlanError where it cannot be followed."""
 
     def read_as(self, plan: Any, form: int) -> Any:
-        """The same plan of a source that is read in a form; see `tasks.source.values.FORM`."""
+        """The same plan of a source that is read in a form; see `storage.source.values.FORM`."""
         return replace(plan, source=replace(plan.source, form=form))
 
     def explain(self, location: Sequence[str]) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 from reports.facts import Manifest
 from reports.quantities import count, is_number, printable
 from reports.words import Text
-from tasks.recognition.kinds import KINDS
+from validations.recognition.kinds import KINDS
 
 LOOKED_FOR = (
     "The auditor looked at every published cell and label for e-mail addresses, telephone numbers, "

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from reports.words import Words
 
-# Findings of tasks/judging and flows/audit.py; a kind adds those of its own audit.
+# Findings of kinds/judge and flows/audit.py; a kind adds those of its own audit.
 SHARED: Mapping[str, str] = {
     "files as published": "Every file is the one whose hash stands in the manifest. There are no "
     "links and no folders.",

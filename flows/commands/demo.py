@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     from flows.frozen import frozen_release
     from flows.named_release import read_manifest
     from kinds import words_of
-    from kinds.table.demo import demo_plan
+    from kinds.table.starter.demo import demo_plan
     from reports import summary
 
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)

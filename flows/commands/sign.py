@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flows.commands.command import Command
 
 if TYPE_CHECKING:
-    from tasks.vault.copies import Copy
+    from storage.approval.officer_copy import Copy
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Show the numbers, sign, and write the decision beside the report."""
     from anon_core.errors import escape_unprintable
     from flows.signing import sign_copy
-    from tasks.vault.copies import Copy
+    from storage.approval.officer_copy import Copy
 
     copy = Copy.read(options.report)
     if not options.quiet:
@@ -54,7 +54,7 @@ def show_copy_summary(copy: "Copy") -> None:
     from anon_core.errors import escape_unprintable
     from kinds import words_of
     from reports import summary
-    from tasks.vault.copies import REPORT
+    from storage.approval.officer_copy import REPORT
 
     manifest = copy.request.question.manifest
     summary.print_release(manifest, Console(), words_of(manifest))

@@ -31,8 +31,8 @@ from kinds.base import Checks, Kind
 from kinds.nearest import did_you_mean
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
-from tasks.places.place import Place, place_of
-from tasks.vault.storage import write_private
+from storage.places.place import Place, place_of
+from storage.vault.vault import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 

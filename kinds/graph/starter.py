@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinds.section import PlanError, toml_text
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
+from storage.source.reading import Reading
+from storage.source.sources import Source
 
 COMMENT = "#"
 SEPARATORS = ("\t", ",", ";", " ")

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from anon_core.measures.requirements import Measure
-from kinds.table.attackers import DEMAND, WITNESS
-from reports.quantities import percent
-from tasks.judging.floors import (
+from kinds.judge.floors import (
     UNMEASURED,
     Asked,
     Floors,
@@ -15,6 +13,8 @@ from tasks.judging.floors import (
     attack_success,
     build_unchanged_limit,
 )
+from kinds.table.report.attackers import DEMAND, WITNESS
+from reports.quantities import percent
 
 
 @dataclass(frozen=True, kw_only=True)

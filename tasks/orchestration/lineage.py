@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 from prefect.context import FlowRunContext
 
+from storage.places.credentials import without_password
+from storage.source.sources import Source
+from storage.vault.build import CODE_VERSION
 from tasks.orchestration.stage import log_line
-from tasks.places.credentials import without_password
-from tasks.source.sources import Source
-from tasks.vault.build import CODE_VERSION
 
 ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 SECTION = "OPENLINEAGE__"

@@ -21,9 +21,9 @@ from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escape_unprintable
+from storage.vault.failures import failures_kept
+from storage.vault.vault import Run
 from tasks.orchestration.spans import trace_stage
-from tasks.vault.failures import failures_kept
-from tasks.vault.storage import Run
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")

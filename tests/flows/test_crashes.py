@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
+from storage.vault.checkpoint import CheckpointFile
+from storage.vault.vault import SecondReleaseError
 from tasks.compute.engines import CHECKPOINT
-from tasks.vault.checkpoint import CheckpointFile
-from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.flows.test_people import several
@@ -44,23 +44,28 @@ RENAMES = [
 
 # Points of work: module, name, calls that pass, and whether the last call is made before death.
 WORK = {
-    "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
-    "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
-    "validate judges the source": ("kinds.table.checked", "build_ingested_suite", 0, True),
-    "binarize encodes": ("kinds.table.encode", "encode_records", 0, True),
-    "validate judges the bits": ("kinds.table.checked", "build_binarized_suite", 0, True),
+    "ingest reads": ("kinds.table.pipeline.ingest", "read_table", 0, True),
+    "ingest digests identifiers": ("kinds.table.pipeline.ingest", "write_identifiers", 0, True),
+    "validate judges the source": ("kinds.table.suites.checked", "build_ingested_suite", 0, True),
+    "binarize encodes": ("kinds.table.pipeline.encode", "encode_records", 0, True),
+    "validate judges the bits": ("kinds.table.suites.checked", "build_binarized_suite", 0, True),
     "identify writes": ("tasks.stages.identify", "write_people", 0, True),
     "anonymize has ended its second iteration": ("tasks.compute.progress", "log_line", 1, True),
-    "anonymize draws the matching": ("kinds.table.write", "random_matching", 0, False),
-    "anonymize writes": ("kinds.table.write", "write_csv", 0, True),
+    "anonymize draws the matching": ("kinds.table.pipeline.write", "random_matching", 0, False),
+    "anonymize writes": ("kinds.table.pipeline.write", "write_csv", 0, True),
     "check judges": ("kinds.table.kind", "audit_rows", 0, True),
-    "check asks Great Expectations": ("kinds.table.checked", "build_released_suite", 0, True),
-    "publish announces": ("tasks.people.ledger.Ledger", "announce", 0, False),
-    "publish has announced": ("tasks.people.ledger.Ledger", "announce", 0, True),
+    "check asks Great Expectations": (
+        "kinds.table.suites.checked",
+        "build_released_suite",
+        0,
+        True,
+    ),
+    "publish announces": ("storage.ledger.ledger.Ledger", "announce", 0, False),
+    "publish has announced": ("storage.ledger.ledger.Ledger", "announce", 0, True),
     "publish copies": ("shutil", "copyfile", 1, True),
     "publish renders the report": ("tasks.stages.publish", "render_report", 0, True),
-    "publish confirms": ("tasks.people.ledger.Ledger", "confirm", 0, False),
-    "publish has confirmed": ("tasks.people.ledger.Ledger", "confirm", 0, True),
+    "publish confirms": ("storage.ledger.ledger.Ledger", "confirm", 0, False),
+    "publish has confirmed": ("storage.ledger.ledger.Ledger", "confirm", 0, True),
     "publish has published": ("tasks.stages.publish", "announce_release", 0, False),
 }
 
@@ -194,7 +199,10 @@ def test_killed_at_work(whole, tmp_path, point):
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
     assert order.versions == ["v1"] * (
         point[:2]
-        in {("tasks.stages.publish", "announce_release"), ("tasks.people.ledger.Ledger", "confirm")}
+        in {
+            ("tasks.stages.publish", "announce_release"),
+            ("storage.ledger.ledger.Ledger", "confirm"),
+        }
     )
     go_on(order, whole)
 
@@ -238,7 +246,7 @@ SEATING = {
     "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
     "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
     "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
-    "the law is written": ("kinds.table.write", "_build_law", 0, True),
+    "the law is written": ("kinds.table.pipeline.write", "_build_law", 0, True),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }
 

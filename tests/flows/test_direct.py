@@ -11,8 +11,8 @@ from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.places.place import place_of
-from tests.tasks.recognition.columns import FORMS
+from storage.places.place import place_of
+from tests.validations.recognition.columns import FORMS
 
 PLAN = """
 name = "people"

@@ -11,7 +11,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
-from tasks.judging.drift import DriftLimits
+from kinds.judge.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import change, manifest

@@ -5,9 +5,9 @@ import pytest
 from anon_core.seating.reseating import mix_values
 from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table import write
-from kinds.table.words import WORDS
-from tasks.vault.storage import read_json
+from kinds.table.pipeline import write
+from kinds.table.report.words import WORDS
+from storage.vault.vault import read_json
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.flows.orders import Order, people

@@ -10,11 +10,11 @@ from flows.audit import audit_release
 from flows.cli import main
 from flows.retracting import retract_release
 from kinds.section import PlanError
-from tasks.places.objects import ObjectPath
-from tasks.places.place import place_of
-from tasks.shelf.content import has_version_files
-from tasks.shelf.shelf import shelf_of
-from tasks.vault.storage import FolderError
+from storage.places.objects import ObjectPath
+from storage.places.place import place_of
+from storage.shelf.content import has_version_files
+from storage.shelf.shelf import shelf_of
+from storage.vault.vault import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
 
 SLOW = pytest.mark.slow
@@ -27,7 +27,7 @@ class Killed(BaseException):
 @pytest.fixture
 def bucket(monkeypatch):
     """A bucket in memory, and the places below it."""
-    monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]
@@ -117,7 +117,7 @@ def test_another_writer_is_faster(tmp_path, bucket, monkeypatch):
     def late(self, content):
         if self.name == "manifest.json":
             monkeypatch.undo()
-            monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+            monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
             create(self, b"{}")
         create(self, content)
 

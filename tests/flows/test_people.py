@@ -10,7 +10,7 @@ from anon_core.errors import InfeasibleError, InputError
 from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.judge import rows as judge
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from tests.flows.orders import HEADER, Order, people
 
 PERSON = {"privacy": {"person": "ssn", "k": 3}}
@@ -119,7 +119,7 @@ def test_what_was_released_before_people_counted_keeps_its_promise(tmp_path, mon
     """Crowds of rows, though one person owns several; a plan that counts people is another plan."""
     order = Order(tmp_path, several(), privacy={"k": 3})
     with monkeypatch.context() as patch:
-        patch.setattr("kinds.table.ingest.refuse_repeated", lambda _: None)  # as 0.1.0 did
+        patch.setattr("kinds.table.pipeline.ingest.refuse_repeated", lambda _: None)  # as 0.1.0 did
         folder = order.release_as_before()
     found = findings(order)
     older = {name for name, finding in found.items() if not finding.passed}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kinds.table.people import rebuild_people
-from tasks.people.ledger import Ledger, LedgerError
-from tasks.places.credentials import without_password
-from tasks.vault.storage import SecondReleaseError, Vault
+from kinds.table.pipeline.people import rebuild_people
+from storage.ledger.ledger import Ledger, LedgerError
+from storage.places.credentials import without_password
+from storage.vault.vault import SecondReleaseError, Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.flows.test_retract import retract
@@ -21,7 +21,7 @@ from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of,
 from tests.postgres import PASSWORD, USER
 
 # A fixture, skipped where no server can be started.
-from tests.tasks.source.test_postgres import server as postgres  # noqa: F401
+from tests.storage.source.test_postgres import server as postgres  # noqa: F401
 
 SECRET = Path(tempfile.mkdtemp(prefix="crowdcover-secret-")) / "password"
 WHAT_TO_DO = {
@@ -202,7 +202,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 
 @pytest.mark.slow
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
-    import tasks.people.asking as module
+    import storage.ledger.transaction as module
 
     order = order_of(tmp_path, publish=of_plan(uri))
     order.release()

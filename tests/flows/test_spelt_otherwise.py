@@ -12,7 +12,7 @@ from anon_core.errors import InputError
 from flows import cli
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.vault.storage import SecondReleaseError, read_json
+from storage.vault.vault import SecondReleaseError, read_json
 from tests.typed import text_rows
 
 PEOPLE = 60

@@ -11,9 +11,9 @@ from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.judging.drift import DriftError
-from tasks.places.place import place_of
-from tasks.vault.storage import SecondReleaseError, read_json
+from kinds.judge.drift import DriftError
+from storage.places.place import place_of
+from storage.vault.vault import SecondReleaseError, read_json
 
 ARCHIVE = Path(__file__).parent / "older" / "standing.tar.xz"
 NEW = [(f"new-{n}", str(20 + 2 * n), "ulm", "no", "b0", "ill-1") for n in range(8)]

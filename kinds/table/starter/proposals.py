@@ -15,7 +15,7 @@ from kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from kinds.table.starter.moments import order_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
-from tasks.source.values import is_csv_type
+from storage.source.values import is_csv_type
 
 MOST_LEVELS = 500  # past this a category is hardly ever shared by a crowd
 LONG_TEXT = 60  # characters on average: free text

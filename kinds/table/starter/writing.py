@@ -11,8 +11,8 @@ import polars as pl
 from anon_core.errors import InputError
 from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
-from kinds.table.naming import repeats_names
-from kinds.table.read import read_columns
+from kinds.table.pipeline.naming import repeats_names
+from kinds.table.pipeline.read import read_columns
 from kinds.table.starter.header import Header, compare_first_row, separator_of
 from kinds.table.starter.limits import (
     format_commented_line,
@@ -25,8 +25,8 @@ from kinds.table.starter.names import Name
 from kinds.table.starter.numerals import read_numerals, state_numerals
 from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
-from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
+from storage.source.reading import Reading
+from storage.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.

@@ -13,10 +13,10 @@ from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attacks import SWEEPS
 from flows.audit import audit_release
 from flows.release import release
+from kinds.table.report.words import WORDS
 from kinds.table.starter.writing import propose_plan
-from kinds.table.words import WORDS
 from reports.verdict import judge_manifest
-from tasks.source.sources import Source
+from storage.source.sources import Source
 from tests import naive
 from tests.flows.orders import Order, people
 from tests.flows.test_release import (

@@ -10,10 +10,10 @@ from tests.flows.test_crashes import release_until
 from tests.kinds.matrix.orders import MatrixOrder
 
 WORK = {
-    "ingest reads": ("kinds.matrix.ingest", "read_source"),
-    "ingest digests users": ("kinds.matrix.ingest", "write_identifiers"),
-    "encode numbers": ("kinds.matrix.encode", "encode_entries"),
-    "anonymize writes": ("kinds.matrix.write", "write_csv"),
+    "ingest reads": ("kinds.matrix.pipeline.ingest", "read_source"),
+    "ingest digests users": ("kinds.matrix.pipeline.ingest", "write_identifiers"),
+    "encode numbers": ("kinds.matrix.pipeline.encode", "encode_entries"),
+    "anonymize writes": ("kinds.matrix.pipeline.write", "write_csv"),
     "check judges": ("kinds.matrix.kind", "audit_matrix"),
     "publish renders the report": ("tasks.stages.publish", "render_report"),
 }

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from flows.audit import audit_release
-from tasks.vault.storage import SecondReleaseError
+from storage.vault.vault import SecondReleaseError
 from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries
 from tests.kinds.matrix.test_layouts import demands
@@ -44,7 +44,7 @@ def test_a_retracted_matrix_uses_no_source_up(tmp_path):
 
 
 def test_a_source_and_its_demands_that_move_on(tmp_path, monkeypatch):
-    import kinds.matrix.ingest as module
+    import kinds.matrix.pipeline.ingest as module
 
     undisturbed = data_bytes(in_a_database(tmp_path / "one").release())
     order, reading = in_a_database(tmp_path / "two"), module.read_source

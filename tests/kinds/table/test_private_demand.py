@@ -9,9 +9,9 @@ from rich.console import Console
 
 from flows.audit import audit_release
 from kinds import words_of
-from kinds.table import attackers
 from kinds.table.floors import TableFloors
 from kinds.table.kind import KIND
+from kinds.table.report import attackers
 from reports import summary
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full

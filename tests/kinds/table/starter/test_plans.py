@@ -17,11 +17,11 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.cells import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.encode import encode_records
-from kinds.table.read import read_order
+from kinds.table.pipeline.encode import encode_records
+from kinds.table.pipeline.read import read_order
 from kinds.table.starter.writing import propose_plan
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
+from storage.source.reading import Reading
+from storage.source.sources import Source
 
 MARK = "zq7"
 KINDS = ["csv", "csv.gz", "parquet", "arrow"]

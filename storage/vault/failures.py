@@ -1,0 +1,56 @@
+"""Unexpected failures: messages and tracebacks may contain values, so both stay in the vault."""
+
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from polars.exceptions import PanicException
+
+from anon_core.errors import AnonymityError
+from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.endings import keep_ending
+from storage.vault.vault import FolderError, write_private
+
+Result = TypeVar("Result")
+
+
+class StageError(AnonymityError):
+    """A stage failed unexpectedly; its traceback is in the vault."""
+
+
+def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Result:
+    """Do the work; keep the traceback of an unexpected error in the vault.
+
+    What ended the work is noted in the run. Refusals pass without their cause. A full disk is
+    named. Any other error becomes a StageError that contains no value.
+    """
+    refusal: AnonymityError
+    try:
+        return work()
+    except AnonymityError as known:
+        refusal = known
+        refusal.__cause__ = refusal.__context__ = None
+    except (Exception, PanicException) as error:
+        if is_full(error):
+            refusal = FolderError(
+                describe_full_disk(f"stage {stage}", [folder, Path(tempfile.gettempdir())])
+            )
+        else:
+            name = type(error).__name__
+            refusal = StageError(
+                f"stage {stage} failed with {name}; {_store_traceback(folder, stage)}"
+            )
+    keep_ending(folder, stage, refusal)
+    raise refusal  # outside the handler, so that the foreign error is not its context
+
+
+def _store_traceback(folder: Path, stage: str) -> str:
+    """Store the current traceback in the vault; return where it is."""
+    path = folder / f"failure-{stage}.txt"
+    try:
+        write_private(path, traceback.format_exc().encode())
+    except OSError as error:
+        return f"its traceback could not be kept in the vault ({type(error).__name__})"
+    return f"its traceback is in the vault: {folder.name}/{path.name}"
