@@ -42,7 +42,7 @@ from storage.approval.decision_rules import find_decision_objection
 from storage.approval.officer_copy import accept_signed_decision, close_copy, locate_copy, take_up
 from storage.approval.statement import Rules, Terms, to_file
 from storage.vault.files import how_to_read
-from storage.vault.vault import Run
+from storage.vault.run import Run
 from tasks.orchestration.gates import pass_gate, refusals_shown
 from tasks.orchestration.stage import log_line
 from tasks.stages.ask import ask

@@ -26,7 +26,9 @@ from storage.series.series import Series
 from storage.shelf.content import has_version_files, hash_released_file
 from storage.shelf.layout import NOTICE, SIGNATURE
 from storage.source.reading import Reading
-from storage.vault.vault import FolderError, Run, SecondReleaseError, Vault
+from storage.vault.refusals import FolderError, SecondReleaseError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 NO_RELEASE = "the vault knows no release of this plan and this source"
 SOURCE_CHANGED = (

@@ -24,7 +24,9 @@ from storage.approval.officer_copy import accept_signed_decision, close_copy, fi
 from storage.approval.signing_keys import public_of, read_key
 from storage.approval.statement import LONGEST_SIGNED, Rules, attach_signature
 from storage.vault.files import how_to_read
-from storage.vault.vault import FolderError, Run, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -13,7 +13,7 @@ from storage.places.place import Place
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.shelf.shelf import shelf_of
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 
 GIVE = "give the folder that `crowdcover release` printed"
 # What the manifest of every version has stated.

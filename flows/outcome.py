@@ -10,7 +10,7 @@ from anon_core.errors import (
 )
 from kinds.section import PlanError
 from storage.approval.approval import DecisionError, WaitingError
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 
 CODES: tuple[tuple[type[AnonymityError], int], ...] = (
     (PlanError, 2),

@@ -16,7 +16,9 @@ from storage.places.place import Place
 from storage.series.series import NobodyHidesError, Series
 from storage.source.partitions import Picked, range_of, write_rows, wrong_label
 from storage.source.reading import Reading
-from storage.vault.vault import Run, Vault, find_readable_path, open_replacement_path
+from storage.vault.files import find_readable_path, open_replacement_path
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 PARTS = "parts"  # of a series in the vault
 

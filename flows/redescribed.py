@@ -12,7 +12,7 @@ from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
 from kinds.judge.audit import Audit, Finding
 from reports import drawing, page
 from storage.shelf.layout import REPORT
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 PICTURE = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
 OTHERS = "not compared: written with other texts than this version of crowdcover has"

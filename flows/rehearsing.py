@@ -30,7 +30,8 @@ from storage.source.reading import Reading
 from storage.vault.dry_run_vault import open_shadow
 from storage.vault.failures import failures_kept
 from storage.vault.release_owner import refuse_foreign
-from storage.vault.vault import Run, Stored, Vault
+from storage.vault.run import Run, Stored
+from storage.vault.vault import Vault
 from tasks.compute import cluster
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode

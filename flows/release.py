@@ -32,8 +32,10 @@ from storage.series.series import Series
 from storage.source.reading import Absent, GoneError, Reading
 from storage.vault.endings import begin_attempt
 from storage.vault.failures import failures_kept
+from storage.vault.refusals import FolderError
 from storage.vault.release_owner import refuse_foreign
-from storage.vault.vault import FolderError, Run, Vault
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan

@@ -12,7 +12,9 @@ from storage.approval.approval import Approval, DecisionError
 from storage.ledger.ledger import Ledger
 from storage.places.place import Place
 from storage.series.retractions import Retraction, Retractions, put_aside, release_of, retraction_of
-from storage.vault.vault import FolderError, Run, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 COPIES = (
     "No command takes back a copy: whoever has one can compare it with your next release, and "

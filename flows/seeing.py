@@ -14,7 +14,8 @@ from reports.verdict import judge_manifest
 from storage.approval.approval import PAGE
 from storage.approval.statement import Rules
 from storage.upkeep.run_states import Seen, list_run_states
-from storage.vault.vault import FolderError, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 
 def list_vaults(options: argparse.Namespace) -> list[Vault]:

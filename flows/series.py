@@ -13,7 +13,8 @@ from storage.ledger.ledger import Ledger
 from storage.series.series import NobodyHidesError, Series, Version
 from storage.source.partitions import Picked
 from storage.source.reading import Reading
-from storage.vault.vault import Run, Stored, Vault
+from storage.vault.run import Run, Stored
+from storage.vault.vault import Vault
 from tasks.orchestration.stage import log_line
 from tasks.stages.assemble import assemble
 from tasks.stages.check import CheckedRelease, check_version

@@ -11,7 +11,7 @@ from storage.approval.officer_copy import DECISIONS, Copy
 from storage.approval.signing_keys import read_key
 from storage.approval.statement import DECISIONS as WORDS
 from storage.approval.statement import Rules, to_file
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 
 
 def format_approver_line(name: str, public: str) -> str:

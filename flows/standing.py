@@ -12,7 +12,10 @@ from storage.source.reading import Absent, Reading
 from storage.source.sources import DUCKDB
 from storage.source.values import FORM
 from storage.vault.endings import name_of
-from storage.vault.vault import BusyError, Run, Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import BusyError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 
 def take_up_signed(order: ReleasePlan, vault: Vault) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from storage.places.place import Place
 from storage.vault.disk_space import describe_full_disk, is_read_only, present_part
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 
 
 def refuse_closed(parent: Place, reports: str | None = None) -> None:

@@ -26,7 +26,9 @@ from storage.ledger.ledger import Ledger
 from storage.source.partitions import Picked
 from storage.source.reading import Reading
 from storage.vault.dry_run_vault import KEPT, private_folder
-from storage.vault.vault import Run, Vault, write_private
+from storage.vault.files import write_private
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 from tasks.compute.engines import Compute
 from tasks.stages.anonymize import anonymize
 

@@ -26,7 +26,8 @@ from storage.upkeep.prune import Removal, apply_removals, list_removals
 from storage.upkeep.verification import Report, inspect_vault
 from storage.vault.disk_space import describe_full_disk, is_full
 from storage.vault.files import read_private
-from storage.vault.vault import FolderError, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 KEPT = "30d"
 

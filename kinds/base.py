@@ -29,7 +29,7 @@ from storage.ledger.digests import People
 from storage.ledger.ledger import Ledger, Overlap
 from storage.source.reading import Reading
 from storage.source.sources import Source
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]]

@@ -19,7 +19,8 @@ from kinds.judge.audit import Finding
 from storage.ledger.digests import read_spelling_form
 from storage.series.series import Version
 from storage.source.reading import Reading
-from storage.vault.vault import FolderError, Stored
+from storage.vault.refusals import FolderError
+from storage.vault.run import Stored
 
 
 @dataclass(frozen=True, kw_only=True)

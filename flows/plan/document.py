@@ -12,7 +12,7 @@ from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from storage.places.place import STARTS, is_remote
 from storage.source.sources import DUCKDB, SQLITE
-from storage.vault.vault import read_private
+from storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 PATHS = (

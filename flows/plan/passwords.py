@@ -18,7 +18,7 @@ from storage.places.credentials import (
     states_password,
     without_password,
 )
-from storage.vault.vault import write_private
+from storage.vault.files import write_private
 
 # Keys that may be URIs -> the key that names where the password lies.
 URIS = {

@@ -32,7 +32,7 @@ from kinds.nearest import did_you_mean
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
 from storage.places.place import Place, place_of
-from storage.vault.vault import write_private
+from storage.vault.files import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 

@@ -26,7 +26,8 @@ from storage.ledger.digests import People
 from storage.ledger.ledger import Ledger, Overlap
 from storage.source.reading import Reading
 from storage.source.sources import Source
-from storage.vault.vault import Run, SecondReleaseError, Stored
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
 LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")

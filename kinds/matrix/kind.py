@@ -32,7 +32,7 @@ from storage.ledger.digests import People
 from storage.ledger.ledger import Ledger, Overlap
 from storage.source.reading import Reading
 from storage.source.sources import Source
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
 COUNTED = ("rows", "items", "entries")  # of drift

@@ -43,7 +43,7 @@ from storage.ledger.digests import People
 from storage.ledger.ledger import Ledger, Overlap
 from storage.source.reading import Reading
 from storage.source.sources import Source
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 LATER = {

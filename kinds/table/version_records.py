@@ -6,7 +6,8 @@ import polars as pl
 
 from kinds.table.version_files import BORN
 from storage.ledger.digests import of_column, read_people
-from storage.vault.vault import FolderError, Stored
+from storage.vault.refusals import FolderError
+from storage.vault.run import Stored
 
 
 def records_of_rows(

@@ -28,7 +28,8 @@ from storage.approval.request import (
 from storage.places.place import Place
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
-from storage.vault.vault import Run, file_sha256, holds_files, read_json, write_json
+from storage.vault.files import file_sha256, holds_files, read_json, write_json
+from storage.vault.run import Run
 
 __all__ = [
     "LONGEST_NAME",

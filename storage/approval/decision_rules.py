@@ -17,7 +17,7 @@ from storage.approval.statement import (
 from storage.places.place import Place
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
-from storage.vault.vault import Run
+from storage.vault.run import Run
 
 STATED = (
     "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",

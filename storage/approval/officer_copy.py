@@ -25,9 +25,10 @@ from storage.approval import identity
 from storage.approval.approval import PAGE, Approval, Decision, DecisionError, Question, Request
 from storage.approval.decision_rules import find_decision_objection
 from storage.approval.statement import LONGEST_SIGNED, Rules, from_file
-from storage.vault.files import read_private
+from storage.vault.files import file_sha256, read_json, read_private
 from storage.vault.folder_modes import Modes, is_own
-from storage.vault.vault import FolderError, Run, file_sha256, read_json
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run
 
 REPORT, NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"

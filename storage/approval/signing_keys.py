@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storage.places.credentials import CredentialsError, secret_of
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

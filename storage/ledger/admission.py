@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from storage.ledger.ledger import Ledger, Overlap
-from storage.vault.vault import Run, SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run
 
 
 def admit_plan(

@@ -21,8 +21,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from storage.ledger.identifier_spelling import FORM, normalize_spelling, spell_plainly
+from storage.vault.run import Stored
 from storage.vault.secret_streams import DIGEST_BYTES, digest_with_key
-from storage.vault.vault import Stored
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names

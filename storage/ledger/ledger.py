@@ -19,7 +19,9 @@ from storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from storage.source.values import FOREIGN_ERRORS
 from storage.vault import secret_streams
 from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.vault import LEDGER, LEDGER_KEY, Run, Vault, read_secret, write_private
+from storage.vault.files import read_secret, write_private
+from storage.vault.run import Run
+from storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
 SCHEMA = "1"
 TABLES = (

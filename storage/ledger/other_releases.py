@@ -5,7 +5,8 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError
 from storage.ledger.ledger import Ledger, Overlap
-from storage.vault.vault import Run, SecondReleaseError, Stored
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run, Stored
 
 Intersected = Callable[[], dict[str, int]]
 

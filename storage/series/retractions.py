@@ -30,7 +30,10 @@ from storage.places.place import Place, place_of
 from storage.shelf.content import has_version_files, name_aside, read_document
 from storage.shelf.layout import NOTICE
 from storage.shelf.shelf import has_version_at, shelf_of
-from storage.vault.vault import FolderError, Release, Run, Vault, read_json, write_json
+from storage.vault.files import read_json, write_json
+from storage.vault.refusals import FolderError
+from storage.vault.run import Release, Run
+from storage.vault.vault import Vault
 
 RECORD = "retracted.json"
 

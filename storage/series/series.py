@@ -19,17 +19,10 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError
 from storage.series.retractions import Retractions
-from storage.vault.files import remove_folder
+from storage.vault.files import read_json, read_private, remove_folder, write_json, write_private
+from storage.vault.run import Run, Stored
 from storage.vault.secret_streams import DIGEST_BYTES
-from storage.vault.vault import (
-    Run,
-    Stored,
-    Vault,
-    read_json,
-    read_private,
-    write_json,
-    write_private,
-)
+from storage.vault.vault import Vault
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"

@@ -23,16 +23,9 @@ from storage.encryption.encryption import LOCK, OF_JOBS, SEAL, Seal, is_encrypte
 from storage.upkeep.archive import BackupError, build_table_of_contents, read_backup, write_backup
 from storage.upkeep.moved_folders import move_releases
 from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import open_replacement_file
-from storage.vault.vault import (
-    FOLDERS_KEY,
-    LEDGER,
-    LEDGER_KEY,
-    BusyError,
-    FolderError,
-    Vault,
-    flush_folder,
-)
+from storage.vault.files import flush_folder, open_replacement_file
+from storage.vault.refusals import BusyError, FolderError
+from storage.vault.vault import FOLDERS_KEY, LEDGER, LEDGER_KEY, Vault
 
 FOLDER, TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
 # Series first: a version that is in the backup has its run there.

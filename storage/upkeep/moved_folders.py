@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from storage.vault.files import read_json, write_json
-from storage.vault.vault import LEDGER, RELEASES, Vault
+from storage.vault.run import RELEASES
+from storage.vault.vault import LEDGER, Vault
 
 Place = Callable[[str], str]
 

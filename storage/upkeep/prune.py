@@ -20,7 +20,9 @@ from pathlib import Path
 from storage.approval.approval import Approval
 from storage.series.retractions import Retractions
 from storage.series.series import ABANDONED, Series
-from storage.vault.vault import BusyError, Run, Vault
+from storage.vault.refusals import BusyError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 REMOVED = ".removed"  # in the vault: what is on its way out
 DECIDED = {

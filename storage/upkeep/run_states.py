@@ -18,7 +18,9 @@ from storage.series.series import ABANDONED, VERSION
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.vault.endings import ORDER, name_of, read_ending
-from storage.vault.vault import RELEASES, Release, Run, Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.run import RELEASES, Release, Run
+from storage.vault.vault import Vault
 from storage.vault.verdicts import of_gates, of_stage
 
 LOCKS = Path("/proc/locks")  # every file lock of this machine

@@ -24,8 +24,9 @@ from storage.shelf.layout import MANIFEST, MARK
 from storage.shelf.shelf import has_version_at
 from storage.vault.files import file_sha256, read_json, read_private, read_secret
 from storage.vault.release_owner import is_marked_by
+from storage.vault.run import Release, Run
 from storage.vault.secret_streams import DIGEST_BYTES
-from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Release, Run, Vault, run_name
+from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault, run_name
 
 RESTORE = "restore it from a backup"
 AGAIN = "run the release again: the stage is made anew"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anon_core.steps import State, Step
 from storage.encryption.encryption import SealedError
 from storage.vault.build import compute_code_stamp, stamp_of
-from storage.vault.vault import find_readable_path, open_private_replacement
+from storage.vault.files import find_readable_path, open_private_replacement
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from storage.encryption.plain_copies import (
     remove_ended,
     sweep_plain_copies,
 )
-from storage.vault.vault import LEDGER, OF_A_VAULT, FolderError, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.vault import LEDGER, OF_A_VAULT, Vault
 
 LOCK = "lock"
 PREFIX, INSIDE = "crowdcover-rehearsal-", "work"

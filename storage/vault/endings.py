@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from storage.vault.vault import Run, read_json, write_json
+from storage.vault.files import read_json, write_json
+from storage.vault.run import Run
 
 ENDED = "ended.json"
 ORDER = "run.json"

@@ -11,7 +11,8 @@ from polars.exceptions import PanicException
 from anon_core.errors import AnonymityError
 from storage.vault.disk_space import describe_full_disk, is_full
 from storage.vault.endings import keep_ending
-from storage.vault.vault import FolderError, write_private
+from storage.vault.files import write_private
+from storage.vault.refusals import FolderError
 
 Result = TypeVar("Result")
 

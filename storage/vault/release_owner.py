@@ -15,7 +15,10 @@ from storage.shelf.content import has_version_files
 from storage.shelf.layout import MARK
 from storage.shelf.shelf import shelf_of
 from storage.vault import secret_streams
-from storage.vault.vault import FOLDERS_KEY, FolderError, Release, Vault, read_secret, write_private
+from storage.vault.files import read_secret, write_private
+from storage.vault.refusals import FolderError
+from storage.vault.run import Release
+from storage.vault.vault import FOLDERS_KEY, Vault
 
 
 def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.vault.vault import Run, holds_files, read_json
+from storage.vault.files import holds_files, read_json
+from storage.vault.run import Run
 from validations.verdicts import Verdict, verdict_from_json
 
 VERDICT = "verdict.json"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import ClusterError
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tasks.compute import slurm
 from tasks.compute.slurm import SILENT, JobRecord, NoAnswer
 from tasks.compute.spec import WORK, Cluster, build_job_executor, job_spec

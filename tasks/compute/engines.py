@@ -22,7 +22,7 @@ from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank, has_result, read_result, write_job
 from anon_core.errors import ClusterError
 from storage.vault.checkpoint import CheckpointFile
-from storage.vault.vault import Run
+from storage.vault.run import Run
 from tasks.compute import cluster as clusters
 from tasks.compute.jobs import JobState, run_job
 from tasks.compute.progress import job_progress, step_progress

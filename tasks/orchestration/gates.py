@@ -18,8 +18,9 @@ from kinds import kind_called, words_called
 from reports import markdown
 from reports import verdicts as pages
 from storage.vault.build import CODE_VERSION
-from storage.vault.files import remove_folder
-from storage.vault.vault import Run, SecondReleaseError, Stored, write_json, write_private
+from storage.vault.files import remove_folder, write_json, write_private
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run, Stored
 from storage.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect

@@ -22,7 +22,7 @@ from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escape_unprintable
 from storage.vault.failures import failures_kept
-from storage.vault.vault import Run
+from storage.vault.run import Run
 from tasks.orchestration.spans import trace_stage
 
 Params = ParamSpec("Params")

@@ -10,7 +10,7 @@ from anon_core.anonymizers import Anonymizer
 from kinds.base import Kind
 from storage.series.retractions import Retractions
 from storage.vault import secret_streams
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.compute import engines
 from tasks.orchestration.stage import log_line, stage
 

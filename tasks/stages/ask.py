@@ -6,7 +6,8 @@ from typing import Any
 from storage.approval.approval import PAGE, Approval, Question, Request, page_sha256
 from storage.approval.officer_copy import write_copy
 from storage.approval.statement import Rules, Terms
-from storage.vault.vault import Run, holds_files, write_private
+from storage.vault.files import holds_files, write_private
+from storage.vault.run import Run
 from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, draft_manifest, render_report

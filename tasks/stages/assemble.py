@@ -2,7 +2,7 @@
 
 from kinds.base import Kind
 from kinds.versions import Before, Following
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
 
 

@@ -14,7 +14,7 @@ from kinds.judge.audit import Audit
 from kinds.judge.floors import Floors, describe_shortfalls
 from kinds.versions import Asked, Before, Following
 from storage.source.reading import LOST, Reading
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from storage.vault.verdicts import VERDICT
 from tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
 from tasks.orchestration.stage import log_line, stage

@@ -11,7 +11,9 @@ from storage.places.place import Place
 from storage.series.series import Version
 from storage.shelf.content import has_version_files, read_document
 from storage.shelf.layout import MANIFEST
-from storage.vault.vault import Release, Run, Stored, Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.run import Release, Run, Stored
+from storage.vault.vault import Vault
 from tasks.orchestration.gates import pass_gate
 from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease

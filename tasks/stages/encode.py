@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinds.base import Kind
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
 
 

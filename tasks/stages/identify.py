@@ -8,7 +8,7 @@ from kinds.base import Kind
 from storage.ledger.admission import refuse_second_release
 from storage.ledger.digests import PEOPLE_FILE, write_people
 from storage.ledger.ledger import Ledger
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.orchestration.gates import refusals_shown
 from tasks.orchestration.stage import log_line, stage
 

@@ -20,7 +20,7 @@ from storage.series.retractions import list_retracted_versions
 from storage.shelf.layout import ASIDE
 from storage.shelf.shelf import Shelf, has_version_at, shelf_of
 from storage.vault.build import CODE_VERSION
-from storage.vault.vault import Run
+from storage.vault.run import Run
 from tasks.orchestration.events import emit_release_event, key_of
 from tasks.orchestration.stage import show_in_prefect
 from tasks.stages.check import CheckedRelease

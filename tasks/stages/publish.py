@@ -22,8 +22,10 @@ from storage.places.place import Place
 from storage.shelf.content import has_version_files, hash_released_file, read_document
 from storage.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.files import flush_folder
+from storage.vault.refusals import FolderError
 from storage.vault.release_owner import claim_folder, refuse_foreign
-from storage.vault.vault import FolderError, Release, Run, flush_folder
+from storage.vault.run import Release, Run
 from tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
 from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease

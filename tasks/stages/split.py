@@ -5,7 +5,7 @@ from typing import Any
 from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
 from storage.source.reading import Reading
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
 
 

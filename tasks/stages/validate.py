@@ -4,7 +4,7 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError, InputError
 from kinds.base import Kind
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 from tasks.orchestration.gates import describe_page_place, judge_stage
 from tasks.orchestration.stage import log_line, stage
 from validations.verdicts import Verdict

@@ -12,7 +12,8 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release, release_plan
 from storage.places.place import place_of
 from storage.source.reading import Reading
-from storage.vault.vault import Vault, write_private
+from storage.vault.files import write_private
+from storage.vault.vault import Vault
 from tasks.orchestration.gates import PAGE
 from tests.reports.browsed import Page
 from tests.typed import text_rows

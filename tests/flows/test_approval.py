@@ -26,7 +26,7 @@ from flows.states import WAITING
 from storage.approval.approval import PAGE, RECORD, Approval, WaitingError
 from storage.approval.signing_keys import new_key, public_of, read_key
 from storage.approval.statement import Rules, to_file
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate

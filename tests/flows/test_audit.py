@@ -13,7 +13,7 @@ import pytest
 
 from flows import cli
 from flows.audit import audit_release
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level
 from tests.typed import text_rows, write_typed

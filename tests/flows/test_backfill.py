@@ -17,7 +17,8 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.section import PlanError
 from storage.series.series import NobodyHidesError, Series
-from storage.vault.vault import Vault, file_sha256, read_json
+from storage.vault.files import file_sha256, read_json
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.typed import text_rows

@@ -26,7 +26,7 @@ from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from storage.approval.approval import DecisionError, WaitingError
 from storage.vault.failures import StageError
-from storage.vault.vault import BusyError, FolderError, SecondReleaseError
+from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover

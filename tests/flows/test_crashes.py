@@ -14,7 +14,7 @@ import pytest
 
 from flows.audit import audit_release
 from storage.vault.checkpoint import CheckpointFile
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 from tasks.compute.engines import CHECKPOINT
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import die_at, run

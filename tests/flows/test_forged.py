@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from flows.audit import audit_release
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order
 from tests.flows.processes import command
 

@@ -12,7 +12,7 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.columns import type_source_column
 from storage.source.reading import Reading
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order
 
 COLUMNS = {

@@ -7,7 +7,7 @@ from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.pipeline import write
 from kinds.table.report.words import WORDS
-from storage.vault.vault import read_json
+from storage.vault.files import read_json
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.flows.orders import Order, people

@@ -14,7 +14,7 @@ from storage.places.objects import ObjectPath
 from storage.places.place import place_of
 from storage.shelf.content import has_version_files
 from storage.shelf.shelf import shelf_of
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
 
 SLOW = pytest.mark.slow

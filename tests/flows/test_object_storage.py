@@ -17,7 +17,7 @@ from storage.places.objects import ObjectPath, StoreError
 from storage.places.place import place_of
 from storage.shelf.content import has_version_files, hash_released_file
 from storage.shelf.shelf import shelf_of
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
 from tests.flows.processes import crowdcover as in_process

@@ -13,7 +13,7 @@ from anon_core.errors import InputError
 from flows.audit import audit_release
 from storage.approval.approval import Approval, Decision, WaitingError
 from storage.source.reading import Reading
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
 from tests.flows.test_crashes import release_until

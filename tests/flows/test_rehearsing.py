@@ -18,7 +18,9 @@ from storage.encryption.encryption import KEY, new_key
 from storage.encryption.plain_copies import WORK, discard_plain_copies
 from storage.ledger.transaction import open_ledger_transaction
 from storage.vault.dry_run_vault import KEPT, PREFIX, open_shadow, private_folder
-from storage.vault.vault import SecondReleaseError, Vault, find_readable_path, write_private
+from storage.vault.files import find_readable_path, write_private
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import aged

@@ -19,7 +19,8 @@ from flows.audit import audit_release
 from flows.release import release
 from kinds.table.pipeline.encode import load_encoded
 from storage.vault import secret_streams
-from storage.vault.vault import BusyError, FolderError, SecondReleaseError, Stored
+from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
+from storage.vault.run import Stored
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import HEADER, JUDGES, RARE, SEED, STAGES, Order, data_bytes, people

@@ -8,7 +8,7 @@ from anon_core.errors import InputError
 from flows import cli
 from flows.audit import audit_release
 from kinds.table.report.findings import FINDINGS
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 

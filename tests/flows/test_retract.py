@@ -15,7 +15,8 @@ from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
 from storage.approval.approval import Approval, Decision, DecisionError, WaitingError
-from storage.vault.vault import SecondReleaseError, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
 
@@ -302,7 +303,7 @@ STEPS = {
     "after the rename": ("storage.shelf.folders.os", "rename", 1, True),
     "before the notice": ("storage.shelf.folders.os", "rename", 2, False),
     "after the notice": ("flows.retracting", "put_aside", 0, True),
-    "after the run forgot": ("storage.vault.vault.Run", "forget_released", 0, True),
+    "after the run forgot": ("storage.vault.run.Run", "forget_released", 0, True),
     "after the ledger forgot": ("storage.ledger.ledger.Ledger", "forget", 0, True),
     "before the end": ("storage.series.retractions.Retractions", "end", 0, False),
 }

@@ -17,7 +17,9 @@ from flows.audit import audit_release
 from kinds.table.pipeline.overlap import Side, _find_partners
 from kinds.table.pipeline.people import rebuild_people
 from storage.ledger.ledger import Ledger, LedgerError
-from storage.vault.vault import SecondReleaseError, Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
 from tests.flows.processes import crowdcover

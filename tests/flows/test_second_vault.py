@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
+from storage.vault.refusals import FolderError
 from storage.vault.release_owner import refuse_foreign
-from storage.vault.vault import FolderError, Vault
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 
 CLAIMED = r"belongs to another vault than .* by its file \.vault"

@@ -20,7 +20,9 @@ from storage.ledger.ledger import Ledger
 from storage.series.series import Series
 from storage.upkeep.run_states import list_run_states
 from storage.upkeep.verification import inspect_vault
-from storage.vault.vault import SecondReleaseError, Vault, file_sha256, read_json, write_json
+from storage.vault.files import file_sha256, read_json, write_json
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed

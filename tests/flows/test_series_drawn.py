@@ -22,7 +22,8 @@ from reports.drawing import left_out
 from storage.ledger.identifier_spelling import FORM
 from storage.ledger.ledger import Ledger
 from storage.series.series import NobodyHidesError, Series
-from storage.vault.vault import Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import Order
 from tests.typed import text_rows

@@ -12,7 +12,8 @@ from kinds.table.series.earlier import Earlier
 from kinds.table.version_files import CHAIN, RECORD
 from kinds.table.version_records import records_of_rows
 from storage.series.series import NobodyHidesError, Series
-from storage.vault.vault import Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.vault import Vault
 from tests.flows.orders import Order
 from tests.flows.test_series import withdraw
 from tests.typed import text_rows

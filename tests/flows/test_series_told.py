@@ -7,7 +7,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
-from storage.vault.vault import read_json
+from storage.vault.files import read_json
 from tests.flows.orders import columns, people
 from tests.flows.test_series import frame, months, registry, release_all, series_of
 

@@ -13,7 +13,8 @@ import pytest
 from kinds.table.pipeline.people import rebuild_people
 from storage.ledger.ledger import Ledger, LedgerError
 from storage.places.credentials import without_password
-from storage.vault.vault import SecondReleaseError, Vault
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.flows.test_retract import retract

@@ -14,7 +14,7 @@ from storage.approval.approval import RECORD, Approval
 from storage.approval.signing_keys import is_valid_signature, new_key, public_of, read_key
 from storage.encryption import encryption
 from storage.encryption.encryption import is_encrypted
-from storage.vault.vault import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.flows.test_approval import waits

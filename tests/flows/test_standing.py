@@ -13,7 +13,8 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.judge.drift import DriftError
 from storage.places.place import place_of
-from storage.vault.vault import SecondReleaseError, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
 
 ARCHIVE = Path(__file__).parent / "older" / "standing.tar.xz"
 NEW = [(f"new-{n}", str(20 + 2 * n), "ulm", "no", "b0", "ill-1") for n in range(8)]

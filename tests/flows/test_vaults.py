@@ -32,7 +32,8 @@ from storage.upkeep.key_rotation import rotate_keys
 from storage.upkeep.moved_folders import move_place
 from storage.upkeep.prune import apply_removals, list_removals
 from storage.vault.files import read_json, read_private, remove_folder, write_json
-from storage.vault.vault import BusyError, FolderError, Vault
+from storage.vault.refusals import BusyError, FolderError
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.flows.test_second import INTERSECTED, calm

@@ -29,7 +29,8 @@ from storage.approval.signing_keys import (
 from storage.places.credentials import CredentialsError
 from storage.places.objects import ObjectPath
 from storage.shelf.layout import SIGNATURE
-from storage.vault.vault import FolderError, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
 from tests.flows.test_series import registry

@@ -5,7 +5,7 @@ import polars as pl
 
 from kinds.graph.layout import EDGES
 from storage.ledger.digests import People, read_identifiers
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 AT = "vertex"
 

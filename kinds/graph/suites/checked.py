@@ -14,7 +14,7 @@ from kinds.graph.pipeline.encode import load_encoded
 from kinds.graph.suites import encoded as of_encoded
 from kinds.graph.suites import ingested as of_ingested
 from kinds.graph.suites import released as of_released
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 

@@ -11,7 +11,7 @@ from anon_core.matrices.records import SparseMatrix
 from kinds.matrix.layout import DEMAND, ENTRIES, ITEM, MATRIX, NAMES, RECORD
 from kinds.matrix.plan.sections import MatrixPlan
 from kinds.section import refuse_alone
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:

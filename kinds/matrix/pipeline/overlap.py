@@ -13,7 +13,7 @@ from kinds.matrix.pipeline.rows import flatten_rows
 from storage.ledger.digests import COLUMN, COLUMNS, match_people
 from storage.ledger.ledger import Ledger, Overlap
 from storage.ledger.other_releases import build_incomparable_error, runs_of
-from storage.vault.vault import Run
+from storage.vault.run import Run
 
 STAGES = ("ingest", "encode", "anonymize")  # of which a release can be laid beside others
 

@@ -5,7 +5,7 @@ import polars as pl
 
 from kinds.matrix.layout import ENTRIES, ITEM, ITEMS, RECORD
 from storage.ledger.digests import People, read_identifiers
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 AT_ONCE = 1_000_000  # records whose items are texts at the same time
 

@@ -27,7 +27,7 @@ from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.matrix.plan.sections import MatrixPlan
 from kinds.rows import key_texts, write_csv
 from storage.vault import secret_streams
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 class Published(NamedTuple):

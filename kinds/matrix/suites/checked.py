@@ -13,7 +13,7 @@ from kinds.matrix.pipeline.encode import load_encoded
 from kinds.matrix.suites import encoded as of_encoded
 from kinds.matrix.suites import ingested as of_ingested
 from kinds.matrix.suites import released as of_released
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 

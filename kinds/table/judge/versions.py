@@ -43,7 +43,7 @@ from kinds.table.version_records import records_of_rows
 from storage.ledger.digests import column_digests
 from storage.ledger.identifier_spelling import FORM
 from storage.source.reading import Reading
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"

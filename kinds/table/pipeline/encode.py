@@ -18,7 +18,7 @@ from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan.sections import TablePlan
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 class Encoded(NamedTuple):

@@ -3,7 +3,7 @@
 import polars as pl
 
 from kinds.table.layout import CELLS, PARQUET
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 def text_rows(stored: Stored) -> pl.DataFrame:

@@ -17,7 +17,8 @@ from storage.ledger.digests import match_people
 from storage.ledger.identifier_spelling import spell_plainly
 from storage.ledger.ledger import Ledger, Overlap
 from storage.ledger.other_releases import build_incomparable_error, runs_of
-from storage.vault.vault import Run, SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run
 
 STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
 

@@ -5,7 +5,7 @@ import polars as pl
 from kinds.table.layout import TABLE
 from kinds.table.pipeline.encode import load_encoded
 from storage.ledger.digests import People, read_identifiers
-from storage.vault.vault import Run, Stored
+from storage.vault.run import Run, Stored
 
 
 def build_people(key: bytes, ingested: Stored, binarized: Stored) -> People:

@@ -30,7 +30,7 @@ from kinds.table.layout import (
 from kinds.table.pipeline.native import build_published_codebook, native_cells
 from kinds.table.plan.sections import TablePlan
 from storage.vault import secret_streams
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 @dataclass(frozen=True)

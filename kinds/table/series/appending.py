@@ -5,7 +5,7 @@ import polars as pl
 from kinds.table.plan.sections import TablePlan
 from kinds.table.series.present import Present, is_among, list_needed_columns
 from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
 NOBODY = pl.DataFrame(

@@ -38,7 +38,7 @@ from kinds.table.version_files import (
     K,
 )
 from kinds.versions import Before, Following
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 def assemble_version(

@@ -24,7 +24,7 @@ from kinds.table.version_files import (
 from kinds.table.version_records import records_of_rows
 from kinds.versions import Before
 from storage.ledger.identifier_spelling import FORM
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 NO_ROWS = pl.DataFrame(
     schema={

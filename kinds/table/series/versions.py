@@ -40,7 +40,7 @@ from kinds.versions import Asked, Before, Following, Versions
 from storage.ledger.digests import column_digests, of_column, read_people
 from storage.ledger.identifier_spelling import FORM
 from storage.source.reading import Reading
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 
 class TableVersions(Versions):

@@ -15,7 +15,7 @@ from kinds.table.plan.sections import TablePlan
 from kinds.table.suites import binarized as of_binarized
 from kinds.table.suites import ingested as of_ingested
 from kinds.table.suites import released as of_released
-from storage.vault.vault import Stored
+from storage.vault.run import Stored
 
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 

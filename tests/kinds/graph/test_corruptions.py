@@ -13,7 +13,7 @@ from kinds.graph.kind import KIND
 from kinds.graph.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
 from storage.source.reading import Reading
-from storage.vault.vault import file_sha256
+from storage.vault.files import file_sha256
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder, edges
 

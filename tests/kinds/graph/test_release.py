@@ -23,7 +23,7 @@ from kinds.graph.plan.checks import GraphFloors
 from kinds.graph.report.facts import triangle_sides
 from kinds.graph.report.words import WORDS
 from storage.source.reading import Reading
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 from tests import naive
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 

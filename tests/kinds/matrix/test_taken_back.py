@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from flows.audit import audit_release
-from storage.vault.vault import SecondReleaseError
+from storage.vault.refusals import SecondReleaseError
 from tests.flows.test_retract import retract
 from tests.kinds.matrix.orders import MatrixOrder, entries
 from tests.kinds.matrix.test_layouts import demands

@@ -23,7 +23,8 @@ from storage.approval.approval import (
     format_duration,
     page_sha256,
 )
-from storage.vault.vault import Vault, file_sha256, write_json
+from storage.vault.files import file_sha256, write_json
+from storage.vault.vault import Vault
 
 GIVEN = timedelta(hours=1)
 MANIFEST = {

@@ -29,7 +29,9 @@ from storage.approval.officer_copy import (
 )
 from storage.approval.signing_keys import new_key, public_of, read_key
 from storage.approval.statement import Rules, attach_signature, to_file
-from storage.vault.vault import FolderError, Vault, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 MANIFEST = {"name": "people", "version": "v1", "created": "then", "privacy": {"records": 9}}
 QUESTION = Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, MANIFEST)

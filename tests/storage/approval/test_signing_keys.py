@@ -16,7 +16,7 @@ from storage.approval.signing_keys import (
     read_key,
     sign_content,
 )
-from storage.vault.vault import FolderError
+from storage.vault.refusals import FolderError
 
 # RFC 8032, section 7.1, test 2.
 PUBLIC = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="

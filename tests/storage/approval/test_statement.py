@@ -36,7 +36,8 @@ from storage.approval.statement import (
     from_file,
     to_file,
 )
-from storage.vault.vault import Vault, file_sha256, write_json
+from storage.vault.files import file_sha256, write_json
+from storage.vault.vault import Vault
 
 ADA, BO = "ada@example.org", "bo@example.org"
 ASKED_BY = {"operating system": "carol"}

@@ -13,7 +13,10 @@ from kinds.table.pipeline.people import rebuild_people
 from storage.ledger import transaction as module
 from storage.ledger.digests import PEOPLE_FILE, People, read_people, write_people
 from storage.ledger.ledger import Ledger, LedgerError
-from storage.vault.vault import FolderError, Release, Vault, file_sha256
+from storage.vault.files import file_sha256
+from storage.vault.refusals import FolderError
+from storage.vault.run import Release
+from storage.vault.vault import Vault
 
 MARK = "zq7"
 PLAN, OTHER, THIRD = "p" * 64, "q" * 64, "r" * 64

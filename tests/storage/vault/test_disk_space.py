@@ -13,7 +13,9 @@ import pytest
 
 from storage.vault.disk_space import describe_full_disk, is_full
 from storage.vault.failures import StageError, failures_kept
-from storage.vault.vault import FolderError, Vault, write_private
+from storage.vault.files import write_private
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 FULL = Path("/dev/full")  # every write fails as on a full disk
 Usage = namedtuple("Usage", "total used free")

@@ -9,17 +9,10 @@ import pytest
 from anon_core.errors import GuaranteeError, InputError
 from storage.vault import build
 from storage.vault.failures import StageError, failures_kept
-from storage.vault.vault import (
-    BusyError,
-    FolderError,
-    Release,
-    Stored,
-    Vault,
-    file_sha256,
-    read_json,
-    write_json,
-    write_private,
-)
+from storage.vault.files import file_sha256, read_json, write_json, write_private
+from storage.vault.refusals import BusyError, FolderError
+from storage.vault.run import Release, Stored
+from storage.vault.vault import Vault
 from tests.flows.processes import FORKS, finish, hold, start
 
 PLAN, SOURCE = "p" * 64, "s" * 64

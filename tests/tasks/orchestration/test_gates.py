@@ -6,7 +6,10 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from storage.approval.approval import WaitingError
-from storage.vault.vault import Release, SecondReleaseError, Stored, Vault, file_sha256
+from storage.vault.files import file_sha256
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Release, Stored
+from storage.vault.vault import Vault
 from storage.vault.verdicts import VERDICT
 from tasks.orchestration import gates as verdicts
 from tasks.orchestration.gates import (
