@@ -83,7 +83,7 @@ def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch):
     from tests.flows.processes import command
 
     order = Order(tmp_path)
-    monkeypatch.setattr("storage.vault.vault.os.fsync", no_room)
+    monkeypatch.setattr("storage.vault.files.os.fsync", no_room)
     done = command("release", order.plan)
     assert done.code == 1
     assert f"the disk or quota of {order.vault / 'plans'} is full" in done.err

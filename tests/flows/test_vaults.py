@@ -869,7 +869,7 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
         ("storage.upkeep.archive", "_copy_member", 3, True),
         ("storage.upkeep.archive", "_copy_member", 60, True),
         ("storage.upkeep.archive", "_copy_member", 90, True),
-        ("storage.upkeep.backup", "settle", 2, True),
+        ("storage.upkeep.backup", "flush_folder", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
     ],

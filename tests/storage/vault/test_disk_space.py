@@ -139,7 +139,7 @@ def test_a_file_that_is_replaced_stays_as_it_was(tmp_path, monkeypatch):
     def no_room(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("storage.vault.vault.os.fsync", no_room)
+    monkeypatch.setattr("storage.vault.files.os.fsync", no_room)
     error = caught(lambda: write_private(path, b"after"))
     assert error.filename == str(path)
     assert path.read_bytes() == b"before"
