@@ -283,10 +283,7 @@ def _count_inexact(given: pl.Series) -> int:
 
 
 def to_days_or_times(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
-    """Return a column as dates, or with the time of day where it is carried.
-
-    Quasi-identifiers and partitions have days.
-    """
+    """Return a quasi-identifier or partition as dates, a carried column with its times of day."""
     if series.dtype == pl.String:
         found = _from_texts(series, column)
         if column.form > 1:

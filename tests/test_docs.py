@@ -128,7 +128,9 @@ def test_every_anonymizer_stands_on_the_plans_page(name):
 
 
 FINDINGS = {
-    name for package in KINDS.values() for name in import_module(f"{package}.report.findings").FINDINGS
+    name
+    for package in KINDS.values()
+    for name in import_module(f"{package}.report.findings").FINDINGS
 }
 
 

@@ -300,3 +300,25 @@ def describe_new_rows(manifest: Manifest) -> str:
         return ""
     section = manifest["series"]
     return f"; {count(section['frozen'])} rows stay from before, {count(section['batch'])} are new"
+
+
+def describe_movements(counts: Mapping[str, Any]) -> list[str]:
+    """Sentences on who came, who went and who waits, for the log."""
+    sentences = [
+        f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
+        f"{counts['returned']} of records that return, {counts['reissued']} issued anew; "
+        f"{counts['left']} people left, {counts['changed']} changed, {counts['withdrawn']} were "
+        f"withdrawn, {counts['held_back']} wait"
+    ]
+    moved = counts["left"] + counts["withdrawn"] + counts["changed"]
+    if counts["pulled"]:
+        sentences.append(
+            f"{counts['pulled']} rows are withdrawn although nothing changed for their people, "
+            f"because of {moved} people who left, changed or were withdrawn"
+        )
+    if counts["held_by_history"]:
+        sentences.append(
+            f"{counts['held_by_history']} of those who wait would keep fewer than k histories; "
+            "each next version tries them again"
+        )
+    return sentences

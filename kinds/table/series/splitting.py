@@ -21,7 +21,7 @@ from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan.sections import TablePlan
 from kinds.table.profile import build_table_profile
-from kinds.table.report.series_words import list_change_warnings
+from kinds.table.report.series_words import describe_movements, list_change_warnings
 from kinds.table.series.changes import count_changed_records, describe_telling_columns
 from kinds.table.series.earlier import Earlier
 from kinds.table.series.linking import Linking
@@ -84,7 +84,7 @@ def divide_version(
         "profile": build_table_profile(found.table, plan.columns),
         "counts": counts,
         "notes": [
-            *tell_counts(counts),
+            *describe_movements(counts),
             *list_change_warnings(counts),
             *(describe_telling_columns(plan, found.table) if before is None else ()),
         ],
@@ -336,25 +336,3 @@ def _require_constant(earlier: Earlier, found: Present, following: Following) ->
             "series.constant says that this never happens: correct the source, or take the column "
             "out of series.constant in a new series"
         )
-
-
-def tell_counts(counts: Mapping[str, Any]) -> list[str]:
-    """Sentences on who came, who went and who waits, for the log."""
-    told = [
-        f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
-        f"{counts['returned']} of records that return, {counts['reissued']} issued anew; "
-        f"{counts['left']} people left, {counts['changed']} changed, {counts['withdrawn']} were "
-        f"withdrawn, {counts['held_back']} wait"
-    ]
-    moved = counts["left"] + counts["withdrawn"] + counts["changed"]
-    if counts["pulled"]:
-        told.append(
-            f"{counts['pulled']} rows are withdrawn although nothing changed for their people, "
-            f"because of {moved} people who left, changed or were withdrawn"
-        )
-    if counts["held_by_history"]:
-        told.append(
-            f"{counts['held_by_history']} of those who wait would keep fewer than k histories; "
-            "each next version tries them again"
-        )
-    return told

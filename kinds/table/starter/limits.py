@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from kinds.section import toml_key, toml_text
-from kinds.table.starter.proposals import Proposal
+from kinds.table.starter.proposal import Proposal
 from kinds.table.starter.values import SHARED_BY, Values
 
 COMMENTS_AT = 27  # characters before a comment

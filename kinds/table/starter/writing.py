@@ -23,7 +23,8 @@ from kinds.table.starter.limits import (
 from kinds.table.starter.markers import Markers, clear_markers, find_markers
 from kinds.table.starter.names import Name
 from kinds.table.starter.numerals import read_numerals, state_numerals
-from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
+from kinds.table.starter.proposal import Proposal
+from kinds.table.starter.proposals import count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
 from storage.source.reading import Reading
 from storage.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
