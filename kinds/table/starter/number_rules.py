@@ -1,4 +1,4 @@
-"""Rules for columns of numbers: amounts in intervals, codes as categories, the rest in no release."""
+"""Rules for columns of numbers: amounts in intervals, codes as categories, the rest asked about."""
 
 from kinds.table.starter.names import Name
 from kinds.table.starter.proposal import (
@@ -50,12 +50,14 @@ def propose_for_percentages(name: Name, values: Values) -> Proposal | None:
 
 
 def propose_for_unit(name: Name, values: Values) -> Proposal | None:
+    """Numbers that were written with a unit."""
     if not values.unit or values.numbers is None or name.coded:
         return None
     return build_numeric_proposal(values, "numbers with a unit, so amounts")
 
 
 def propose_for_fractions(name: Name, values: Values) -> Proposal | None:
+    """Numbers with fractions: amounts, or positions."""
     if values.numbers is None or values.whole or name.coded:
         return None
     if name.position:
