@@ -18,8 +18,8 @@ from typing import NoReturn
 from anon_core.errors import AnonymityError
 from flows.commands import COMMANDS
 from kinds.nearest import did_you_mean
-from tasks.vault.build import CODE_VERSION, PACKAGES
-from tasks.vault.room import describe_full_disk, is_full
+from storage.vault.build import CODE_VERSION, PACKAGES
+from storage.vault.disk_space import describe_full_disk, is_full
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.

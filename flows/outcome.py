@@ -15,8 +15,8 @@ from anon_core.errors import (
     escape_unprintable,
 )
 from kinds.section import PlanError
-from tasks.vault.approval import DecisionError, WaitingError
-from tasks.vault.storage import SecondReleaseError
+from storage.approval.approval import DecisionError, WaitingError
+from storage.vault.refusals import SecondReleaseError
 
 CODES: tuple[tuple[type[AnonymityError], int], ...] = (
     (PlanError, 2),

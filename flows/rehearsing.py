@@ -20,24 +20,25 @@ from flows.runs.known_plan import apply_series_form, find_approved_run, recognis
 from flows.runs.next_version import NextVersion, prepare_next_version
 from flows.runs.partitions import read_plan_source
 from flows.runs.targets import refuse_closed
+from storage.approval.decision_rules import require_approved
+from storage.approval.statement import Rules
+from storage.ledger.admission import admit_plan
+from storage.ledger.ledger import Ledger
+from storage.series.retractions import refuse_unfinished
+from storage.series.series import Series
+from storage.source.reading import Reading
+from storage.vault.dry_run_vault import open_shadow
+from storage.vault.failures import keep_failures
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.run import Run, Stored
+from storage.vault.vault import Vault
 from tasks.compute import cluster
-from tasks.people.admit import admit_plan
-from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
 from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
-from tasks.vault.belonging import refuse_foreign
-from tasks.vault.counting import require_approved
-from tasks.vault.failures import keep_failures
-from tasks.vault.retracting import refuse_unfinished
-from tasks.vault.series import Series
-from tasks.vault.shadow import open_shadow
-from tasks.vault.statement import Rules
-from tasks.vault.storage import Run, Stored, Vault
 
 MADE = "a release would be made"
 STANDS = "the release stands already: a run returns it as it is"

@@ -35,15 +35,26 @@ from flows.runs.states import (
     refuse_flow_run,
 )
 from flows.runs.targets import refuse_closed
+from storage.approval.approval import WaitingError
+from storage.approval.decision_rules import require_approved
+from storage.approval.statement import Rules
+from storage.ledger.admission import admit_plan
+from storage.ledger.ledger import Ledger
+from storage.places.place import place_of
+from storage.series.retractions import refuse_unfinished
+from storage.series.series import Series
+from storage.source.reading import Absent, GoneError, Reading
+from storage.vault.endings import begin_attempt
+from storage.vault.failures import keep_failures
+from storage.vault.refusals import FolderError
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.run import Run, Stored
+from storage.vault.vault import Vault
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log_line, warn_person
-from tasks.people.admit import admit_plan
-from tasks.people.ledger import Ledger
-from tasks.places.place import place_of
-from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
@@ -53,15 +64,6 @@ from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, find_published_folder, publish
 from tasks.stages.validate import validate
-from tasks.vault.approval import WaitingError
-from tasks.vault.belonging import refuse_foreign
-from tasks.vault.counting import require_approved
-from tasks.vault.endings import begin_attempt
-from tasks.vault.failures import keep_failures
-from tasks.vault.retracting import refuse_unfinished
-from tasks.vault.series import Series
-from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, Stored, Vault
 
 
 # Prefect passes these arguments by name.

@@ -21,14 +21,16 @@ from flows.runs.partitions import read_plan_source
 from kinds import words_called
 from kinds.section import PlanError
 from reports.comparison import Compared, as_json
+from storage.encryption.plain_copies import discard_plain_copies
+from storage.ledger.ledger import Ledger
+from storage.source.partitions import Picked
+from storage.source.reading import Reading
+from storage.vault.dry_run_vault import KEPT, private_folder
+from storage.vault.files import write_private
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 from tasks.compute.engines import Compute
-from tasks.people.ledger import Ledger
-from tasks.source.partitions import Picked
-from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
-from tasks.vault.shadow import KEPT, private_folder
-from tasks.vault.storage import Run, Vault, write_private
-from tasks.vault.workroom import discard_plain_copies
 
 FORMAT = "parquet"
 

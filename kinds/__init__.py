@@ -24,7 +24,7 @@ def kind_called(name: str) -> "Kind":
 
 def words_called(name: str) -> "Words":
     """The words of the kind of this name."""
-    words: Words = import_module(f"{KINDS[name]}.words").WORDS
+    words: Words = import_module(f"{KINDS[name]}.report.words").WORDS
     return words
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
 
+from kinds.judge.drift import Accepted, DriftLimits
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share
-from tasks.judging.drift import Accepted, DriftLimits
-from tasks.recognition.kinds import KINDS
+from validations.recognition.kinds import KINDS
 
 LONGEST_NOTE = 500
 KEY = "checks.drift.accepted"
@@ -67,7 +67,9 @@ def _refuse_identifiers(key: str, note: str) -> None:
     import numpy as np
     import polars as pl
 
-    from tasks.recognition.recognise import count_rows  # tables of all countries: only for a note
+    from validations.recognition.recognise import (
+        count_rows,  # tables of all countries: only for a note
+    )
 
     found = count_rows("note", pl.Series([note], dtype=pl.String), np.ones(1, dtype=np.int64))
     if found:

@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.part import DataPart, Whole
 from anon_core.promise import Promise
+from kinds.judge.audit import Audit, Sections
+from kinds.judge.drift import Changes
+from kinds.judge.manifest_keys import Keys
 from kinds.section import PlanError
 from kinds.versions import Versions
 from reports.catalogue.described import Field, Type
-from tasks.judging.audit import Audit, Sections
-from tasks.judging.drift import Changes
-from tasks.judging.manifest_keys import Keys
-from tasks.people.digests import People
-from tasks.people.ledger import Ledger, Overlap
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault.storage import Run, Stored
+from storage.ledger.digests import People
+from storage.ledger.ledger import Ledger, Overlap
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault.run import Run, Stored
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]]
@@ -86,7 +86,7 @@ class Kind(Protocol):
         """
 
     def read_as(self, plan: Any, form: int) -> Any:
-        """The same plan of a source that is read in a form; see `tasks.source.values.FORM`."""
+        """The same plan of a source that is read in a form; see `storage.source.values.FORM`."""
         return replace(plan, source=replace(plan.source, form=form))
 
     def explain(self, location: Sequence[str]) -> str | None:

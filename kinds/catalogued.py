@@ -12,8 +12,8 @@ from reports.catalogue.files import WRITERS, build_catalogue
 from reports.edition import hash_texts
 from reports.facts import count_published_rows
 from reports.words import Words
-from tasks.shelf.content import hash_released_file
-from tasks.shelf.layout import REPORT
+from storage.shelf.content import hash_released_file
+from storage.shelf.layout import REPORT
 
 if TYPE_CHECKING:
     from kinds.base import Kind

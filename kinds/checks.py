@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
+from kinds.judge.drift import DriftLimits
+from kinds.judge.limits import Limit, LimitMeasure, ReleaseLimits, read_attacks, read_unchanged
 from kinds.section import Section
-from tasks.judging.drift import DriftLimits
-from tasks.judging.limits import Limit, LimitMeasure, ReleaseLimits, read_attacks, read_unchanged
 
 WIDE = 34  # characters before a comment in plans of a matrix or a graph
 

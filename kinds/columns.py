@@ -15,8 +15,8 @@ from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
-from tasks.people.spelling import normalize_spelling
-from tasks.source.values import (
+from storage.ledger.identifier_spelling import normalize_spelling
+from storage.source.values import (
     EXACT,
     EXACTLY_AS,
     FORM,
@@ -54,7 +54,7 @@ class Column:
     digits : int, optional
         Digits behind the point to which numbers are rounded.
     form : int
-        Of the reading; see `tasks.source.values.FORM`.
+        Of the reading; see `storage.source.values.FORM`.
     numerals : Numerals, optional
         How its numbers are written, where they are texts that no program writes so.
     allow : tuple of str
@@ -283,10 +283,7 @@ def _count_inexact(given: pl.Series) -> int:
 
 
 def to_days_or_times(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
-    """Return a column as dates, or with the time of day where it is carried.
-
-    Quasi-identifiers and partitions have days.
-    """
+    """Return a quasi-identifier or partition as dates, a carried column with its times of day."""
     if series.dtype == pl.String:
         found = _from_texts(series, column)
         if column.form > 1:

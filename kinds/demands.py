@@ -12,7 +12,7 @@ from anon_core.specs.demands import MOST_K
 from kinds.columns import convert_to_texts, respell_identifiers
 from kinds.nearest import did_you_mean
 from kinds.section import ALLOWED, PlanError, Schema, table_schema
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)

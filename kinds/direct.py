@@ -7,7 +7,7 @@ from reports.facts import Manifest
 from reports.messages import load_messages
 from reports.quantities import is_number
 from reports.words import Text
-from tasks.recognition.kinds import KINDS
+from validations.recognition.kinds import KINDS
 
 _MESSAGES = load_messages("kinds")
 

@@ -21,10 +21,10 @@ from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
 from kinds.meanings import list_key_meanings
-from tasks.places.credentials import holds_password, states_password
-from tasks.places.place import is_remote, place_of
-from tasks.source.drivers import ADDRESSES, DATABASES, database_of
-from tasks.source.sources import Source
+from storage.places.credentials import holds_password, states_password
+from storage.places.place import is_remote, place_of
+from storage.source.drivers import ADDRESSES, DATABASES, database_of
+from storage.source.sources import Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password

@@ -15,11 +15,12 @@ import polars as pl
 
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
-from tasks.judging.audit import Finding
-from tasks.people.digests import read_spelling_form
-from tasks.source.reading import Reading
-from tasks.vault.series import Version
-from tasks.vault.storage import FolderError, Stored
+from kinds.judge.audit import Finding
+from storage.ledger.digests import read_spelling_form
+from storage.series.series import Version
+from storage.source.reading import Reading
+from storage.vault.refusals import FolderError
+from storage.vault.run import Stored
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from reports.messages import load_messages
 from reports.words import Words
 
-# Findings of tasks/judging and flows/look/audit.py; a kind adds those of its own audit.
+# Findings of kinds/judge and flows/look/audit.py; a kind adds those of its own audit.
 SHARED = load_messages("reports").name_entries("findings")
 
 

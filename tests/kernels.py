@@ -38,7 +38,7 @@ from anon_core.seating.reseating import mix_values
 from anon_core.series.fits import Fits
 from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.specs.graphs import ONE, Knowledge
-from kinds.table import warm
+from kinds.table.pipeline import warm
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 
 FURTHER = (
@@ -61,7 +61,7 @@ OF_MATRICES = (
 
 
 def compile_makers():
-    """Call the kernels of a release on the small table of kinds/table/warm.py."""
+    """Call the kernels of a release on the small table of kinds/table/pipeline/warm.py."""
     warm.compile_makers(warm.tiny_table())
 
 

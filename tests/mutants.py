@@ -32,8 +32,8 @@ class Mutant:
 
 CORRUPTIONS = "tests/flows/test_mutations.py"
 NUMBERS = "tests/anon_core/tables/test_number_levels.py"
-SECRECY = "tests/tasks/vault/test_secrecy.py"
-STORAGE = "tests/tasks/vault/test_storage.py"
+SECRECY = "tests/storage/vault/test_secret_streams.py"
+STORAGE = "tests/storage/vault/test_vault.py"
 CROWDS = "tests/anon_core/measures/table/test_crowds.py"
 LAW = "tests/anon_core/measures/table/attackers/test_law.py"
 OF_PEOPLE = "tests/anon_core/seating/test_people.py"
@@ -51,7 +51,7 @@ OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
 DESCRIBED = "tests/reports/catalogue/test_described.py"
 FORGED = "tests/flows/test_forged.py"
-TYPED = "tests/kinds/table/test_native.py"
+TYPED = "tests/kinds/table/pipeline/test_native.py"
 ANSWERS = "tests/crowdcover/test_answers.py"
 READING = "tests/crowdcover/test_reading.py"
 COMPLETING = "tests/crowdcover/test_completing.py"
@@ -101,7 +101,7 @@ MUTANTS = (
     ),
     Mutant(
         "demands: k = 1 needs no permission",
-        "kinds/table/plan.py",
+        "kinds/table/plan/sections.py",
         "if 1 in self.demand.constant_levels and not self.allow_unprotected:",
         "if 0 in self.demand.constant_levels and not self.allow_unprotected:",
         "tests/flows/plan/test_plan.py",
@@ -122,14 +122,14 @@ MUTANTS = (
     ),
     Mutant(
         "formats: they may differ",
-        "tasks/judging/files.py",
+        "kinds/judge/files.py",
         "same = len(set(texts)) == 1",
         "same = len(set(texts)) >= 1",
         "tests/flows/test_audit.py",
     ),
     Mutant(
         "files: traces are no finding",
-        "tasks/judging/files.py",
+        "kinds/judge/files.py",
         "            not traced,\n",
         "            True,\n",
         CORRUPTIONS,
@@ -164,108 +164,108 @@ MUTANTS = (
     ),
     Mutant(
         "keys: in the order of the rows",
-        "tasks/vault/secrecy.py",
+        "storage/vault/secret_streams.py",
         'return np.frombuffer(numbers.astype(">u8").tobytes()',
         'return np.frombuffer(np.sort(numbers).astype(">u8").tobytes()',
         SECRECY,
     ),
     Mutant(
         "order: ties follow the source",
-        "tasks/vault/secrecy.py",
+        "storage/vault/secret_streams.py",
         'return np.argsort(draws, kind="stable")',
         "return np.arange(size)",
         SECRECY,
     ),
     Mutant(
         "vault: files are not hashed again",
-        "tasks/vault/files.py",
+        "storage/vault/files.py",
         "(folder / name).is_file() and file_sha256(folder / name) == sha",
         "(folder / name).is_file()",
         STORAGE,
     ),
     Mutant(
         "vault: stages enter an encrypted vault as they are",
-        "tasks/vault/files.py",
+        "storage/vault/files.py",
         "            _copy_stream(source, target, recipient)\n    flush_folder(folder)",
         "            _copy_stream(source, target, None)\n    flush_folder(folder)",
         "tests/flows/test_encrypted.py",
     ),
     Mutant(
         "vault: records of an encrypted vault stay plain",
-        "tasks/vault/files.py",
+        "storage/vault/files.py",
         "        _copy_stream(io.BytesIO(content), handle, recipient)",
         "        handle.write(content)",
         "tests/flows/test_encrypted.py",
     ),
     Mutant(
         "vault: a run with a release is pruned",
-        "tasks/vault/pruning.py",
+        "storage/upkeep/prune.py",
         "needed = bool(run.ever_visible() or",
         "needed = bool(",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
         "vault: a backup takes a folder that was made again",
-        "tasks/vault/backing.py",
+        "storage/upkeep/backup.py",
         "            if not os.path.samestat(stood, os.stat(source)):",
         "            if False:",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
         "vault: folders go file by file",
-        "tasks/vault/files.py",
+        "storage/vault/files.py",
         "        os.rename(folder, aside)",
         "        shutil.rmtree(folder)",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
         "vault: a backup is restored unread",
-        "tasks/vault/archive.py",
+        "storage/upkeep/archive.py",
         'if _copy_member(archive, member, into) != stated["sha256"]:',
         "if not _copy_member(archive, member, into):",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
         "failures: the message of a library is shown",
-        "tasks/vault/failures.py",
+        "storage/vault/failures.py",
         "stage {stage} failed with {name}",
         "stage {stage} failed with {error}",
         STORAGE,
     ),
     Mutant(
         "ledger: people of another table are not known",
-        "tasks/people/admit.py",
+        "storage/ledger/admission.py",
         "    if not overlaps:\n",
         "    if not any(overlap.same_source for overlap in overlaps):\n",
         "tests/flows/test_second.py",
     ),
     Mutant(
         "approval: one of other rows is as good",
-        "tasks/vault/approval.py",
+        "storage/approval/approval.py",
         "last is not None and last.question.same(question) and not last.ended",
         "last is not None and not last.ended",
-        "tests/tasks/vault/test_approval.py",
+        "tests/storage/approval/test_approval.py",
     ),
     Mutant(
         "signatures: any key is that of the person",
-        "tasks/vault/counting.py",
+        "storage/approval/decision_rules.py",
         "    if known != decision.key:\n",
         "    if not known:\n",
-        "tests/tasks/vault/test_statement.py",
+        "tests/storage/approval/test_statement.py",
     ),
     Mutant(
         "signatures: the note is not signed",
-        "tasks/vault/statement.py",
+        "storage/approval/statement.py",
         '        "note": decision.note,\n',
         "",
-        "tests/tasks/vault/test_statement.py",
+        "tests/storage/approval/test_statement.py",
     ),
     Mutant(
         "signatures: who asked may approve",
-        "tasks/vault/counting.py",
+        "storage/approval/decision_rules.py",
         "    if identity.is_among_persons(decision.identity, asked_by.values()) or (\n",
         "    if (\n",
-        "tests/tasks/vault/test_statement.py",
+        "tests/storage/approval/test_statement.py",
     ),
     Mutant(
         "drift of what is shown: a masked cell holds all that it allows",
@@ -395,10 +395,10 @@ MUTANTS = (
     ),
     Mutant(
         "drift: the number of rows may change",
-        "tasks/judging/drift.py",
+        "kinds/judge/drift.py",
         "if not is_at_most(change, limits.rows):",
         "if not is_at_most(change, 1.0):",
-        "tests/tasks/judging/test_drift.py",
+        "tests/kinds/judge/test_drift.py",
     ),
     Mutant(
         "smooth: exactly half of a group is no majority",
@@ -459,35 +459,35 @@ MUTANTS = (
     ),
     Mutant(
         "matrix: empty rows may be dropped",
-        "tasks/judging/seats.py",
+        "kinds/judge/seats.py",
         "rows.height == records == distinct",
         "rows.height == distinct",
         MATRIX_CORRUPTIONS,
     ),
     Mutant(
         "matrix: two records may have one row",
-        "tasks/judging/seats.py",
+        "kinds/judge/seats.py",
         "homeless + doubled == 0",
         "homeless == 0",
         MATRIX_CORRUPTIONS,
     ),
     Mutant(
         "matrix: users who hold nothing have no row",
-        "kinds/matrix/read.py",
+        "kinds/matrix/pipeline/read.py",
         'else pairs["user"]).unique(maintain_order=True)',
         'else pairs.drop_nulls()["user"]).unique(maintain_order=True)',
         MATRIX,
     ),
     Mutant(
         "matrix: rows in the order of their classes",
-        "kinds/matrix/write.py",
+        "kinds/matrix/pipeline/write.py",
         "order = np.argsort(keys)",
         'order = np.argsort(made.group, kind="stable")',
         MATRIX,
     ),
     Mutant(
         "matrix: people as items are named",
-        "kinds/matrix/write.py",
+        "kinds/matrix/pipeline/write.py",
         "        labels = sorted(texts.to_list())\n",
         "",
         MATRIX,
@@ -501,7 +501,7 @@ MUTANTS = (
     ),
     Mutant(
         "matrix: only the new release's k counts beside others",
-        "kinds/matrix/overlap.py",
+        "kinds/matrix/pipeline/overlap.py",
         "for side, at, shown in both]).max(axis=0)",
         "for side, at, shown in both])[0]",
         "tests/kinds/matrix/test_second.py",
@@ -543,21 +543,21 @@ MUTANTS = (
     ),
     Mutant(
         "graph: the makers round eps n by float64",
-        "kinds/graph/encode.py",
+        "kinds/graph/pipeline/encode.py",
         "int(plan.eps * len(k))",
         "int(float(plan.eps) * len(k))",
         OF_GRAPHS + "test_release.py",
     ),
     Mutant(
         "graph: a union of two directions is the greater",
-        "kinds/graph/edges.py",
+        "kinds/graph/pipeline/edges.py",
         "return ONE - ((ONE - p) * (ONE - q) + ONE // 2) // ONE",
         "return np.maximum(p, q)",
         OF_GRAPHS + "test_sources.py",
     ),
     Mutant(
         "graph: keys in the order of the source",
-        "kinds/graph/write.py",
+        "kinds/graph/pipeline/write.py",
         'keys = secrecy.distinct_keys(seed, "keys", n)',
         'keys = np.sort(secrecy.distinct_keys(seed, "keys", n))',
         OF_GRAPHS + "test_release.py",
@@ -634,7 +634,7 @@ MUTANTS = (
     ),
     Mutant(
         "series: who comes back is somebody new to the maker",
-        "kinds/table/versions/earlier.py",
+        "kinds/table/series/earlier.py",
         "return self.rows.select(CHAIN, RECORD)",
         "return self.members.select(CHAIN, RECORD)",
         RETURNING,
@@ -669,7 +669,7 @@ MUTANTS = (
     ),
     Mutant(
         "folders: the signature may be of another statement",
-        "tasks/vault/attestation.py",
+        "storage/approval/attestation.py",
         "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)):",
         "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)) and "
         "not signed.files:",
@@ -677,28 +677,28 @@ MUTANTS = (
     ),
     Mutant(
         "folders: the envelope may be written in any way",
-        "tasks/vault/attestation.py",
+        "storage/approval/attestation.py",
         "        same = content == _format_envelope(payload, named, made)",
         "        same = True",
         VERIFYING,
     ),
     Mutant(
         "folders: the statement may be written in any way",
-        "tasks/vault/attestation.py",
+        "storage/approval/attestation.py",
         "    if _build_payload(name, version, files) != payload:",
         "    if not files:",
         VERIFYING,
     ),
     Mutant(
         "folders: the type of the statement is not signed",
-        "tasks/vault/attestation.py",
+        "storage/approval/attestation.py",
         '    return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)',
         '    return b"DSSEv1 %d %s %d %s" % (0, b"", len(payload), payload)',
         VERIFYING,
     ),
     Mutant(
         "folders: a link is a file",
-        "tasks/vault/attestation.py",
+        "storage/approval/attestation.py",
         "if path.is_symlink() or not path.is_file())",
         "if not path.is_file())",
         VERIFYING,
@@ -775,14 +775,14 @@ MUTANTS = (
     ),
     Mutant(
         "folders: any key may stand in a manifest",
-        "tasks/judging/forms.py",
+        "kinds/judge/forms.py",
         "    if not found and (unknown := ",
         "    if found and (unknown := ",
         FORGED,
     ),
     Mutant(
         "folders: a key may stand in a manifest twice",
-        "tasks/judging/forms.py",
+        "kinds/judge/forms.py",
         '    found = list(_check_document_form(folder / MANIFEST, "manifest"))\n',
         "    found: list[str] = []\n",
         FORGED,
@@ -810,7 +810,7 @@ MUTANTS = (
     ),
     Mutant(
         "catalogue: masked columns are kept ones",
-        "kinds/table/catalogued.py",
+        "kinds/table/report/catalogued.py",
         "listed.append(Field(name, stated, role, roles[role]))",
         'listed.append(Field(name, stated, "keep", roles["keep"]))',
         DESCRIBED,
@@ -845,7 +845,7 @@ MUTANTS = (
     ),
     Mutant(
         "catalogue: rows have no key",
-        "kinds/table/catalogued.py",
+        "kinds/table/report/catalogued.py",
         "    return listed, [KEY]",
         "    return listed, []",
         DESCRIBED,
@@ -859,7 +859,7 @@ MUTANTS = (
     ),
     Mutant(
         "typed cells: an interval ends where its last level begins",
-        "kinds/table/native.py",
+        "kinds/table/pipeline/native.py",
         "return {LO: bounds[max(first, 0)][0], HI: bounds[last][1], ABSENT: absent}",
         "return {LO: bounds[max(first, 0)][0], HI: bounds[last][0], ABSENT: absent}",
         TYPED,
@@ -880,21 +880,21 @@ MUTANTS = (
     ),
     Mutant(
         "typed cells: perhaps missing is given",
-        "kinds/table/native.py",
+        "kinds/table/pipeline/native.py",
         "    absent = None if first < 0 else False",
         "    absent = False",
         TYPED,
     ),
     Mutant(
         "typed cells: missing is unknown",
-        "kinds/table/native.py",
+        "kinds/table/pipeline/native.py",
         "        return {LO: None, HI: None, ABSENT: True}",
         "        return {LO: None, HI: None, ABSENT: None}",
         TYPED,
     ),
     Mutant(
         "typed cells: a set loses its last member",
-        "kinds/table/native.py",
+        "kinds/table/pipeline/native.py",
         "[names[level] for level in levels]",
         "[names[level] for level in levels[:-1] or levels]",
         TYPED,

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("anon_core", "crowdcover", "flows", "kinds", "reports", "tasks", "validations")
+PACKAGES = (
+    "anon_core",
+    "crowdcover",
+    "flows",
+    "kinds",
+    "reports",
+    "storage",
+    "tasks",
+    "validations",
+)
 
 # Words that tell nothing of what a function does; none may be a whole name of one in a module.
 EMPTY = """

@@ -15,10 +15,10 @@ from anon_core.tables.codebook import codebook_to_json
 from benchmarks import data_file
 from flows.plan.plan import ReleasePlan
 from kinds.rows import write_csv
-from kinds.table.encode import encode_records
 from kinds.table.layout import CODEBOOK, CSV, KEY, PARQUET, list_released_columns
-from kinds.table.read import read_table
-from tasks.source.reading import Reading
+from kinds.table.pipeline.encode import encode_records
+from kinds.table.pipeline.read import read_table
+from storage.source.reading import Reading
 
 
 class Made(NamedTuple):

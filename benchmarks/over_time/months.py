@@ -29,8 +29,8 @@ from scipy.sparse.csgraph import connected_components
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.vault.series import Series
-from tasks.vault.storage import Vault
+from storage.series.series import Series
+from storage.vault.vault import Vault
 
 QUASI = ("age", "sex", "job", "region")
 PLAN = """name = "months"

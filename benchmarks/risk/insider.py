@@ -25,10 +25,10 @@ from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_true_row
 from flows.plan.plan import ReleasePlan
-from kinds.table.demo import demo_plan
-from kinds.table.encode import encode_records
-from kinds.table.read import read_table
-from tasks.source.reading import Reading
+from kinds.table.pipeline.encode import encode_records
+from kinds.table.pipeline.read import read_table
+from kinds.table.starter.demo import demo_plan
+from storage.source.reading import Reading
 
 TEN = Demand(constant=10)
 SAMPLE = 2000

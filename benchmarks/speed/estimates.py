@@ -86,7 +86,7 @@ def one(data, rows, about, answer):
     from flows.plan.document import read_document
     from flows.plan.plan import ReleasePlan
     from flows.release import release_plan
-    from tasks.vault.storage import Vault
+    from storage.vault.vault import Vault
 
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as name:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.places.place import place_of
+from storage.places.place import place_of
 
 
 @dataclass(frozen=True)

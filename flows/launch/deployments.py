@@ -18,8 +18,8 @@ from prefect.utilities.annotations import freeze
 from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
-from tasks.vault.approval import WaitingError
-from tasks.vault.room import describe_full_disk, is_full
+from storage.approval.approval import WaitingError
+from storage.vault.disk_space import describe_full_disk, is_full
 
 FIELDS = 5
 CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"

@@ -22,8 +22,8 @@ from anon_core.errors import AnonymityError
 from flows.launch.deployments import refuse_prefect_failures
 from flows.outcome import exit_code
 from flows.release import release
+from storage.approval.approval import WaitingError
 from tasks.compute.engines import quiet_dask
-from tasks.vault.approval import WaitingError
 
 WAITS = 6  # the exit code of a plan that waits for approval
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none

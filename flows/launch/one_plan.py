@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tasks.places.place import Place, place_of
+from storage.places.place import Place, place_of
 
 if TYPE_CHECKING:
     from flows.plan.plan import ReleasePlan
@@ -14,7 +14,7 @@ def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
     from flows.plan.plan import ReleasePlan
     from flows.runs.partitions import require_partition
-    from tasks.source.sources import read_source_header
+    from storage.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_engine()
@@ -27,7 +27,7 @@ def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
 
 def freeze_plan(plan: "ReleasePlan") -> Path:
     """Write the plan as it was understood into its vault; its file."""
-    from tasks.vault.storage import Vault
+    from storage.vault.vault import Vault
 
     return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
 

@@ -10,22 +10,24 @@ from flows.look.version_audit import audit_version
 from flows.plan.plan import ReleasePlan
 from flows.runs.known_plan import apply_series_form, recognise_source
 from kinds.base import Kind
-from tasks.judging.audit import Audit, Finding, audit_folder
-from tasks.judging.forms import codebook_form, manifest_form
-from tasks.judging.manifest_keys import Keys, keys_of
-from tasks.people.beside import describe_crowd_counts
-from tasks.people.ledger import Ledger
-from tasks.places.place import Place, local_copy
-from tasks.shelf.content import has_version_files, hash_released_file
-from tasks.shelf.layout import NOTICE, SIGNATURE
-from tasks.source.reading import Reading
-from tasks.vault.approval import Approval
-from tasks.vault.attestation import list_stray_names
-from tasks.vault.counting import find_manifest_objection
-from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
-from tasks.vault.series import Series
-from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, SecondReleaseError, Vault
+from kinds.judge.audit import Audit, Finding, audit_folder
+from kinds.judge.forms import codebook_form, manifest_form
+from kinds.judge.manifest_keys import Keys, keys_of
+from storage.approval.approval import Approval
+from storage.approval.attestation import list_stray_names
+from storage.approval.decision_rules import find_manifest_objection
+from storage.approval.statement import Rules
+from storage.ledger.ledger import Ledger
+from storage.ledger.other_releases import describe_crowd_counts
+from storage.places.place import Place, local_copy
+from storage.series.retractions import Retractions, notice_of, retraction_of, same_place
+from storage.series.series import Series
+from storage.shelf.content import has_version_files, hash_released_file
+from storage.shelf.layout import NOTICE, SIGNATURE
+from storage.source.reading import Reading
+from storage.vault.refusals import FolderError, SecondReleaseError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 NO_RELEASE = "the vault knows no release of this plan and this source"
 SOURCE_CHANGED = (

@@ -13,7 +13,7 @@ from anon_core.errors import InputError
 from flows.look.named_release import require_release
 from kinds.rows import write_csv
 from kinds.section import PlanError
-from tasks.places.place import Place, local_copy
+from storage.places.place import Place, local_copy
 
 DRAW = "draw"  # the column that numbers the draws
 

@@ -10,8 +10,8 @@ from flows.look.named_release import read_manifest
 from kinds import KINDS, kind_called, words_called
 from kinds.section import PlanError
 from reports import difference
-from tasks.places.place import Place, local_copy
-from tasks.shelf.content import has_version_files
+from storage.places.place import Place, local_copy
+from storage.shelf.content import has_version_files
 
 COUNTED = ("new", "gone")
 

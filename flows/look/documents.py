@@ -9,10 +9,10 @@ from typing import Any
 from kinds import words_called
 from kinds.base import Kind
 from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
+from kinds.judge.audit import Audit, Finding
 from reports import drawing, page
-from tasks.judging.audit import Audit, Finding
-from tasks.shelf.layout import REPORT
-from tasks.vault.storage import Stored
+from storage.shelf.layout import REPORT
+from storage.vault.run import Stored
 
 PICTURE = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
 OTHERS = "not compared: written with other texts than this version of crowdcover has"

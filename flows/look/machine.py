@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
+from storage.places.answers import SCHEMES
+from storage.source.drivers import DATABASES
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
-from tasks.places.answers import SCHEMES
-from tasks.source.drivers import DATABASES
 
 EXTRAS = {
     **{scheme: driver.extra for scheme, driver in SCHEMES.items()},

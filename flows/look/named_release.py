@@ -8,12 +8,12 @@ from anon_core.errors import InputError
 from kinds import KINDS, words_of
 from kinds.base import Kind
 from kinds.section import PlanError
-from tasks.places.objects import StoreError
-from tasks.places.place import Place
-from tasks.shelf.content import read_document
-from tasks.shelf.layout import MANIFEST
-from tasks.shelf.shelf import shelf_of
-from tasks.vault.storage import FolderError
+from storage.places.objects import StoreError
+from storage.places.place import Place
+from storage.shelf.content import read_document
+from storage.shelf.layout import MANIFEST
+from storage.shelf.shelf import shelf_of
+from storage.vault.refusals import FolderError
 
 GIVE = "give the folder that `crowdcover release` printed"
 # What the manifest of every version has stated.

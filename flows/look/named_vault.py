@@ -8,7 +8,8 @@ from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tasks.vault.storage import FolderError, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 
 def find_named_vault(options: argparse.Namespace) -> tuple[ReleasePlan | None, Vault]:

@@ -8,14 +8,14 @@ from typing import Any
 from flows.look.documents import catalogue_finding
 from flows.look.named_release import require_release
 from kinds import kind_called
+from kinds.judge.audit import Finding
+from kinds.judge.forms import check_file_forms
 from kinds.section import PlanError
-from tasks.judging.audit import Finding
-from tasks.judging.forms import check_file_forms
-from tasks.places.place import Place, local_copy
-from tasks.shelf.content import hash_released_file, read_document
-from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
-from tasks.vault.attestation import hash_folder_files, list_stray_names, signature_in
-from tasks.vault.signing import public_in
+from storage.approval.attestation import hash_folder_files, list_stray_names, signature_in
+from storage.approval.signing_keys import public_in
+from storage.places.place import Place, local_copy
+from storage.shelf.content import hash_released_file, read_document
+from storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 MOST_NAMED = 5
 LONGEST_KEY = 4096  # bytes of a file with a public key

@@ -12,7 +12,7 @@ import numba
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, expected
 from anon_core.measures.graph.triangles.oriented import Oriented, orient_edges
-from tasks.source.edges import EdgeList, read_edges
+from storage.source.edges import EdgeList, read_edges
 
 Advanced = Callable[[float], None]
 

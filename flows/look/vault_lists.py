@@ -6,10 +6,10 @@ from typing import Any
 
 from kinds import words_of
 from reports.verdict import judge_manifest
-from tasks.vault.approval import PAGE
-from tasks.vault.statement import Rules
-from tasks.vault.states import Seen, list_run_states
-from tasks.vault.storage import Vault
+from storage.approval.approval import PAGE
+from storage.approval.statement import Rules
+from storage.upkeep.run_states import Seen, list_run_states
+from storage.vault.vault import Vault
 
 
 def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ from typing import Any
 
 from anon_core.promise import Promise
 from flows.plan.plan import ReleasePlan
+from kinds.judge.audit import Audit, Finding, Measured
 from kinds.versions import Before
-from tasks.judging.audit import Audit, Finding, Measured
-from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
-from tasks.vault.series import Series, Version
+from storage.ledger.ledger import Ledger
+from storage.series.series import Series, Version
+from storage.source.reading import Reading
 
 
 @dataclass(frozen=True)

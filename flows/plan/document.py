@@ -10,9 +10,9 @@ from typing import Any
 
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
-from tasks.places.place import STARTS, is_remote
-from tasks.source.drivers import split_file_address
-from tasks.vault.storage import read_private
+from storage.places.place import STARTS, is_remote
+from storage.source.drivers import split_file_address
+from storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 PATHS = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kinds.section import PlanError
-from tasks.places.credentials import (
+from storage.places.credentials import (
     FORMS,
     PROVIDERS,
     CredentialsError,
@@ -18,7 +18,7 @@ from tasks.places.credentials import (
     states_password,
     without_password,
 )
-from tasks.vault.storage import write_private
+from storage.vault.files import write_private
 
 # Keys that may be URIs -> the key that names where the password lies.
 URIS = {

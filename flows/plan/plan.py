@@ -32,8 +32,8 @@ from kinds.checks import LimitsSection
 from kinds.nearest import did_you_mean
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
-from tasks.places.place import Place, place_of
-from tasks.vault.storage import write_private
+from storage.places.place import Place, place_of
+from storage.vault.files import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from flows.plan.durations import parse_duration
 from kinds.section import PlanError, Section, Unshown
-from tasks.places.credentials import FORMS, is_reference, with_password
-from tasks.places.place import is_remote
-from tasks.vault.approval import LONGEST_NAME
-from tasks.vault.signing import is_public, key_at
-from tasks.vault.statement import Terms
+from storage.approval.approval import LONGEST_NAME
+from storage.approval.signing_keys import is_public, key_at
+from storage.approval.statement import Terms
+from storage.places.credentials import FORMS, is_reference, with_password
+from storage.places.place import is_remote
 
 
 class PublishSection(Section):

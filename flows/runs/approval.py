@@ -23,14 +23,8 @@ from anon_core.errors import GuaranteeError
 from flows.runs.parameters import IN_A_LINE
 from kinds import words_of
 from reports import markdown
-from tasks.orchestration.events import find_flow_run
-from tasks.orchestration.gates import pass_gate, refusals_shown
-from tasks.orchestration.stage import log_line
-from tasks.stages.ask import ask
-from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce_release
-from tasks.vault import identity
-from tasks.vault.approval import (
+from storage.approval import identity
+from storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
@@ -43,11 +37,17 @@ from tasks.vault.approval import (
     build_approval_section,
     current_time,
 )
-from tasks.vault.copies import accept_signed_decision, close_copy, locate_copy, take_up
-from tasks.vault.counting import find_decision_objection
-from tasks.vault.files import how_to_read
-from tasks.vault.statement import Rules, Terms, to_file
-from tasks.vault.storage import Run
+from storage.approval.decision_rules import find_decision_objection
+from storage.approval.officer_copy import accept_signed_decision, close_copy, locate_copy, take_up
+from storage.approval.statement import Rules, Terms, to_file
+from storage.vault.files import how_to_read
+from storage.vault.run import Run
+from tasks.orchestration.events import find_flow_run
+from tasks.orchestration.gates import pass_gate, refusals_shown
+from tasks.orchestration.stage import log_line
+from tasks.stages.ask import ask
+from tasks.stages.check import CheckedRelease
+from tasks.stages.manifest import Destination, announce_release
 
 
 class Form(RunInput):

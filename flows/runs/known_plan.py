@@ -4,15 +4,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
-from tasks.source.drivers import database_of
-from tasks.source.reading import Absent, Reading
-from tasks.source.values import FORM
-from tasks.vault.approval import Approval
-from tasks.vault.copies import take_up
-from tasks.vault.endings import name_of
-from tasks.vault.series import Series
-from tasks.vault.statement import Rules
-from tasks.vault.storage import BusyError, Run, Vault, read_json
+from storage.approval.approval import Approval
+from storage.approval.officer_copy import take_up
+from storage.approval.statement import Rules
+from storage.series.series import Series
+from storage.source.drivers import database_of
+from storage.source.reading import Absent, Reading
+from storage.source.values import FORM
+from storage.vault.endings import name_of
+from storage.vault.files import read_json
+from storage.vault.refusals import BusyError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 
 def take_up_decisions(plan: ReleasePlan, vault: Vault) -> None:

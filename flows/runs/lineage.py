@@ -8,11 +8,11 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
 from reports.facts import count_published_rows
+from storage.approval.approval import WaitingError
+from storage.places.place import Place
+from storage.shelf.content import read_document
+from storage.shelf.layout import MANIFEST
 from tasks.orchestration.lineage import Column, Written, build_lineage, place_name
-from tasks.places.place import Place
-from tasks.shelf.content import read_document
-from tasks.shelf.layout import MANIFEST
-from tasks.vault.approval import WaitingError
 
 DESCRIBED = "datapackage.json"
 SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names

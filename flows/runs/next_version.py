@@ -8,17 +8,18 @@ from typing import Any
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Asked, Before
+from storage.approval.approval import Approval
+from storage.ledger.ledger import Ledger
+from storage.series.series import NobodyHidesError, Series, Version
+from storage.source.partitions import Picked
+from storage.source.reading import Reading
+from storage.vault.run import Run, Stored
+from storage.vault.vault import Vault
 from tasks.orchestration.stage import log_line
-from tasks.people.ledger import Ledger
-from tasks.source.partitions import Picked
-from tasks.source.reading import Reading
 from tasks.stages.assemble import assemble
 from tasks.stages.check import CheckedRelease, check_version
 from tasks.stages.compare import LastRelease, last_of_series
 from tasks.stages.split import split
-from tasks.vault.approval import Approval
-from tasks.vault.series import NobodyHidesError, Series, Version
-from tasks.vault.storage import Run, Stored, Vault
 
 # What an approval outlasts no change of.
 STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")

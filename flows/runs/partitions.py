@@ -12,11 +12,13 @@ from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from flows.runs.known_plan import apply_series_form
 from kinds.section import PlanError, toml_text
-from tasks.places.place import Place
-from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
-from tasks.source.reading import Reading
-from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Run, Vault, find_readable_path, open_replacement_path
+from storage.places.place import Place
+from storage.series.series import NobodyHidesError, Series
+from storage.source.partitions import Picked, range_of, write_rows, wrong_label
+from storage.source.reading import Reading
+from storage.vault.files import find_readable_path, open_replacement_path
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 PARTS = "parts"  # of a series in the vault
 

@@ -20,12 +20,12 @@ from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
+from kinds.judge.drift import DriftError
 from reports import markdown
-from tasks.judging.drift import DriftError
+from storage.approval.approval import RejectedError
+from storage.series.series import NobodyHidesError
 from tasks.orchestration.events import emit_release_event, find_flow_run, key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
-from tasks.vault.approval import RejectedError
-from tasks.vault.series import NobodyHidesError
 
 WAITING = "Waiting for approval"
 

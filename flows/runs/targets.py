@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
-from tasks.places.place import Place
-from tasks.vault.room import describe_full_disk, is_read_only, present_part
-from tasks.vault.storage import FolderError
+from storage.places.place import Place
+from storage.vault.disk_space import describe_full_disk, is_read_only, present_part
+from storage.vault.refusals import FolderError
 
 
 def refuse_closed(parent: Place, reports: str | None = None) -> None:

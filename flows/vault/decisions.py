@@ -10,8 +10,8 @@ from flows.look.named_release import print_manifest
 from flows.look.named_vault import find_named_vault, refuse_unreadable_vault
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tasks.vault import identity
-from tasks.vault.approval import (
+from storage.approval import identity
+from storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
@@ -21,12 +21,13 @@ from tasks.vault.approval import (
     Request,
     one_line,
 )
-from tasks.vault.copies import accept_signed_decision, close_copy, find_signed_decision
-from tasks.vault.counting import find_decision_objection
-from tasks.vault.files import how_to_read
-from tasks.vault.signing import public_of, read_key
-from tasks.vault.statement import LONGEST_SIGNED, Rules, attach_signature
-from tasks.vault.storage import FolderError, Run
+from storage.approval.decision_rules import find_decision_objection
+from storage.approval.officer_copy import accept_signed_decision, close_copy, find_signed_decision
+from storage.approval.signing_keys import public_of, read_key
+from storage.approval.statement import LONGEST_SIGNED, Rules, attach_signature
+from storage.vault.files import how_to_read
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

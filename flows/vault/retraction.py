@@ -7,17 +7,13 @@ from typing import Any
 from flows.outcome import print_outcome
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
-from tasks.people.ledger import Ledger
-from tasks.places.place import Place
-from tasks.vault.approval import Approval, DecisionError
-from tasks.vault.retracting import (
-    Retraction,
-    Retractions,
-    put_aside,
-    release_of,
-    retraction_of,
-)
-from tasks.vault.storage import FolderError, Run, Vault
+from storage.approval.approval import Approval, DecisionError
+from storage.ledger.ledger import Ledger
+from storage.places.place import Place
+from storage.series.retractions import Retraction, Retractions, put_aside, release_of, retraction_of
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run
+from storage.vault.vault import Vault
 
 COPIES = (
     "No command takes back a copy: whoever has one can compare it with your next release, and "

@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 from flows.vault.decisions import sign_decision
-from tasks.vault.approval import Decision, DecisionError
-from tasks.vault.copies import DECISIONS, Copy
-from tasks.vault.counting import find_decision_objection
-from tasks.vault.signing import read_key
-from tasks.vault.statement import DECISIONS as WORDS
-from tasks.vault.statement import Rules, to_file
-from tasks.vault.storage import FolderError
+from storage.approval.approval import Decision, DecisionError
+from storage.approval.decision_rules import find_decision_objection
+from storage.approval.officer_copy import DECISIONS, Copy
+from storage.approval.signing_keys import read_key
+from storage.approval.statement import DECISIONS as WORDS
+from storage.approval.statement import Rules, to_file
+from storage.vault.refusals import FolderError
 
 
 def format_approver_line(name: str, public: str) -> str:

@@ -14,17 +14,18 @@ from flows.plan.durations import parse_duration
 from kinds import kind_called
 from kinds.section import PlanError
 from reports.quantities import size
-from tasks.people.ledger import Ledger
-from tasks.people.verifying import look_at_ledger
-from tasks.places.place import is_remote
-from tasks.vault.backing import back_up, restore_backup
-from tasks.vault.files import read_private
-from tasks.vault.pruning import apply_removals, list_removals
-from tasks.vault.room import describe_full_disk, is_full
-from tasks.vault.rotating import rotate_keys
-from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
-from tasks.vault.storage import FolderError, Vault
-from tasks.vault.verifying import Report, inspect_vault
+from storage.encryption.encryption import SECRET, keys_in, new_key, require_key
+from storage.ledger.ledger import Ledger
+from storage.ledger.verification import look_at_ledger
+from storage.places.place import is_remote
+from storage.upkeep.backup import back_up, restore_backup
+from storage.upkeep.key_rotation import rotate_keys
+from storage.upkeep.prune import apply_removals, list_removals
+from storage.upkeep.verification import Report, inspect_vault
+from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.files import read_private
+from storage.vault.refusals import FolderError
+from storage.vault.vault import Vault
 
 
 def verify_vault(options: argparse.Namespace) -> int:

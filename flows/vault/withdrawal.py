@@ -8,11 +8,11 @@ from flows.outcome import print_outcome
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Before
-from tasks.people.ledger import Ledger
-from tasks.people.spelling import FORM
-from tasks.source.csv_rows import CLOSED
-from tasks.vault.series import Series
-from tasks.vault.storage import Vault
+from storage.ledger.identifier_spelling import FORM
+from storage.ledger.ledger import Ledger
+from storage.series.series import Series
+from storage.source.csv_rows import CLOSED
+from storage.vault.vault import Vault
 
 
 def withdraw_people(options: argparse.Namespace) -> int:

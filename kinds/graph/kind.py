@@ -9,24 +9,25 @@ import numpy as np
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
-from kinds.graph.catalogued import describe_fields
-from kinds.graph.encode import load_encoded, write_encoded
-from kinds.graph.ingest import ingest_source
 from kinds.graph.judge import audit_graph
 from kinds.graph.judge.measured import round_step
 from kinds.graph.layout import CODEBOOK, FILES, MEASURED
-from kinds.graph.people import build_people, rebuild_people
-from kinds.graph.plan import SECTIONS, GraphPlan, K
+from kinds.graph.pipeline.encode import load_encoded, write_encoded
+from kinds.graph.pipeline.ingest import ingest_source
+from kinds.graph.pipeline.people import build_people, rebuild_people
+from kinds.graph.pipeline.write import write_release
+from kinds.graph.plan.sections import SECTIONS, GraphPlan, K
 from kinds.graph.profile import compare_profiles
-from kinds.graph.write import write_release
+from kinds.graph.report.catalogued import describe_fields
+from kinds.judge.audit import Audit, Sections
+from kinds.judge.drift import Changes
 from reports.catalogue.described import Field, Type
-from tasks.judging.audit import Audit, Sections
-from tasks.judging.drift import Changes
-from tasks.people.digests import People
-from tasks.people.ledger import Ledger, Overlap
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault.storage import Run, SecondReleaseError, Stored
+from storage.ledger.digests import People
+from storage.ledger.ledger import Ledger, Overlap
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
 LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
@@ -105,7 +106,7 @@ class Graph(Kind):
 
     def suite(self, check: str, plan: GraphPlan, stored: Stored) -> tuple[Any, Columns]:
         """What edges must look like as they were read, and as they were encoded."""
-        from kinds.graph import checked  # Great Expectations takes seconds to import
+        from kinds.graph.suites import checked  # Great Expectations takes seconds to import
 
         return (
             checked.build_ingested_suite(stored)
@@ -149,7 +150,7 @@ class Graph(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of edges."""
-        from kinds.graph import checked
+        from kinds.graph.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

@@ -2,7 +2,7 @@
 
 import json
 
-from tasks.shelf import layout
+from storage.shelf import layout
 
 KEY = layout.KEY
 U, V, P = "u", "v", "p"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anon_core.measures.requirements import is_at_most
-from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
+from kinds.judge.drift import Changes, DriftLimits, Excess, build_excess
 
 ALL = 1.0  # allows every change
 COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinds.checks import WIDE, propose_limits
-from kinds.graph.checks import ChecksSection
+from kinds.graph.plan.checks import ChecksSection
 from kinds.section import PlanError, toml_text
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
+from storage.source.reading import Reading
+from storage.source.sources import Source
 
 COMMENT = "#"
 SEPARATORS = ("\t", ",", ";", " ")

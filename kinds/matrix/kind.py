@@ -10,29 +10,29 @@ import polars as pl
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
-from kinds.matrix.catalogued import describe_fields
-from kinds.matrix.encode import load_encoded, write_encoded
-from kinds.matrix.ingest import ingest_source
-from kinds.matrix.items import item_columns
+from kinds.judge.audit import Audit
+from kinds.judge.drift import Changes
+from kinds.judge.manifest_keys import EACH, OPEN
 from kinds.matrix.judge import audit_matrix
 from kinds.matrix.judge.measured import round_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
-from kinds.matrix.overlap import intersect_releases
-from kinds.matrix.people import build_people, rebuild_people
-from kinds.matrix.plan import SECTIONS, K, MatrixPlan
+from kinds.matrix.pipeline.encode import load_encoded, write_encoded
+from kinds.matrix.pipeline.ingest import ingest_source
+from kinds.matrix.pipeline.items import item_columns
+from kinds.matrix.pipeline.overlap import intersect_releases
+from kinds.matrix.pipeline.people import build_people, rebuild_people
+from kinds.matrix.pipeline.write import write_release
+from kinds.matrix.plan.sections import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import compare_profiles
-from kinds.matrix.write import write_release
+from kinds.matrix.report.catalogued import describe_fields
 from kinds.sampling import sample_rows
 from kinds.section import BINS, PlanError
 from reports.catalogue.described import Field, Type
-from tasks.judging.audit import Audit
-from tasks.judging.drift import Changes
-from tasks.judging.manifest_keys import EACH, OPEN
-from tasks.people.digests import People
-from tasks.people.ledger import Ledger, Overlap
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault.storage import Run, Stored
+from storage.ledger.digests import People
+from storage.ledger.ledger import Ledger, Overlap
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault.run import Run, Stored
 
 ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
 COUNTED = ("rows", "items", "entries")  # of drift
@@ -143,7 +143,7 @@ class Matrix(Kind):
 
     def suite(self, check: str, plan: MatrixPlan, stored: Stored) -> tuple[Any, Columns]:
         """What entries must look like as they were read, and as they were encoded."""
-        from kinds.matrix import checked  # Great Expectations takes seconds to import
+        from kinds.matrix.suites import checked  # Great Expectations takes seconds to import
 
         return (
             checked.build_ingested_suite(stored)
@@ -187,7 +187,7 @@ class Matrix(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of items."""
-        from kinds.matrix import checked
+        from kinds.matrix.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

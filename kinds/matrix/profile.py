@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_core.measures.requirements import is_at_most
-from tasks.judging.drift import Changes, DriftLimits, Excess, build_excess
+from kinds.judge.drift import Changes, DriftLimits, Excess, build_excess
 
 COUNTED = ("items", "entries")
 

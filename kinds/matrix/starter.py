@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from kinds.checks import WIDE, propose_limits
-from kinds.matrix.checks import ChecksSection
+from kinds.matrix.plan.checks import ChecksSection
 from kinds.section import PlanError, toml_text
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
+from storage.source.reading import Reading
+from storage.source.sources import Source
 
 HEAD = """\
 # Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.

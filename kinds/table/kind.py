@@ -17,33 +17,33 @@ from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
 from kinds.base import Columns, Facts, Kind
+from kinds.judge.audit import Audit, Sections
+from kinds.judge.drift import Changes
+from kinds.judge.manifest_keys import EACH, OPEN, Keys
 from kinds.sampling import sample_rows
 from kinds.section import BINS, PlanError
-from kinds.table.before import select_comparable_numbers
-from kinds.table.catalogued import describe_fields
-from kinds.table.column_section import RANGE, EarlierColumnSection
-from kinds.table.compared import compare_published_tables
-from kinds.table.encode import load_encoded, load_source_rows, write_encoded
-from kinds.table.findings import EVEN
-from kinds.table.ingest import ingest_source
 from kinds.table.judge import audit_rows
+from kinds.table.judge.before import select_comparable_numbers
+from kinds.table.judge.compared import compare_published_tables
 from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, TABLE
-from kinds.table.overlap import intersect_releases
-from kinds.table.people import build_people, rebuild_people
-from kinds.table.plan import SECTIONS, K, TablePlan
+from kinds.table.pipeline.encode import load_encoded, load_source_rows, write_encoded
+from kinds.table.pipeline.ingest import ingest_source
+from kinds.table.pipeline.overlap import intersect_releases
+from kinds.table.pipeline.people import build_people, rebuild_people
+from kinds.table.pipeline.write import write_release
+from kinds.table.plan.columns import RANGE, EarlierColumnSection
+from kinds.table.plan.sections import SECTIONS, K, TablePlan
 from kinds.table.profile import compare_profiles
-from kinds.table.versions.present import list_needed_columns
-from kinds.table.versions.versions import TableVersions
-from kinds.table.write import write_release
+from kinds.table.report.catalogued import describe_fields
+from kinds.table.report.findings import EVEN
+from kinds.table.series.present import list_needed_columns
+from kinds.table.series.versions import TableVersions
 from reports.catalogue.described import Field, Type
-from tasks.judging.audit import Audit, Sections
-from tasks.judging.drift import Changes
-from tasks.judging.manifest_keys import EACH, OPEN, Keys
-from tasks.people.digests import People
-from tasks.people.ledger import Ledger, Overlap
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault.storage import Run, Stored
+from storage.ledger.digests import People
+from storage.ledger.ledger import Ledger, Overlap
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault.run import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 LATER = {
@@ -152,9 +152,7 @@ class Table(Kind):
 
     def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
-        from kinds.table.warm import (
-            compile_in_background,  # only a release from the command line needs it
-        )
+        from kinds.table.pipeline.warm import compile_in_background
 
         return compile_in_background(quiet=quiet)
 
@@ -196,7 +194,7 @@ class Table(Kind):
 
     def suite(self, check: str, plan: TablePlan, stored: Stored) -> tuple[Any, Columns]:
         """What a table must look like as it was read, and as it was encoded."""
-        from kinds.table import checked  # Great Expectations takes seconds to import
+        from kinds.table.suites import checked  # Great Expectations takes seconds to import
 
         if check == self.checked[0]:
             return checked.build_ingested_suite(plan, stored)
@@ -241,7 +239,7 @@ class Table(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of cells."""
-        from kinds.table import checked
+        from kinds.table.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

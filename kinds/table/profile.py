@@ -13,8 +13,8 @@ from anon_core.measures.table.drift import (
     summarize_column,
 )
 from kinds.columns import Column, convert_to_arrays
+from kinds.judge.drift import Changes
 from kinds.table.layout import CARRIED
-from tasks.judging.drift import Changes
 
 
 def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:

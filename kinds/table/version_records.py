@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from kinds.table.version_files import BORN
-from tasks.people.digests import of_column, read_people
-from tasks.vault.storage import FolderError, Stored
+from storage.ledger.digests import of_column, read_people
+from storage.vault.refusals import FolderError
+from storage.vault.run import Stored
 
 
 def records_of_rows(

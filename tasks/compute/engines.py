@@ -21,12 +21,12 @@ from anon_core.anonymizers.base import Data, Made
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank, has_result, read_result, write_job
 from anon_core.errors import ClusterError
+from storage.vault.checkpoint import CheckpointFile
+from storage.vault.run import Run
 from tasks.compute import cluster as clusters
 from tasks.compute.jobs import JobState, run_job
 from tasks.compute.progress import job_progress, step_progress
 from tasks.compute.spec import Cluster
-from tasks.vault.checkpoint import CheckpointFile
-from tasks.vault.storage import Run
 
 CHECKPOINT = "checkpoint"
 JOB = "job"  # what a batch job reads and writes

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from anon_core.errors import AnonymityError
 from reports.quantities import size
+from storage.approval.approval import Approval
+from storage.vault.secret_streams import SEED_BYTES
+from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault
 from tasks.doctor.look import Look
-from tasks.vault.approval import Approval
-from tasks.vault.secrecy import SEED_BYTES
-from tasks.vault.storage import FOLDERS_KEY, LEDGER_KEY, Vault
 
 LITTLE = 2**30  # bytes free below which there is a warning
 TOO_LITTLE = 64 * 2**20

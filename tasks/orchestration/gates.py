@@ -17,12 +17,13 @@ from anon_core.errors import GuaranteeError
 from kinds import kind_called, words_called
 from reports import markdown
 from reports import verdicts as pages
+from storage.vault.build import CODE_VERSION
+from storage.vault.files import remove_folder, write_json, write_private
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Run, Stored
+from storage.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
-from tasks.vault.build import CODE_VERSION
-from tasks.vault.files import remove_folder
-from tasks.vault.storage import Run, SecondReleaseError, Stored, write_json, write_private
-from tasks.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 PAGE = "docs/index.html"

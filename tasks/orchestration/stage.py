@@ -21,9 +21,9 @@ from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escape_unprintable
+from storage.vault.failures import keep_failures
+from storage.vault.run import Run
 from tasks.orchestration.spans import trace_stage
-from tasks.vault.failures import keep_failures
-from tasks.vault.storage import Run
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")

@@ -8,11 +8,11 @@ import numpy as np
 
 from anon_core.anonymizers import Anonymizer
 from kinds.base import Kind
+from storage.series.retractions import Retractions
+from storage.vault import secret_streams
+from storage.vault.run import Run, Stored
 from tasks.compute import engines
 from tasks.orchestration.stage import log_line, stage
-from tasks.vault import secrecy
-from tasks.vault.retracting import Retractions
-from tasks.vault.storage import Run, Stored
 
 MADE = "made.npz"
 
@@ -39,7 +39,7 @@ def anonymize(
     def make(folder: Path) -> Mapping[str, Any]:
         data = _load_records(kind, encoded, split)
         maker.admit(data)
-        order = secrecy.draw_permutation(run.seed, "order", data.records)
+        order = secret_streams.draw_permutation(run.seed, "order", data.records)
         part = kind.part(data, order)
         if part.data.records < data.records:
             log_line(f"{data.records - part.data.records} records hide among equal ones: no masks")

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from storage.approval.approval import PAGE, Approval, Question, Request, page_sha256
+from storage.approval.officer_copy import write_copy
+from storage.approval.statement import Rules, Terms
+from storage.vault.files import holds_files, write_private
+from storage.vault.run import Run
 from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, draft_manifest, render_report
-from tasks.vault.approval import PAGE, Approval, Question, Request, page_sha256
-from tasks.vault.copies import write_copy
-from tasks.vault.statement import Rules, Terms
-from tasks.vault.storage import Run, holds_files, write_private
 
 
 @stage("ask for approval")

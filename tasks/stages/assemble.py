@@ -2,8 +2,8 @@
 
 from kinds.base import Kind
 from kinds.versions import Before, Following
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
-from tasks.vault.storage import Run, Stored
 
 
 @stage("assemble")

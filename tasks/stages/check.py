@@ -10,14 +10,14 @@ from typing import Any
 from anon_core.errors import GuaranteeError, InputError
 from anon_core.promise import Promise
 from kinds.base import Kind
+from kinds.judge.audit import Audit
+from kinds.judge.limits import ReleaseLimits, describe_shortfalls
 from kinds.versions import Asked, Before, Following
-from tasks.judging.audit import Audit
-from tasks.judging.limits import ReleaseLimits, describe_shortfalls
+from storage.source.reading import LOST, Reading
+from storage.vault.run import Run, Stored
+from storage.vault.verdicts import VERDICT
 from tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
 from tasks.orchestration.stage import log_line, stage
-from tasks.source.reading import LOST, Reading
-from tasks.vault.storage import Run, Stored
-from tasks.vault.verdicts import VERDICT
 from validations.verdicts import Outcome, Verdict
 
 REQUIRED = "require"

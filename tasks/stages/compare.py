@@ -6,15 +6,17 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError
 from kinds.base import Kind
-from tasks.judging.drift import Changes, DriftLimits
+from kinds.judge.drift import Changes, DriftLimits
+from storage.places.place import Place
+from storage.series.series import Version
+from storage.shelf.content import has_version_files, read_document
+from storage.shelf.layout import MANIFEST
+from storage.vault.files import read_json
+from storage.vault.run import Release, Run, Stored
+from storage.vault.vault import Vault
 from tasks.orchestration.gates import pass_gate
 from tasks.orchestration.stage import log_line, stage
-from tasks.places.place import Place
-from tasks.shelf.content import has_version_files, read_document
-from tasks.shelf.layout import MANIFEST
 from tasks.stages.check import CheckedRelease
-from tasks.vault.series import Version
-from tasks.vault.storage import Release, Run, Stored, Vault, read_json
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from kinds.base import Kind
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
-from tasks.vault.storage import Run, Stored
 
 
 @stage("encode")

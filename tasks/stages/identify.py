@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from kinds.base import Kind
+from storage.ledger.admission import refuse_second_release
+from storage.ledger.digests import PEOPLE_FILE, write_people
+from storage.ledger.ledger import Ledger
+from storage.vault.run import Run, Stored
 from tasks.orchestration.gates import refusals_shown
 from tasks.orchestration.stage import log_line, stage
-from tasks.people.admit import refuse_second_release
-from tasks.people.digests import PEOPLE_FILE, write_people
-from tasks.people.ledger import Ledger
-from tasks.vault.storage import Run, Stored
 
 
 @stage("identify")

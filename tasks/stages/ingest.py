@@ -3,10 +3,10 @@
 from typing import Any
 
 from kinds.base import Kind
+from storage.ledger.ledger import Ledger
+from storage.source.reading import Reading
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
-from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
-from tasks.vault.storage import Run, Stored
 
 
 @stage("ingest")

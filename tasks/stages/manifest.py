@@ -11,19 +11,19 @@ from typing import Any
 from kinds import words_of
 from kinds.base import Kind
 from kinds.catalogued import find_text_edition
+from kinds.judge.manifest_keys import SOFTWARE, count_unknown, keys_of
 from reports import markdown
 from reports.verdict import judge_manifest
-from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
+from storage.ledger.ledger import Ledger
+from storage.places.place import Place
+from storage.series.retractions import list_retracted_versions
+from storage.shelf.layout import ASIDE
+from storage.shelf.shelf import Shelf, has_version_at, shelf_of
+from storage.vault.build import CODE_VERSION
+from storage.vault.run import Run
 from tasks.orchestration.events import emit_release_event, key_of
 from tasks.orchestration.stage import show_in_prefect
-from tasks.people.ledger import Ledger
-from tasks.places.place import Place
-from tasks.shelf.layout import ASIDE
-from tasks.shelf.shelf import Shelf, has_version_at, shelf_of
 from tasks.stages.check import CheckedRelease
-from tasks.vault.build import CODE_VERSION
-from tasks.vault.retracting import list_retracted_versions
-from tasks.vault.storage import Run
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,26 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds import words_of
 from kinds.catalogued import catalogue_of
+from kinds.judge.limits import ReleaseLimits
 from reports.facts import count_published_rows
-from tasks.judging.limits import ReleaseLimits
+from storage.approval.attestation import build_envelope, hash_folder_files
+from storage.approval.signing_keys import key_at
+from storage.ledger.admission import refuse_second_release
+from storage.ledger.ledger import LedgerError
+from storage.ledger.other_releases import describe_crowd_counts, runs_of, second_release
+from storage.places.objects import StoreError
+from storage.places.place import Place
+from storage.shelf.content import has_version_files, hash_released_file, read_document
+from storage.shelf.layout import MANIFEST, REPORT, SIGNATURE
+from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.files import flush_folder
+from storage.vault.refusals import FolderError
+from storage.vault.release_owner import claim_folder, refuse_foreign
+from storage.vault.run import Release, Run
 from tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
 from tasks.orchestration.stage import log_line, stage
-from tasks.people.admit import refuse_second_release
-from tasks.people.beside import describe_crowd_counts, runs_of, second_release
-from tasks.people.ledger import LedgerError
-from tasks.places.objects import StoreError
-from tasks.places.place import Place
-from tasks.shelf.content import has_version_files, hash_released_file, read_document
-from tasks.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce_release, draft_manifest, render_report
-from tasks.vault.attestation import build_envelope, hash_folder_files
-from tasks.vault.belonging import claim_folder, refuse_foreign
-from tasks.vault.room import describe_full_disk, is_full
-from tasks.vault.signing import key_at
-from tasks.vault.storage import (
-    FolderError,
-    Release,
-    Run,
-    flush_folder,
-)
 
 
 @stage("publish")

@@ -4,9 +4,9 @@ from typing import Any
 
 from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
+from storage.source.reading import Reading
+from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
-from tasks.source.reading import Reading
-from tasks.vault.storage import Run, Stored
 
 
 @stage("split")

@@ -4,9 +4,9 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError, InputError
 from kinds.base import Kind
+from storage.vault.run import Run, Stored
 from tasks.orchestration.gates import describe_page_place, judge_stage
 from tasks.orchestration.stage import log_line, stage
-from tasks.vault.storage import Run, Stored
 from validations.verdicts import Verdict
 
 FIX = "fix the source, or the column's kind or missing rule in the plan"

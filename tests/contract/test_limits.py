@@ -18,8 +18,8 @@ from kinds.checks import (
     format_limit_rows,
     propose_limits,
 )
+from kinds.judge.limits import StarterLine, read_number
 from kinds.section import Share
-from tasks.judging.limits import StarterLine, read_number
 from tests.contract.bag.kind import BagKind
 from tests.contract.test_kinds import bag, told  # noqa: F401
 

@@ -7,8 +7,9 @@ PROGRAM = """
 import sys
 
 class Blocked:
-    names = {"flows", "kinds", "tasks", "validations", "reports", "anon_core", "pandas", "pyarrow",
-             "scipy", "numba", "prefect", "pydantic", "rich", "great_expectations", "sklearn"}
+    names = {"flows", "kinds", "tasks", "storage", "validations", "reports", "anon_core", "pandas",
+             "pyarrow", "scipy", "numba", "prefect", "pydantic", "rich", "great_expectations",
+             "sklearn"}
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in self.names:
             raise ImportError(f"blocked: {name}")

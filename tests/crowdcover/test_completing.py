@@ -116,7 +116,7 @@ def test_the_command_refuses_what_it_cannot_do(place, tmp_path, capsys):
 
 
 def test_the_command_reads_object_storage(place, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.put(str(place), "memory://bucket/v1", recursive=True)

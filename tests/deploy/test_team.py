@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tasks.vault.storage import read_json
+from storage.vault.files import read_json
 
 ROOT = Path(__file__).parents[2]
 

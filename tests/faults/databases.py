@@ -20,10 +20,10 @@ from tests.postgres import PASSWORD, USER
 
 # Calls during which the server restarts. `_enter` is called within a transaction.
 POINTS = (
-    "tasks.source.reading.query_database",
-    "tasks.people.ledger.Ledger.mend",
-    "tasks.people.ledger.Ledger._enter",
-    "tasks.people.ledger.Ledger.confirm",
+    "storage.source.reading.query_database",
+    "storage.ledger.ledger.Ledger.mend",
+    "storage.ledger.ledger.Ledger._enter",
+    "storage.ledger.ledger.Ledger.confirm",
     "flows.release.anonymize",
     "flows.release.check",
 )

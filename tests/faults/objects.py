@@ -7,7 +7,7 @@ import signal
 import uuid
 
 from anon_core.errors import AnonymityError
-from tasks.places.place import place_of
+from storage.places.place import place_of
 from tests.faults.moments import release
 from tests.faults.runs import Outcome, entries, expected, holds, ordered
 from tests.flows.orders import FILES, data_bytes

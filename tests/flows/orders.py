@@ -10,10 +10,11 @@ import polars as pl
 
 from flows.plan.plan import ReleasePlan
 from flows.release import release, release_plan
+from storage.places.place import place_of
+from storage.source.reading import Reading
+from storage.vault.files import write_private
+from storage.vault.vault import Vault
 from tasks.orchestration.gates import PAGE
-from tasks.places.place import place_of
-from tasks.source.reading import Reading
-from tasks.vault.storage import Vault, write_private
 from tests.reports.browsed import Page
 from tests.typed import text_rows
 

@@ -22,10 +22,10 @@ from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.runs.states import WAITING
 from flows.vault.decisions import sign_decision
-from tasks.vault.approval import PAGE, RECORD, Approval
-from tasks.vault.signing import new_key, public_of, read_key
-from tasks.vault.statement import Rules, to_file
-from tasks.vault.storage import read_json, write_json
+from storage.approval.approval import PAGE, RECORD, Approval
+from storage.approval.signing_keys import new_key, public_of, read_key
+from storage.approval.statement import Rules, to_file
+from storage.vault.files import read_json, write_json
 from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
@@ -238,7 +238,7 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     def closed(*_):
         raise PermissionError
 
-    monkeypatch.setattr("tasks.vault.storage.Vault.run_called", closed)
+    monkeypatch.setattr("storage.vault.vault.Vault.run_called", closed)
     with pytest.raises(SystemExit) as ended:
         cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
     assert ended.value.code == 1
@@ -289,7 +289,7 @@ def test_killed_between_approval_and_release(order, point):
     "point",
     [
         ("tasks.stages.ask", "page_sha256", 0, False),
-        ("tasks.vault.approval", "write_json", 0, False),
+        ("storage.approval.approval", "write_json", 0, False),
     ],
 )
 def test_killed_while_asking(order, point):

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from flows import cli
-from tasks.vault.storage import read_json, write_json
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 from tests.support.releases import attributes, fits, level

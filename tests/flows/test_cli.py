@@ -23,9 +23,9 @@ from anon_core.errors import (
 from flows import cli
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
-from tasks.vault.approval import DecisionError, WaitingError
-from tasks.vault.failures import StageError
-from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
+from storage.approval.approval import DecisionError, WaitingError
+from storage.vault.failures import StageError
+from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover
@@ -445,7 +445,9 @@ def test_an_unreachable_server_is_named(tmp_path):
 def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     order = Order(tmp_path)
     done = crowdcover(
-        "release", order.plan, breaks=("kinds.table.write", "random_matching", signal.SIGINT)
+        "release",
+        order.plan,
+        breaks=("kinds.table.pipeline.write", "random_matching", signal.SIGINT),
     )
     assert (done.code, done.out) == (130, "")
     assert "crowdcover: stopped; run the same command again to go on" in done.err
@@ -622,16 +624,16 @@ def refused_import(name, monkeypatch, capsys):
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize("module", ["zq7_tasks.vault.storage", "zq7_tasks"])
+@pytest.mark.parametrize("module", ["zq7_storage.vault.vault", "zq7_storage"])
 def test_a_package_of_another_project_is_named_with_its_place(
     module, tmp_path, monkeypatch, capsys
 ):
-    (tmp_path / "zq7_tasks").mkdir()
-    (tmp_path / "zq7_tasks" / "__init__.py").write_text("")
+    (tmp_path / "zq7_storage").mkdir()
+    (tmp_path / "zq7_storage" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(cli, "PACKAGES", ("zq7_tasks",))
+    monkeypatch.setattr(cli, "PACKAGES", ("zq7_storage",))
     assert refused_import(module, monkeypatch, capsys) == (
-        f"crowdcover: another package named 'zq7_tasks', in {tmp_path}, hides the one of "
+        f"crowdcover: another package named 'zq7_storage', in {tmp_path}, hides the one of "
         "crowdcover; install crowdcover in an environment of its own\n"
     )
 

@@ -15,7 +15,7 @@ import pytest
 
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests.flows.orders import HEADER, Order
 from tests.naive import matchable
 from tests.support.releases import QUASI, allowed, attributes, level, several

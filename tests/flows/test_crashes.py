@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from storage.vault.checkpoint import CheckpointFile
+from storage.vault.refusals import SecondReleaseError
 from tasks.compute.engines import CHECKPOINT
-from tasks.vault.checkpoint import CheckpointFile
-from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import run
 from tests.support.audits import audit_release
@@ -165,7 +165,10 @@ def test_killed_at_work(whole, tmp_path, point):
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
     assert order.versions == ["v1"] * (
         point[:2]
-        in {("tasks.stages.publish", "announce_release"), ("tasks.people.ledger.Ledger", "confirm")}
+        in {
+            ("tasks.stages.publish", "announce_release"),
+            ("storage.ledger.ledger.Ledger", "confirm"),
+        }
     )
     go_on(order, whole)
 
@@ -209,7 +212,7 @@ SEATING = {
     "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
     "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
     "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
-    "the law is written": ("kinds.table.write", "_build_law", 0, True),
+    "the law is written": ("kinds.table.pipeline.write", "_build_law", 0, True),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }
 

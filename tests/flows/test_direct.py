@@ -10,9 +10,9 @@ from anon_core.errors import AnonymityError
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.places.place import place_of
+from storage.places.place import place_of
 from tests.support.audits import audit_release
-from tests.tasks.recognition.columns import FORMS
+from tests.validations.recognition.columns import FORMS
 
 PLAN = """
 name = "people"

@@ -10,7 +10,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.plan.plan import PlanError, ReleasePlan
-from tasks.judging.drift import DriftLimits
+from kinds.judge.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.support.audits import audit_release

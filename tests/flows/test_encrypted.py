@@ -12,12 +12,12 @@ from anon_core.errors import AnonymityError, GuaranteeError
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from flows.runs.partitions import backfill_partitions
-from tasks.vault import sealing
-from tasks.vault.approval import WaitingError
-from tasks.vault.files import read_private
-from tasks.vault.sealing import SealedError
-from tasks.vault.storage import LEDGER
-from tasks.vault.workroom import WORK, discard_plain_copies
+from storage.approval.approval import WaitingError
+from storage.encryption import encryption
+from storage.encryption.encryption import SealedError
+from storage.encryption.plain_copies import WORK, discard_plain_copies
+from storage.vault.files import read_private
+from storage.vault.vault import LEDGER
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
@@ -35,8 +35,8 @@ SHORTEST = 6  # a shorter cell may be in any bytes
 @pytest.fixture
 def key(monkeypatch, tmp_path):
     """A key in the environment, and a folder for plain copies that is empty at the end."""
-    secret, public = sealing.new_key()
-    monkeypatch.setenv(sealing.KEY, secret)
+    secret, public = encryption.new_key()
+    monkeypatch.setenv(encryption.KEY, secret)
     (tmp_path / "work").mkdir(mode=0o700)
     monkeypatch.setenv(WORK, str(tmp_path / "work"))
     yield public
@@ -60,7 +60,7 @@ def assert_unreadable(vault, rows):
     assert len(files) > 10
     for path in files:
         content = path.read_bytes()
-        assert path.name in PUBLIC or content.startswith(sealing.HEADER), path
+        assert path.name in PUBLIC or content.startswith(encryption.HEADER), path
         assert path.stat().st_mode & 0o777 == 0o600, path
         leaks = [each for each in secrets if each in content or each.hex().encode() in content]
         assert not leaks, path
@@ -72,9 +72,9 @@ def test_the_same_bytes_with_and_without_encryption(key, tmp_path, monkeypatch):
     sealed = Order(tmp_path / "sealed").fix_seed()
     sealed.release()
     assert_unreadable(sealed.vault, people())
-    assert sealing.Seal.read(sealed.vault).recipient == key
+    assert encryption.Seal.read(sealed.vault).recipient == key
     assert audit_release(sealed.folder_of_v1, sealed.plan).passed
-    monkeypatch.delenv(sealing.KEY)
+    monkeypatch.delenv(encryption.KEY)
     with pytest.raises(SealedError, match=r"no key is given; set CROWDCOVER_VAULT_KEY_FILE"):
         sealed.release()
     plain = Order(tmp_path / "plain").fix_seed()
@@ -163,7 +163,7 @@ def test_a_backfill_in_an_encrypted_vault(key, tmp_path, monkeypatch):
 def assert_no_plain_rows(order):
     parts = list(order.vault.glob("series/*/parts/*.arrow"))
     assert parts
-    assert all(path.read_bytes().startswith(sealing.HEADER) for path in parts)
+    assert all(path.read_bytes().startswith(encryption.HEADER) for path in parts)
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_rows_of_a_query_lie_beside_an_encrypted_vault(key, tmp_path, monkeypatc
     }
     order.write()
     places = []
-    from tasks.source import reading
+    from storage.source import reading
 
     kept = reading.Reading.keep
     monkeypatch.setattr(
@@ -205,7 +205,7 @@ def test_other_kinds_in_an_encrypted_vault(key, tmp_path, kind):
         for path in order.vault.rglob("*")
         if path.is_file()
         and path.name not in PUBLIC
-        and not path.read_bytes().startswith(sealing.HEADER)
+        and not path.read_bytes().startswith(encryption.HEADER)
     ]
     assert command("vault", "verify", "--vault", order.vault).code == 0
 
@@ -231,15 +231,15 @@ def test_batch_jobs_leave_nothing_behind_in_an_encrypted_vault(key, tmp_path):
 def test_the_key_in_a_secret_block_of_prefect(key, tmp_path, monkeypatch):
     from prefect.blocks.system import Secret
 
-    secret = os.environ[sealing.KEY]
+    secret = os.environ[encryption.KEY]
     Secret(value=secret).save("vault-key", overwrite=True)
-    monkeypatch.delenv(sealing.KEY)
-    monkeypatch.setenv(sealing.KEY_BLOCK, "vault-key")
+    monkeypatch.delenv(encryption.KEY)
+    monkeypatch.setenv(encryption.KEY_BLOCK, "vault-key")
     order = Order(tmp_path / "o")
     order.release()
-    assert sealing.Seal.read(order.vault).recipient == key
+    assert encryption.Seal.read(order.vault).recipient == key
     assert audit_release(order.folder_of_v1, order.plan).passed
-    monkeypatch.setenv(sealing.KEY_BLOCK, "another")
+    monkeypatch.setenv(encryption.KEY_BLOCK, "another")
     with pytest.raises(SealedError, match="cannot be loaded"):
         order.release()
 
@@ -248,14 +248,14 @@ def test_the_key_in_a_secret_block_of_prefect(key, tmp_path, monkeypatch):
 
 
 def sealed_until(plan, secret, work, *point):
-    os.environ.update({sealing.KEY: secret, WORK: work})
+    os.environ.update({encryption.KEY: secret, WORK: work})
     release_until(plan, *point)
 
 
 POINTS = {
-    "a stage is half made": ("kinds.table.write", "write_csv", 0, True),
-    "a stage enters the vault": ("tasks.vault.storage", "move_into_vault", 3, False),
-    "a stage has entered": ("tasks.vault.storage", "move_into_vault", 3, True),
+    "a stage is half made": ("kinds.table.pipeline.write", "write_csv", 0, True),
+    "a stage enters the vault": ("storage.vault.run", "move_into_vault", 3, False),
+    "a stage has entered": ("storage.vault.run", "move_into_vault", 3, True),
     "the release is copied": ("shutil", "copyfile", 1, True),
 }
 
@@ -265,7 +265,7 @@ POINTS = {
 def test_killed_with_plain_copies(key, tmp_path, point, monkeypatch):
     """The next command removes what a killed process left outside, and goes on."""
     order = Order(tmp_path / "o").fix_seed()
-    secret, work = os.environ[sealing.KEY], os.environ[WORK]
+    secret, work = os.environ[encryption.KEY], os.environ[WORK]
     killed = run(sealed_until, str(order.plan), secret, work, *POINTS[point])
     assert killed.code == -signal.SIGKILL, killed.err
     assert list((tmp_path / "work").iterdir())
@@ -284,9 +284,9 @@ def test_killed_with_plain_copies(key, tmp_path, point, monkeypatch):
 def sealed(tmp_path_factory):
     """An encrypted vault with two releases, and its key."""
     folder = tmp_path_factory.mktemp("sealed")
-    secret, _ = sealing.new_key()
+    secret, _ = encryption.new_key()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(sealing.KEY, secret)
+        patch.setenv(encryption.KEY, secret)
         order = Order(folder / "o", publish={"allow_second_release": True})
         order.release()
         order.write_source(people(first=200))
@@ -299,7 +299,7 @@ def sealed(tmp_path_factory):
 def copied(sealed, tmp_path, monkeypatch):
     """A copy of that vault, and a plan that names it."""
     order, secret = sealed
-    monkeypatch.setenv(sealing.KEY, secret)
+    monkeypatch.setenv(encryption.KEY, secret)
     shutil.copytree(order.vault, tmp_path / "vault")
     return order, tmp_path / "vault"
 
@@ -333,7 +333,7 @@ def test_damaged_files_are_refused_and_found(copied, name, how):
 @pytest.mark.slow
 def test_another_key_is_refused_by_every_command(copied, monkeypatch):
     order, vault = copied
-    monkeypatch.setenv(sealing.KEY, sealing.new_key()[0])
+    monkeypatch.setenv(encryption.KEY, encryption.new_key()[0])
     for arguments in (
         ("release", order.plan, "--set", f"publish.vault={vault}", "--quiet"),
         ("audit", order.folder_of_v1, "--plan", order.plan, "--set", f"publish.vault={vault}"),

@@ -10,8 +10,8 @@ from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
 from kinds.columns import type_source_column
-from tasks.source.reading import Reading
-from tasks.vault.storage import read_json, write_json
+from storage.source.reading import Reading
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
 

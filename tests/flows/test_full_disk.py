@@ -46,7 +46,7 @@ def in_numpy(name):
     ("target", "fails", "stage"),
     [
         ("polars.DataFrame.write_parquet", in_polars, "stage ingest"),
-        ("tasks.vault.storage.flush_folder", no_room, "stage ingest"),
+        ("storage.vault.files.flush_folder", no_room, "stage ingest"),
         ("tasks.orchestration.gates.write_private", no_room, "stage validate"),
         ("numpy.savez", in_numpy("bits.npz"), "stage binarize"),
         ("tasks.stages.identify.write_people", no_room, "stage identify"),
@@ -83,7 +83,7 @@ def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch):
     from tests.flows.processes import command
 
     order = Order(tmp_path)
-    monkeypatch.setattr("tasks.vault.storage.os.fsync", no_room)
+    monkeypatch.setattr("storage.vault.files.os.fsync", no_room)
     done = command("release", order.plan)
     assert done.code == 1
     assert f"the disk or quota of {order.vault / 'plans'} is full" in done.err

@@ -19,9 +19,9 @@ from flows.plan.plan import PlanError
 from flows.release import release
 from flows.runs.parameters import Accept, load_run_plan
 from flows.runs.states import WAITING
-from tasks.judging.drift import DriftError
+from kinds.judge.drift import DriftError
+from storage.approval.approval import WaitingError
 from tasks.orchestration.events import key_of
-from tasks.vault.approval import WaitingError
 from tests.flows.asking import ask, until
 from tests.flows.orders import JUDGES, Order, people
 from tests.flows.processes import command, crowdcover

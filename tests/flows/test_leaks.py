@@ -15,7 +15,7 @@ import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
 from kinds.catalogued import CATALOGUE
-from tasks.vault.belonging import MARK
+from storage.vault.release_owner import MARK
 from tests.conftest import HOME
 from tests.flows.asking import ask_all, have_ended, until
 from tests.flows.orders import Order, database_texts
@@ -257,7 +257,7 @@ SCENARIOS = {
     "breaks beside other releases": Scenario(
         1,
         {**NO_DRIFT, "publish": {"allow_second_release": True}},
-        ("kinds.table.overlap", "crowds_left"),
+        ("kinds.table.pipeline.overlap", "crowds_left"),
         "stage release failed with ValueError",
         older=True,
     ),
@@ -273,21 +273,23 @@ SCENARIOS = {
     ),
     "breaks in the ledger": Scenario(
         1,
-        breaks=("tasks.people.asking", "_number_values"),
+        breaks=("storage.ledger.transaction", "_number_values"),
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(
-        1, breaks=("tasks.source.sources", "read_source_header"), says="unforeseen ValueError"
+        1, breaks=("storage.source.sources", "read_source_header"), says="unforeseen ValueError"
     ),
     "breaks in the flow": Scenario(
         1, breaks=("flows.release", "admit_plan"), says="stage release failed with ValueError"
     ),
     "breaks at ingest": Scenario(
-        1, breaks=("kinds.table.ingest", "read_table"), says="stage ingest failed with ValueError"
+        1,
+        breaks=("kinds.table.pipeline.ingest", "read_table"),
+        says="stage ingest failed with ValueError",
     ),
     "breaks at validation": Scenario(
         1,
-        breaks=("kinds.table.checked", "build_ingested_suite"),
+        breaks=("kinds.table.suites.checked", "build_ingested_suite"),
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
@@ -295,7 +297,7 @@ SCENARIOS = {
     ),
     "breaks at encode": Scenario(
         1,
-        breaks=("kinds.table.encode", "encode_records"),
+        breaks=("kinds.table.pipeline.encode", "encode_records"),
         says="stage encode failed with ValueError",
     ),
     "breaks at identify": Scenario(
@@ -305,7 +307,7 @@ SCENARIOS = {
     ),
     "breaks at anonymize": Scenario(
         1,
-        breaks=("kinds.table.write", "cell_texts"),
+        breaks=("kinds.table.pipeline.write", "cell_texts"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks in freeform": Scenario(
@@ -332,7 +334,7 @@ SCENARIOS = {
     "breaks while crowds are mixed": Scenario(
         1,
         {"privacy": {"mix": "diagnosis"}},
-        breaks=("kinds.table.write", "mix_values"),
+        breaks=("kinds.table.pipeline.write", "mix_values"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
@@ -349,7 +351,7 @@ SCENARIOS = {
         says="stage publish failed with ValueError",
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("kinds.table.encode", "encode_records"), level="DEBUG"
+        1, breaks=("kinds.table.pipeline.encode", "encode_records"), level="DEBUG"
     ),
 }
 
@@ -475,12 +477,12 @@ SCENARIOS |= {
                 pairs=pairs(),
             )
             for stage, place in {
-                "ingest": ("kinds.matrix.ingest", "read_source"),
-                "validate": ("kinds.matrix.checked", "build_ingested_suite"),
-                "encode": ("kinds.matrix.encode", "encode_entries"),
-                "identify": ("kinds.matrix.people", "_list_item_texts"),
+                "ingest": ("kinds.matrix.pipeline.ingest", "read_source"),
+                "validate": ("kinds.matrix.suites.checked", "build_ingested_suite"),
+                "encode": ("kinds.matrix.pipeline.encode", "encode_entries"),
+                "identify": ("kinds.matrix.pipeline.people", "_list_item_texts"),
                 "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "match_groups"),
-                "anonymize and write": ("kinds.matrix.write", "_list_group_items"),
+                "anonymize and write": ("kinds.matrix.pipeline.write", "_list_group_items"),
                 "check": ("kinds.matrix.kind", "audit_matrix"),
                 "check of majorities": ("kinds.matrix.judge.rows", "measure_smoothness"),
                 "publish": ("tasks.stages.publish", "render_report"),
@@ -505,7 +507,7 @@ SCENARIOS |= {
         "breaks beside other releases, everything logged,": Scenario(
             1,
             {**NO_DRIFT, "publish": {"allow_second_release": True}},
-            ("kinds.matrix.overlap", "count_alike_users"),
+            ("kinds.matrix.pipeline.overlap", "count_alike_users"),
             "stage release failed with ValueError",
             level="DEBUG",
             older=True,

@@ -23,7 +23,7 @@ from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests.flows.orders import HEADER, Order, people
 from tests.naive import matchable
 from tests.support.releases import QUASI, SHOWN, allowed, attributes, level

@@ -7,8 +7,8 @@ import pytest
 
 from anon_core.tables.codebook import codebook_to_json
 from kinds.rows import write_csv
-from kinds.table import write
-from kinds.table.compared import compare_published_tables
+from kinds.table.judge.compared import compare_published_tables
+from kinds.table.pipeline import write
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 from tests.support.series import SERIES

@@ -14,11 +14,13 @@ from anon_core.errors import AnonymityError, InputError
 from flows.plan.plan import ReleasePlan
 from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearse_release
 from flows.release import release_plan
-from tasks.people.asking import open_ledger_transaction
-from tasks.vault.sealing import KEY, new_key
-from tasks.vault.shadow import KEPT, PREFIX, open_shadow, private_folder
-from tasks.vault.storage import SecondReleaseError, Vault, find_readable_path, write_private
-from tasks.vault.workroom import WORK, discard_plain_copies
+from storage.encryption.encryption import KEY, new_key
+from storage.encryption.plain_copies import WORK, discard_plain_copies
+from storage.ledger.transaction import open_ledger_transaction
+from storage.vault.dry_run_vault import KEPT, PREFIX, open_shadow, private_folder
+from storage.vault.files import find_readable_path, write_private
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
 

@@ -15,9 +15,10 @@ import pytest
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
 from flows.release import release
-from kinds.table.encode import load_encoded
-from tasks.vault import secrecy
-from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
+from kinds.table.pipeline.encode import load_encoded
+from storage.vault import secret_streams
+from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
+from storage.vault.run import Stored
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
@@ -309,8 +310,10 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, mo
     moved = np.random.default_rng(5).permutation(90)
     second = Order(tmp_path / "second", [people()[record] for record in moved]).fix_seed()
     back = np.argsort(moved)
-    drawn = secrecy.draw_permutation
-    monkeypatch.setattr(secrecy, "draw_permutation", lambda *arguments: back[drawn(*arguments)])
+    drawn = secret_streams.draw_permutation
+    monkeypatch.setattr(
+        secret_streams, "draw_permutation", lambda *arguments: back[drawn(*arguments)]
+    )
     second.release()
 
     one, two = order.rows(), second.rows()
@@ -441,10 +444,10 @@ def test_another_version_publishes_the_same_rows_again(released_once, monkeypatc
     first = order.folder_of_v1
     rows = data_bytes(first)
     shutil.rmtree(first)
-    monkeypatch.setattr("tasks.vault.build.CODE_VERSION", "next")
-    drawn = secrecy.distinct_keys
+    monkeypatch.setattr("storage.vault.build.CODE_VERSION", "next")
+    drawn = secret_streams.distinct_keys
     monkeypatch.setattr(
-        secrecy,
+        secret_streams,
         "distinct_keys",
         lambda seed, label, size: drawn(seed, f"{label} of the next", size),
     )
@@ -455,7 +458,7 @@ def test_another_build_finds_a_release_that_stands(released_once, monkeypatch):
     order = released_once()
     first = order.folder_of_v1
     content = {path.name: path.read_bytes() for path in first.iterdir()}
-    monkeypatch.setattr("tasks.vault.build.hash_packages", lambda *_: "another")
+    monkeypatch.setattr("storage.vault.build.hash_packages", lambda *_: "another")
     assert order.release() == first
     assert {path.name: path.read_bytes() for path in first.iterdir()} == content
 
@@ -469,7 +472,7 @@ def test_another_build_makes_what_was_left_half_way_anew(tmp_path, monkeypatch):
         order.release()
     again = order.stage_times()
     assert {name for name in STAGES if again[name] != times[name]} == set()
-    monkeypatch.setattr("tasks.vault.build.hash_packages", lambda *_: "zq7-build")
+    monkeypatch.setattr("storage.vault.build.hash_packages", lambda *_: "zq7-build")
     order.write(checks={"min_utility": 0.1})
     release_folder = order.release()
     again = order.stage_times()
@@ -607,7 +610,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     tmp_path, monkeypatch
 ):
     """Stopped just before the rename; before it goes on, another table takes the version."""
-    import tasks.shelf.folders as module
+    import storage.shelf.folders as module
 
     order = Order(tmp_path)
 
@@ -696,7 +699,7 @@ def test_what_cannot_be_released_is_refused_in_words(tmp_path, sections, refusal
 
 
 def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
-    import kinds.table.ingest as module
+    import kinds.table.pipeline.ingest as module
 
     order, reading = Order(tmp_path), module.read_table
     before = order.source.read_bytes()
@@ -752,7 +755,7 @@ def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, mo
 
 def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
-    import kinds.table.write as module
+    import kinds.table.pipeline.write as module
 
     shown = module.list_shown_cells
 

@@ -6,8 +6,8 @@ import pytest
 
 from anon_core.errors import InputError
 from flows import cli
-from kinds.table.words import WORDS
-from tasks.vault.storage import read_json, write_json
+from kinds.table.report.words import WORDS
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 from tests.support.audits import audit_release

@@ -13,8 +13,9 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
-from tasks.vault.storage import SecondReleaseError, read_json
+from storage.approval.approval import Approval, Decision, DecisionError, WaitingError
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
 from tests.support.audits import audit_release
@@ -274,15 +275,15 @@ def test_a_notice_of_nobody_fails_an_audit(released_once):
 # ---------------------------------------------------------------- killed in between
 
 STEPS = {
-    "before the decision": ("tasks.vault.retracting.Retractions", "record", 0, False),
-    "after the decision": ("tasks.vault.retracting.Retractions", "record", 0, True),
-    "before the rename": ("tasks.shelf.folders.os", "rename", 1, False),
-    "after the rename": ("tasks.shelf.folders.os", "rename", 1, True),
-    "before the notice": ("tasks.shelf.folders.os", "rename", 2, False),
+    "before the decision": ("storage.series.retractions.Retractions", "record", 0, False),
+    "after the decision": ("storage.series.retractions.Retractions", "record", 0, True),
+    "before the rename": ("storage.shelf.folders.os", "rename", 1, False),
+    "after the rename": ("storage.shelf.folders.os", "rename", 1, True),
+    "before the notice": ("storage.shelf.folders.os", "rename", 2, False),
     "after the notice": ("flows.vault.retraction", "put_aside", 0, True),
-    "after the run forgot": ("tasks.vault.storage.Run", "forget_released", 0, True),
-    "after the ledger forgot": ("tasks.people.ledger.Ledger", "forget", 0, True),
-    "before the end": ("tasks.vault.retracting.Retractions", "end", 0, False),
+    "after the run forgot": ("storage.vault.run.Run", "forget_released", 0, True),
+    "after the ledger forgot": ("storage.ledger.ledger.Ledger", "forget", 0, True),
+    "before the end": ("storage.series.retractions.Retractions", "end", 0, False),
 }
 
 

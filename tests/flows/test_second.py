@@ -13,10 +13,11 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
-from kinds.table.overlap import Side, _find_partners
-from kinds.table.people import rebuild_people
-from tasks.people.ledger import Ledger, LedgerError
-from tasks.vault.storage import SecondReleaseError, Vault
+from kinds.table.pipeline.overlap import Side, _find_partners
+from kinds.table.pipeline.people import rebuild_people
+from storage.ledger.ledger import Ledger, LedgerError
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import HEADER, SEED, data_bytes, people
 from tests.flows.processes import crowdcover
@@ -414,7 +415,7 @@ def test_without_its_ledger_nothing_is_published(released_once):
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
     tmp_path, monkeypatch
 ):
-    from tasks.people.ledger import Ledger
+    from storage.ledger.ledger import Ledger
 
     order, announce = order_of(tmp_path).fix_seed(), Ledger.announce
 
@@ -432,7 +433,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
 def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(
     tmp_path, monkeypatch, caplog
 ):
-    from tasks.people.ledger import Ledger
+    from storage.ledger.ledger import Ledger
 
     order = order_of(tmp_path).fix_seed(SEED[::-1])
     caplog.set_level(logging.INFO, "crowdcover")

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from tasks.vault.belonging import refuse_foreign
-from tasks.vault.storage import FolderError, Vault
+from storage.vault.refusals import FolderError
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 
 CLAIMED = r"belongs to another vault than .* by its file \.vault"
@@ -82,7 +83,7 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
 
 def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
     """The folder is claimed by then."""
-    from tasks.shelf import folders
+    from storage.shelf import folders
 
     order, other = two
     rename = folders.os.rename
@@ -102,7 +103,7 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
 
 def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
     """Both looked while nobody had claimed the folder: one mark appears, and one release."""
-    from tasks.shelf import folders
+    from storage.shelf import folders
 
     order, other = two
     link = folders.os.link
@@ -128,7 +129,7 @@ def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
         def refuse(*_):
             raise OSError(95, "not supported")
 
-        monkeypatch.setattr("tasks.shelf.folders.os.link", refuse)
+        monkeypatch.setattr("storage.shelf.folders.os.link", refuse)
     order.release()
     mark = (order.releases / ".vault").read_text()
     assert re.fullmatch(r"[0-9a-f]{32}\n", mark)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from tasks.vault.approval import WaitingError
+from storage.approval.approval import WaitingError
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import command
 from tests.reports.browsed import Page

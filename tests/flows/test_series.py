@@ -13,12 +13,14 @@ from flows import cli
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE
-from tasks.people.ledger import Ledger
-from tasks.vault.approval import Approval, Decision, WaitingError
-from tasks.vault.series import Series
-from tasks.vault.states import list_run_states
-from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
-from tasks.vault.verifying import inspect_vault
+from storage.approval.approval import Approval, Decision, WaitingError
+from storage.ledger.ledger import Ledger
+from storage.series.series import Series
+from storage.upkeep.run_states import list_run_states
+from storage.upkeep.verification import inspect_vault
+from storage.vault.files import file_sha256, read_json, write_json
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.support.audits import audit_release
@@ -503,7 +505,7 @@ def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
         Series, "wait", lambda *given: waited.append(len(given[-1])) or wait(*given)
     )
     seeds = (SEED[:30] + number.to_bytes(2) for number in itertools.count())
-    monkeypatch.setattr("tasks.vault.secrecy.new_seed", lambda: next(seeds))
+    monkeypatch.setattr("storage.vault.secret_streams.new_seed", lambda: next(seeds))
     order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
     folders = release_all(order, months(3, 60, change=0.25))
     assert waited

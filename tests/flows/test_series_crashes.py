@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from tasks.vault import secrecy
-from tasks.vault.series import Series
-from tasks.vault.storage import Vault
+from storage.series.series import Series
+from storage.vault import secret_streams
+from storage.vault.vault import Vault
 from tests.flows.orders import data_bytes, people
 from tests.flows.processes import run
 from tests.support.audits import audit_release
@@ -19,20 +19,20 @@ SECOND = [*people(60)[3:], *people(9, draws=5, first=500)]
 
 # Points of work: module, name, calls that pass, and whether the last call is made before death.
 WORK = {
-    "nothing is split": ("kinds.table.versions.versions", "divide_version", 0, False),
-    "the source is split": ("kinds.table.versions.versions", "divide_version", 0, True),
-    "the run is not noted": ("tasks.vault.series.Series", "record", 0, False),
-    "the run is noted": ("tasks.vault.series.Series", "record", 0, True),
-    "the batch is drawn": ("kinds.table.write", "random_matching", 0, True),
+    "nothing is split": ("kinds.table.series.versions", "divide_version", 0, False),
+    "the source is split": ("kinds.table.series.versions", "divide_version", 0, True),
+    "the run is not noted": ("storage.series.series.Series", "record", 0, False),
+    "the run is noted": ("storage.series.series.Series", "record", 0, True),
+    "the batch is drawn": ("kinds.table.pipeline.write", "random_matching", 0, True),
     "the batch is checked": ("kinds.table.kind", "audit_rows", 0, True),
-    "the version is half written": ("kinds.table.versions.assembling", "write_csv", 0, True),
-    "the version is laid together": ("kinds.table.versions.versions", "assemble_version", 0, True),
+    "the version is half written": ("kinds.table.series.assembling", "write_csv", 0, True),
+    "the version is laid together": ("kinds.table.series.versions", "assemble_version", 0, True),
     "the version is audited": ("kinds.table.judge.versions", "of_crowds", 0, True),
-    "the ledger knows": ("tasks.people.ledger.Ledger", "announce", 0, True),
+    "the ledger knows": ("storage.ledger.ledger.Ledger", "announce", 0, True),
     "the folder is copied": ("shutil", "copyfile", 3, True),
-    "the ledger is not told": ("tasks.people.ledger.Ledger", "confirm", 0, False),
-    "values are not forgotten": ("tasks.vault.series.Series", "forget_values", 1, False),
-    "a part of the values is forgotten": ("tasks.vault.series", "write_json", 1, False),
+    "the ledger is not told": ("storage.ledger.ledger.Ledger", "confirm", 0, False),
+    "values are not forgotten": ("storage.series.series.Series", "forget_values", 1, False),
+    "a part of the values is forgotten": ("storage.series.series", "write_json", 1, False),
 }
 PUBLISHED = {
     "the ledger is not told",
@@ -43,7 +43,7 @@ FEW = {"values are not forgotten"}
 
 
 def second_until(plan, *point):
-    secrecy.new_seed = lambda: SEED
+    secret_streams.new_seed = lambda: SEED
     release_until(plan, *point)
 
 
@@ -52,7 +52,7 @@ def begun(folder):
     order = registry(folder, series=SERIES)
     seeds = (bytes([number]) * 32 for number in itertools.count(1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(secrecy, "new_seed", lambda: next(seeds))
+        patch.setattr(secret_streams, "new_seed", lambda: next(seeds))
         order.release()
     order.write_source(SECOND)
     return order
@@ -63,7 +63,7 @@ def whole(tmp_path_factory):
     """The second version if nothing stops it: its bytes and its counts."""
     order = begun(tmp_path_factory.mktemp("whole"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(secrecy, "new_seed", lambda: SEED)
+        patch.setattr(secret_streams, "new_seed", lambda: SEED)
         folder = order.release()
     return data_bytes(folder), series_of(folder)
 
@@ -79,7 +79,7 @@ def test_killed_while_a_version_is_made(whole, tmp_path, point, monkeypatch):
     before = data_bytes(order.folder_of_v1)
     assert run(second_until, str(order.plan), *WORK[point]).code == -signal.SIGKILL
     assert order.versions == ["v1", "v2"][: 1 + (point in PUBLISHED)]
-    monkeypatch.setattr(secrecy, "new_seed", lambda: SEED)
+    monkeypatch.setattr(secret_streams, "new_seed", lambda: SEED)
     second = order.release()
     assert (data_bytes(second), series_of(second)) == whole
     assert data_bytes(order.folder_of_v1) == before

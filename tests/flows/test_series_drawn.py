@@ -18,10 +18,11 @@ from flows.release import release_plan
 from kinds.table.judge import versions as judge
 from kinds.versions import Before
 from reports.drawing import left_out
-from tasks.people.ledger import Ledger
-from tasks.people.spelling import FORM
-from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Vault, read_json
+from storage.ledger.identifier_spelling import FORM
+from storage.ledger.ledger import Ledger
+from storage.series.series import NobodyHidesError, Series
+from storage.vault.files import read_json
+from storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import Order
 from tests.support.audits import audit_release

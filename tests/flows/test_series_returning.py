@@ -7,11 +7,12 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
+from kinds.table.series.earlier import Earlier
 from kinds.table.version_files import CHAIN, RECORD
 from kinds.table.version_records import records_of_rows
-from kinds.table.versions.earlier import Earlier
-from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Vault, read_json
+from storage.series.series import NobodyHidesError, Series
+from storage.vault.files import read_json
+from storage.vault.vault import Vault
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
 from tests.support.series import withdraw

@@ -7,9 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from kinds.table.people import rebuild_people
-from tasks.people.ledger import Ledger, LedgerError
-from tasks.vault.storage import SecondReleaseError, Vault
+from kinds.table.pipeline.people import rebuild_people
+from storage.ledger.ledger import Ledger, LedgerError
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.vault import Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.postgres import PASSWORD, USER
@@ -166,7 +167,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 
 @pytest.mark.slow
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
-    import tasks.people.asking as module
+    import storage.ledger.transaction as module
 
     order = order_of(tmp_path, publish=of_plan(uri))
     order.release()

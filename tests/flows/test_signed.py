@@ -9,11 +9,11 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.vault.signatures import _find_free_path
 from kinds.catalogued import CATALOGUE
-from tasks.vault import sealing
-from tasks.vault.approval import RECORD, Approval
-from tasks.vault.sealing import is_encrypted
-from tasks.vault.signing import is_valid_signature, new_key, public_of, read_key
-from tasks.vault.storage import read_json, write_json
+from storage.approval.approval import RECORD, Approval
+from storage.approval.signing_keys import is_valid_signature, new_key, public_of, read_key
+from storage.encryption import encryption
+from storage.encryption.encryption import is_encrypted
+from storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.support.approvals import waits
@@ -26,7 +26,7 @@ FINDING = "approved by who may"
 @pytest.fixture(autouse=True)
 def _asked_by_carol(monkeypatch):
     """Files of this test are of its own account; another one asks."""
-    monkeypatch.setattr("tasks.vault.identity.account_of_process", lambda: "carol")
+    monkeypatch.setattr("storage.approval.identity.account_of_process", lambda: "carol")
 
 
 @pytest.fixture
@@ -250,15 +250,15 @@ def of_another_release(tmp_path, key):
 
 @pytest.mark.slow
 def test_the_copy_of_an_encrypted_vault_can_be_read(tmp_path, key, monkeypatch):
-    secret, _ = sealing.new_key()
-    monkeypatch.setenv(sealing.KEY, secret)
+    secret, _ = encryption.new_key()
+    monkeypatch.setenv(encryption.KEY, secret)
     order = Order(tmp_path / "order", publish=publish(key))
     waits(order)
     assert is_encrypted(order.run.path / "approval.json")
-    monkeypatch.delenv(sealing.KEY)
+    monkeypatch.delenv(encryption.KEY)
     assert sign(order, key, "--quiet").code == 0
     assert b"<html" in (copy_of(order) / "report.html").read_bytes()
-    monkeypatch.setenv(sealing.KEY, secret)
+    monkeypatch.setenv(encryption.KEY, secret)
     assert json.loads(command("runs", "--plan", order.plan, "--json").out)["runs"]
     folder = order.release()
     assert audit_release(folder, order.plan).passed

@@ -12,7 +12,8 @@ from anon_core.errors import InputError
 from flows import cli
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.vault.storage import SecondReleaseError, read_json
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
 from tests.typed import text_rows
 
 PEOPLE = 60

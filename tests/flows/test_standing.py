@@ -10,9 +10,10 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from tasks.judging.drift import DriftError
-from tasks.places.place import place_of
-from tasks.vault.storage import SecondReleaseError, read_json
+from kinds.judge.drift import DriftError
+from storage.places.place import place_of
+from storage.vault.files import read_json
+from storage.vault.refusals import SecondReleaseError
 from tests.support.audits import audit_release
 
 ARCHIVE = Path(__file__).parent / "older" / "standing.tar.xz"

@@ -7,9 +7,9 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.release import release
+from storage.approval.approval import WaitingError
+from storage.source.sources import Source
 from tasks.orchestration.lineage import Name, name_source, place_name
-from tasks.source.sources import Source
-from tasks.vault.approval import WaitingError
 from tests.flows.orders import Order, people
 
 openlineage = pytest.importorskip("openlineage.client", reason="crowdcover[lineage] is left out")

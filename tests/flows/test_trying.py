@@ -17,8 +17,8 @@ from flows.plan.plan import PlanError, ReleasePlan
 from flows.release import release_plan
 from flows.trying import build_setting_plans, list_settings, try_settings
 from kinds.sampling import sample_rows
-from tasks.vault.shadow import PREFIX
-from tasks.vault.storage import Vault
+from storage.vault.dry_run_vault import PREFIX
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
 from tests.support.releases import tree

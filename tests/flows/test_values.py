@@ -134,7 +134,7 @@ def test_what_was_released_before_keeps_its_bytes_and_its_promise(tmp_path, bins
 
 
 def test_a_manifest_of_0_1_0_lacks_numbers_and_passes(tmp_path):
-    from kinds.table.before import select_comparable_numbers
+    from kinds.table.judge.before import select_comparable_numbers
 
     order = Order(tmp_path)
     today = json.loads((order.release() / "manifest.json").read_text())

@@ -20,17 +20,19 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows import cli
 from kinds import kind_called
-from tasks.people.ledger import Ledger
-from tasks.vault import backing, sealing
-from tasks.vault.approval import WaitingError
-from tasks.vault.backing import back_up, restore_backup
-from tasks.vault.files import read_json, read_private, remove_folder, write_json
-from tasks.vault.moving import move_place
-from tasks.vault.pruning import apply_removals, list_removals
-from tasks.vault.rotating import rotate_keys
-from tasks.vault.sealing import DamagedError, SealedError
-from tasks.vault.storage import BusyError, FolderError, Vault
-from tasks.vault.workroom import WORK, discard_plain_copies
+from storage.approval.approval import WaitingError
+from storage.encryption import encryption
+from storage.encryption.encryption import DamagedError, SealedError
+from storage.encryption.plain_copies import WORK, discard_plain_copies
+from storage.ledger.ledger import Ledger
+from storage.upkeep import backup
+from storage.upkeep.backup import back_up, restore_backup
+from storage.upkeep.key_rotation import rotate_keys
+from storage.upkeep.moved_folders import move_place
+from storage.upkeep.prune import apply_removals, list_removals
+from storage.vault.files import read_json, read_private, remove_folder, write_json
+from storage.vault.refusals import BusyError, FolderError
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.postgres import PASSWORD
@@ -79,7 +81,7 @@ def keys(tmp_path, monkeypatch):
 
 
 def key_file(path):
-    secret, public = sealing.new_key()
+    secret, public = encryption.new_key()
     path.write_text(f"# public key: {public}\n{secret}\n")
     path.chmod(0o600)
     return path
@@ -308,7 +310,7 @@ def test_truncated_and_altered_backups_write_nothing(vault, tmp_path, keys, encr
     public = keys[0].read_text().split()[3]
     recipients = [public] if encrypted else []
     back_up(vault, tmp_path / "b", recipients, plain=not encrypted)
-    held = sealing.keys_in(keys[0], "test")
+    held = encryption.keys_in(keys[0], "test")
     content = (tmp_path / "b").read_bytes()
     size = len(content)
     with tarfile.open(tmp_path / "b") if not encrypted else open(os.devnull) as archive:
@@ -377,7 +379,7 @@ def test_what_is_no_backup_writes_nothing(tmp_path, files, members):
 
 def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeypatch):
     """The backup has a key of its own, and --moved needs the vault's, too."""
-    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     back_up(vault, tmp_path / "b", [keys[1].read_text().split()[3]], plain=False)
     restoring = ["vault", "restore", tmp_path / "b", "--vault", tmp_path / "n"]
     done = command(*restoring, "--identity", keys[1], "--moved", "/a=/b")
@@ -385,14 +387,14 @@ def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeyp
     assert "is encrypted, and no key is given" in done.err
     assert not list(tmp_path.glob("*n*.partial"))
     assert not list(tmp_path.glob(".n*"))
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
     assert command(*restoring, "--identity", keys[1], "--moved", "/a=/b").code == 0
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 
 def test_two_restores_to_one_place(vault, tmp_path):
     back_up(vault, tmp_path / "b", plain=True)
-    with backing._open_partial_folder(tmp_path / "n") as aside:
+    with backup._open_partial_folder(tmp_path / "n") as aside:
         (aside / "of the first").touch()
         with pytest.raises(BusyError, match="another process restores to"):
             restore_backup(tmp_path / "b", tmp_path / "n")
@@ -427,7 +429,7 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
 def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, monkeypatch, again):
     stage = released_run(vault).path / "anonymize"
     shutil.copytree(stage, tmp_path / "same")
-    link, linked = backing._link_file, []
+    link, linked = backup._link_file, []
 
     def linking(source, target):
         link(source, target)
@@ -437,7 +439,7 @@ def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, mo
             if again:
                 shutil.copytree(tmp_path / "same", stage)
 
-    monkeypatch.setattr(backing, "_link_file", linking)
+    monkeypatch.setattr(backup, "_link_file", linking)
     back_up(vault, tmp_path / "b", plain=True)
     assert linked
     restore_backup(tmp_path / "b", tmp_path / "n")
@@ -451,14 +453,14 @@ def test_a_file_that_goes_while_its_run_is_backed_up_takes_nothing_along(
     vault, tmp_path, monkeypatch
 ):
     run = released_run(vault)
-    link = backing._link_file
+    link = backup._link_file
 
     def linking(source, target):
         if source == run.path / "gates.json":
             source.unlink()
         link(source, target)
 
-    monkeypatch.setattr(backing, "_link_file", linking)
+    monkeypatch.setattr(backup, "_link_file", linking)
     back_up(vault, tmp_path / "b", plain=True)
     assert not (run.path / "gates.json").exists()
     restore_backup(tmp_path / "b", tmp_path / "n")
@@ -501,7 +503,7 @@ def test_backups_while_versions_are_made(tmp_path):
             back_up(Vault(order.vault), to, plain=True)
             made.append(to)
 
-    worker = threading.Thread(target=backing)
+    worker = threading.Thread(target=backup)
     worker.start()
     try:
         for first in (3, 6):
@@ -540,7 +542,7 @@ def test_a_shared_ledger_is_compared_too(uri, tmp_path):
 @pytest.mark.usefixtures("server")
 def test_an_empty_machine(tmp_path, keys, monkeypatch):
     """Another folder, another HOME, no old vault: audit, the next version, the same release."""
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
     order = registry(tmp_path / "old", series=SERIES)
     order.release()
     order.write_source([*people(60)[3:], *people(9, draws=5, first=500)])
@@ -552,7 +554,7 @@ def test_an_empty_machine(tmp_path, keys, monkeypatch):
     (tmp_path / "new" / "home").mkdir(parents=True)
     environment = {
         "HOME": str(tmp_path / "new" / "home"),
-        sealing.KEY_FILE: str(keys[0]),
+        encryption.KEY_FILE: str(keys[0]),
         WORK: str(tmp_path / "work"),
     }
     shutil.move(order.releases.parent, tmp_path / "new" / "releases")
@@ -672,14 +674,14 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
     plain = content_of(vault.path)
     times = {path: path.stat().st_mtime_ns for path in vault.path.rglob("seed")}
     assert rotated(vault, keys[0]).code == 0
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
     first = {path: path.read_bytes() for path in vault.path.rglob("*.json")}
     assert content_of(vault.path) == plain
     assert verify(vault)[0] == 0
     assert verify(vault)[1]["encrypted"]
     assert rotated(vault, keys[1]).code == 0
     assert command("vault", "verify", "--vault", vault.path).code == 1
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[1]))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[1]))
     assert content_of(vault.path) == plain
     assert all(path.read_bytes() != content for path, content in first.items())
     done = rotated(vault, keys[1], "--json")
@@ -689,7 +691,7 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
     assert "add --yes" in refused.err
     done = command("vault", "rotate", "--vault", vault.path, "--to-plain", "--yes")
     assert done.code == 0, done.err
-    monkeypatch.delenv(sealing.KEY_FILE)
+    monkeypatch.delenv(encryption.KEY_FILE)
     assert content_of(vault.path) == plain
     assert not (vault.path / "vault.json").exists()
     assert {path: path.stat().st_mtime_ns for path in vault.path.rglob("seed")} == times
@@ -698,8 +700,8 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
 
 def test_a_damaged_file_stops_a_rotation_before_it_begins(vault, keys, monkeypatch):
     """Else some files were under the new key, the next call failed in the same way, and so on."""
-    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
     path = max(vault.path.rglob("*.parquet"))
     whole = path.read_bytes()
     spoil(path, whole[:-1])
@@ -720,22 +722,22 @@ def test_nothing_plain_stays_in_a_vault_that_is_encrypted(vault, keys, monkeypat
     assert list((vault.path / ".backup").rglob("seed"))
     (vault.path / ".removed").mkdir(mode=0o700)
     (vault.path / ".removed" / "seed").write_bytes(bytes(32))
-    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     plain = {
         path.relative_to(vault.path).as_posix()
         for path in vault.path.rglob("*")
-        if path.is_file() and path.stat().st_size and not sealing.is_encrypted(path)
+        if path.is_file() and path.stat().st_size and not encryption.is_encrypted(path)
     }
     assert plain == {"vault.json", "ledger.sqlite"}
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
-    with backing.backups_held(vault), pytest.raises(BusyError, match="another backup"):
-        rotate_keys(vault, sealing.keys_in(keys[1], "test"))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
+    with backup.backups_held(vault), pytest.raises(BusyError, match="another backup"):
+        rotate_keys(vault, encryption.keys_in(keys[1], "test"))
 
 
 @pytest.mark.parametrize("gone", [(), ("ledger.key", "folders.key")], ids=str)
 def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
     """Whoever removes vault.json would have the next run write plain secrets."""
-    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     for name in ("vault.json", *gone):
         (vault.path / name).unlink()
     with pytest.raises(SealedError, match=r"vault.json is gone; restore vault.json from a backup"):
@@ -830,14 +832,14 @@ class Rotating(Backing):
         before, new = self.to
         os.environ[WORK] = str(Path(self.vault).parent / "work")
         if before:
-            os.environ[sealing.KEY_FILE] = str(before)
-        rotate_keys(Vault(self.vault), sealing.keys_in(new, "test"))
+            os.environ[encryption.KEY_FILE] = str(before)
+        rotate_keys(Vault(self.vault), encryption.keys_in(new, "test"))
 
 
 STEPS = [
     *(("os", "link", passes, True) for passes in (0, 5, 20)),
     ("sqlite3", "connect", 0, False),
-    ("tasks.vault.backing", "build_table_of_contents", 0, True),
+    ("storage.upkeep.backup", "build_table_of_contents", 0, True),
     ("tarfile.TarFile", "addfile", 7, True),
     ("os", "rename", 0, False),
     ("os", "rename", 0, True),
@@ -864,10 +866,10 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
 @pytest.mark.parametrize(
     "step",
     [
-        ("tasks.vault.archive", "_copy_member", 3, True),
-        ("tasks.vault.archive", "_copy_member", 60, True),
-        ("tasks.vault.archive", "_copy_member", 90, True),
-        ("tasks.vault.backing", "flush_folder", 2, True),
+        ("storage.upkeep.archive", "_copy_member", 3, True),
+        ("storage.upkeep.archive", "_copy_member", 60, True),
+        ("storage.upkeep.archive", "_copy_member", 90, True),
+        ("storage.upkeep.backup", "flush_folder", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
     ],
@@ -887,7 +889,7 @@ def test_a_restore_killed_anywhere(vault, tmp_path, step):
     "step",
     [
         *(("os", "rename", passes, made) for passes in range(3) for made in (False, True)),
-        ("tasks.people.ledger.Ledger", "drop", 0, True),
+        ("storage.ledger.ledger.Ledger", "drop", 0, True),
         ("shutil", "rmtree", 0, False),
         ("shutil", "rmtree", 0, True),
     ],
@@ -912,30 +914,30 @@ def test_a_rotation_killed_anywhere(vault, tmp_path, keys, monkeypatch, passes, 
     plain = content_of(vault.path)
     before = None if first else keys[0]
     if before:
-        rotate_keys(vault, sealing.keys_in(before, "test"))
+        rotate_keys(vault, encryption.keys_in(before, "test"))
     work = Rotating(vault.path, (before, keys[1]))
     ended = killed(work, "os", "rename", passes, made)
     assert ended
     both = tmp_path / "both.key"
     both.write_text("".join(path.read_text() for path in keys))
     both.chmod(0o600)
-    monkeypatch.setenv(sealing.KEY_FILE, str(both))
+    monkeypatch.setenv(encryption.KEY_FILE, str(both))
     assert {n: c for n, c in content_of(vault.path).items() if "partial" not in n} == plain
     if before:
-        monkeypatch.setenv(sealing.KEY_FILE, str(before))
+        monkeypatch.setenv(encryption.KEY_FILE, str(before))
     else:
-        monkeypatch.delenv(sealing.KEY_FILE)
-    rotate_keys(vault, sealing.keys_in(keys[1], "test"))
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[1]))
+        monkeypatch.delenv(encryption.KEY_FILE)
+    rotate_keys(vault, encryption.keys_in(keys[1], "test"))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[1]))
     assert content_of(vault.path) == plain
     assert verify(vault)[0] == 0, verify(vault)[1]
 
 
 @pytest.mark.slow
 def test_a_stopped_rotation_takes_no_third_key(vault, tmp_path, keys, monkeypatch):
-    rotate_keys(vault, sealing.keys_in(keys[0], "test"))
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     assert killed(Rotating(vault.path, (keys[0], keys[1])), "os", "rename", 9, True)
-    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
     third = key_file(tmp_path / "three.key")
     done = rotated(vault, third)
     assert done.code == 1

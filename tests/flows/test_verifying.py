@@ -14,13 +14,22 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from flows.look.signatures import read_public_key, verify_release
 from kinds.section import PlanError
-from tasks.places.credentials import CredentialsError
-from tasks.places.objects import ObjectPath
-from tasks.shelf.layout import SIGNATURE
-from tasks.vault import attestation
-from tasks.vault.attestation import build_envelope, hash_folder_files
-from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read_key, sign_content
-from tasks.vault.storage import FolderError, read_json
+from storage.approval import attestation
+from storage.approval.attestation import build_envelope, hash_folder_files
+from storage.approval.signing_keys import (
+    PREFIX,
+    as_pem,
+    key_id,
+    new_key,
+    public_of,
+    read_key,
+    sign_content,
+)
+from storage.places.credentials import CredentialsError
+from storage.places.objects import ObjectPath
+from storage.shelf.layout import SIGNATURE
+from storage.vault.files import read_json
+from storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
 from tests.support.audits import audit_release
@@ -292,7 +301,7 @@ def test_what_is_no_public_key_is_refused(text):
 
 
 def test_a_version_in_object_storage(tmp_path, key, public, monkeypatch):
-    monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]

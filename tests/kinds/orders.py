@@ -8,8 +8,8 @@ import polars as pl
 
 from flows.plan.plan import ReleasePlan
 from flows.release import release
-from tasks.source.reading import Reading
-from tasks.vault.storage import Vault
+from storage.source.reading import Reading
+from storage.vault.vault import Vault
 from tests.flows.orders import toml_value
 
 SEED = bytes(range(32))

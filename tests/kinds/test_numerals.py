@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kinds.numerals import Numerals, find_numerals, keys_of
 from kinds.section import PlanError
-from kinds.table.column_section import ColumnSection, EarlierColumnSection
+from kinds.table.plan.columns import ColumnSection, EarlierColumnSection
 
 
 @pytest.mark.parametrize(

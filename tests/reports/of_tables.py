@@ -1,6 +1,6 @@
 """Reports in the words of tables."""
 
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from reports import markdown as marked
 from reports import page, summary, verdicts
 from reports import verdict as judging

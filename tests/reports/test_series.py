@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from reports import history, series
 from reports.messages import load_messages
 from tests.reports import browsed, samples

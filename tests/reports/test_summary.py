@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from reports import quantities, summary
 from reports.facts import Manifest
 from tests.reports.of_tables import holds, markdown, terminal

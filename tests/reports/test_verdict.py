@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.console import Console
 
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from reports import summary
 from reports.verdict import FAILS, HOLDS
 from tests.reports.browsed import Page

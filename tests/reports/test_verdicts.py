@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kinds.table.words import WORDS
+from kinds.table.report.words import WORDS
 from reports import markdown
 from reports.verdicts import list_checks, list_constant_checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from kinds.table import attackers, facts
-from kinds.table.words import WORDS
+from kinds.table.report import attackers, facts
+from kinds.table.report.words import WORDS
 from reports import history, notices, verdict
 from tests.reports.samples import alarming, attack, full, manifest, old
 

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tasks.vault.approval import RECORD, WaitingError
-from tasks.vault.storage import read_json, write_json
+from storage.approval.approval import RECORD, WaitingError
+from storage.vault.files import read_json, write_json
 from tests.flows.processes import command
 
 WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")

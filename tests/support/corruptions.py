@@ -5,9 +5,9 @@ import shutil
 import polars as pl
 
 from kinds.matrix.kind import KIND
-from kinds.matrix.rows import flatten_rows
+from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests.contract.runs import Runs
 
 

@@ -48,6 +48,6 @@ def keep_short(patch):
 
 
 def words(seed):
-    """A stream of random words, like those of tasks/vault/secrecy.py."""
+    """A stream of random words, like those of storage/vault/secret_streams.py."""
     generator = np.random.default_rng(seed)
     return lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from flows import cli
-from tasks.vault.storage import read_json
+from storage.vault.files import read_json
 from tests.flows.orders import Order, people
 from tests.typed import text_rows
 

@@ -8,7 +8,7 @@ import io
 import polars as pl
 
 from kinds.table.starter.writing import propose_plan
-from tasks.source.sources import Source
+from storage.source.sources import Source
 
 MARK = "zq7"
 

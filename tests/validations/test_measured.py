@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinds import KINDS, kind_called
-from tasks.judging.limits import Limit, LimitCheck, LimitNumber
+from kinds.judge.limits import Limit, LimitCheck, LimitNumber
 from validations import measured
 from validations.run import validate_columns
 

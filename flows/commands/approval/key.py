@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from anon_core.errors import escape_unprintable
     from flows.vault.signatures import format_approver_line
     from kinds.section import PlanError
-    from tasks.vault.signing import as_pem, new_key, public_of, read_key
+    from storage.approval.signing_keys import as_pem, new_key, public_of, read_key
 
     alone = options.public or options.pem
     given = (options.output is not None, options.key is not None)

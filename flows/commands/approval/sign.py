@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flows.commands.command import Command
 
 if TYPE_CHECKING:
-    from tasks.vault.copies import Copy
+    from storage.approval.officer_copy import Copy
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Show the numbers, sign, and write the decision beside the report."""
     from anon_core.errors import escape_unprintable
     from flows.vault.signatures import sign_copy
-    from tasks.vault.copies import Copy
+    from storage.approval.officer_copy import Copy
 
     copy = Copy.read(options.report)
     if not options.quiet:
@@ -51,7 +51,7 @@ def show_copy_summary(copy: "Copy") -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
     from anon_core.errors import escape_unprintable
     from flows.look.named_release import print_manifest
-    from tasks.vault.copies import REPORT
+    from storage.approval.officer_copy import REPORT
 
     print_manifest(copy.request.question.manifest)
     print(escape_unprintable(f"asked by {copy.request.asker or 'nobody who is recorded'}"))

@@ -3,7 +3,7 @@
 import argparse
 
 from flows.commands.command import Command, add_json_option, printable_json
-from tasks.places.place import place_of
+from storage.places.place import place_of
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
     from flows.look.named_release import print_manifest, read_manifest
-    from tasks.vault.retracting import notice_of
+    from storage.series.retractions import notice_of
 
     manifest, notice = read_manifest(options.release), notice_of(options.release)
     if options.json:

@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
     from flows.launch.one_plan import frozen_release
     from flows.look.named_release import print_manifest, read_manifest
-    from kinds.table.demo import demo_plan
+    from kinds.table.starter.demo import demo_plan
 
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:

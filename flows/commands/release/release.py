@@ -15,7 +15,7 @@ from flows.commands.command import (
     printable_json,
 )
 from flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
-from tasks.places.place import Place
+from storage.places.place import Place
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

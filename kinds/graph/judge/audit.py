@@ -10,12 +10,12 @@ from kinds.graph.judge.measured import Measured
 from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_edges
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
-from kinds.graph.plan import GraphPlan
-from kinds.graph.read import read_source
-from kinds.graph.rows import flatten_rows
-from tasks.judging.audit import Audit, Finding, not_judged
-from tasks.judging.files import read_matching, read_rows
-from tasks.source.reading import Reading
+from kinds.graph.pipeline.read import read_source
+from kinds.graph.pipeline.rows import flatten_rows
+from kinds.graph.plan.sections import GraphPlan
+from kinds.judge.audit import Audit, Finding, not_judged
+from kinds.judge.files import read_matching, read_rows
+from storage.source.reading import Reading
 
 OBFUSCATED = "obfuscated"
 TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file

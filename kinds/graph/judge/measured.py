@@ -29,7 +29,7 @@ from anon_core.measures.graph.structure import (
 )
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.plan import GraphPlan
+from kinds.graph.plan.sections import GraphPlan
 
 DIGITS = 1000  # published shares and differences are multiples of 0.001
 ROUNDING = 1e-6  # of a multiple of 1 / DIGITS

@@ -11,8 +11,8 @@ from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
-from tasks.judging.audit import Finding
-from tasks.judging.seats import KEY_FORM
+from kinds.judge.audit import Finding
+from kinds.judge.seats import KEY_FORM
 
 MILLION = 1_000_000
 LEAST = 1000  # billionths in a millionth

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinds.matrix.items import item_columns
+from kinds.judge.direct import Shown, build_shown_labels
 from kinds.matrix.judge.released import ReleasedRows
-from kinds.matrix.plan import MatrixPlan
-from tasks.judging.direct import Shown, build_shown_labels
+from kinds.matrix.pipeline.items import item_columns
+from kinds.matrix.plan.sections import MatrixPlan
 
 
 def list_shown_items(

@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
+from kinds.judge.audit import Finding
+from kinds.judge.seats import KEY_FORM
 from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
-from tasks.judging.audit import Finding
-from tasks.judging.seats import KEY_FORM
-from tasks.source.panics import silence_panics
-from tasks.source.values import FOREIGN_ERRORS
+from storage.source.panics import silence_panics
+from storage.source.values import FOREIGN_ERRORS
 
 
 @dataclass(frozen=True)

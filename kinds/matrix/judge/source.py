@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from anon_core.measures.table.codebook.levels import source_levels
 from kinds.demands import demands_again
 from kinds.matrix.layout import ITEM, RECORD
-from kinds.matrix.plan import MatrixPlan
-from kinds.matrix.read import Read
+from kinds.matrix.pipeline.read import Read
+from kinds.matrix.plan.sections import MatrixPlan
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from anon_core.errors import InputError
 from anon_core.measures.table.codebook.codebook import is_exact_codebook
 from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
 from kinds.columns import Column
+from kinds.judge.audit import Finding
 from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
-from tasks.judging.audit import Finding
 
 BOOK, SHARED = "codebook of the source", "levels of enough people"
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from anon_core.measures.table.attackers.attacks import Tightest
 from anon_core.measures.table.attackers.law import Law, judge_law
 from anon_core.measures.table.classes import Classes, ReleasedCells
+from kinds.judge.audit import Finding
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
-from tasks.judging.audit import Finding
-from tasks.source.panics import silence_panics
-from tasks.source.values import FOREIGN_ERRORS
+from storage.source.panics import silence_panics
+from storage.source.values import FOREIGN_ERRORS
 
 EVEN = "even seats"
 

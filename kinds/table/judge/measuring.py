@@ -21,6 +21,7 @@ from anon_core.measures.table.crowds import (
 from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
+from kinds.judge.direct import Shown, build_shown_cells, build_shown_labels, count_direct
 from kinds.section import toml_key
 from kinds.table.judge import law
 from kinds.table.judge.attacks import build_attack_section
@@ -33,7 +34,6 @@ from kinds.table.judge.measured import (
 )
 from kinds.table.judge.records import Records
 from kinds.table.layout import CARRIED, KEY, list_released_columns
-from tasks.judging.direct import Shown, build_shown_cells, build_shown_labels, count_direct
 
 
 @dataclass(frozen=True)

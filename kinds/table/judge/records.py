@@ -12,7 +12,7 @@ from anon_core.measures.table.demands import compute_demands
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import number_distinct_cells
+from kinds.table.judge.as_text import number_distinct_cells
 
 
 @dataclass(frozen=True)

@@ -14,23 +14,23 @@ from anon_core.measures.table.codebook.native import read_level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import Reader, as_text, number_distinct_cells
+from kinds.judge.audit import Audit, Finding, not_judged
+from kinds.judge.direct import direct_finding
+from kinds.judge.files import read_matching, read_rows
+from kinds.judge.seats import find_row_seats
 from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
+from kinds.table.judge.as_text import Reader, as_text, number_distinct_cells
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, list_released_columns
-from kinds.table.plan import TablePlan
-from kinds.table.read import read_table
-from tasks.judging.audit import Audit, Finding, not_judged
-from tasks.judging.direct import direct_finding
-from tasks.judging.files import read_matching, read_rows
-from tasks.judging.seats import find_row_seats
-from tasks.people.spelling import normalize_spelling
-from tasks.source.reading import Reading
+from kinds.table.pipeline.read import read_table
+from kinds.table.plan.sections import TablePlan
+from storage.ledger.identifier_spelling import normalize_spelling
+from storage.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 PEOPLE = "crowds of people"

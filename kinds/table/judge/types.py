@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
+from kinds.judge.audit import Finding
 from kinds.table.layout import FILES
-from tasks.judging.audit import Finding
 
 TYPES = "types of the columns"
 FORMAT = "parquet"

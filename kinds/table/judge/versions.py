@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from anon_core.measures.series import SeriesCell, cell_crowds, count_histories
 from anon_core.measures.table.fitting import find_fitting_rows
 from kinds.columns import Column, type_source_column
-from kinds.table.as_text import Reader, batches_as_text
-from kinds.table.coded import Coded
+from kinds.judge.audit import Finding
+from kinds.judge.files import read_rows
 from kinds.table.forms import is_typed
+from kinds.table.judge.as_text import Reader, batches_as_text
 from kinds.table.judge.codebook import BOOK, read_codebook
+from kinds.table.judge.coded import Coded
 from kinds.table.judge.measuring import Laid
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY
-from kinds.table.plan import TablePlan
-from kinds.table.seals import seals_of
+from kinds.table.pipeline.seals import seals_of
+from kinds.table.plan.sections import TablePlan
 from kinds.table.version_files import (
     BATCHES,
     BORN,
@@ -38,12 +40,10 @@ from kinds.table.version_files import (
 )
 from kinds.table.version_files import KEY as ROW_KEY
 from kinds.table.version_records import records_of_rows
-from tasks.judging.audit import Finding
-from tasks.judging.files import read_rows
-from tasks.people.digests import column_digests
-from tasks.people.spelling import FORM
-from tasks.source.reading import Reading
-from tasks.vault.storage import Stored
+from storage.ledger.digests import column_digests
+from storage.ledger.identifier_spelling import FORM
+from storage.source.reading import Reading
+from storage.vault.run import Stored
 
 FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"

@@ -19,7 +19,7 @@ from kinds.table.starter.lexicon import (
     names_of_people,
     tokenize_name,
 )
-from tasks.recognition.phones import is_possible, is_valid
+from validations.recognition.phones import is_possible, is_valid
 
 ONE_IN = 10  # texts may be of another form
 SAMPLE = 200  # distinct texts that are checked one by one

@@ -16,7 +16,7 @@ from kinds.table.starter.markers import is_marker
 from kinds.table.starter.moments import formats_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import is_numeral
-from tasks.source.sources import Source, read_leading_rows
+from storage.source.sources import Source, read_leading_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up

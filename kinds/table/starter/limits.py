@@ -6,8 +6,8 @@ import polars as pl
 
 from kinds.checks import propose_limits
 from kinds.section import toml_key, toml_text
-from kinds.table.checks import ChecksSection
-from kinds.table.starter.proposals import Proposal
+from kinds.table.plan.checks import ChecksSection
+from kinds.table.starter.proposal import Proposal
 from kinds.table.starter.values import SHARED_BY, Values
 
 COMMENTS_AT = 27  # characters before a comment

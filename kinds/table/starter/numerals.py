@@ -7,7 +7,7 @@ import polars as pl
 from kinds.numerals import Guess, find_numerals, keys_of
 from kinds.section import toml_text
 from kinds.table.starter.limits import format_commented_line
-from kinds.table.starter.proposals import NUMERIC, Proposal
+from kinds.table.starter.proposal import NUMERIC, Proposal
 from kinds.table.starter.values import Values
 
 

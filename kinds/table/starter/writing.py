@@ -11,8 +11,8 @@ import polars as pl
 from anon_core.errors import InputError
 from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
-from kinds.table.naming import repeats_names
-from kinds.table.read import read_columns
+from kinds.table.pipeline.naming import repeats_names
+from kinds.table.pipeline.read import read_columns
 from kinds.table.starter.header import Header, compare_first_row, separator_of
 from kinds.table.starter.limits import (
     format_commented_line,
@@ -23,11 +23,12 @@ from kinds.table.starter.limits import (
 from kinds.table.starter.markers import Markers, clear_markers, find_markers
 from kinds.table.starter.names import Name
 from kinds.table.starter.numerals import read_numerals, state_numerals
-from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
+from kinds.table.starter.proposal import Proposal
+from kinds.table.starter.proposals import count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
-from tasks.source.drivers import split_file_address
-from tasks.source.reading import Reading
-from tasks.source.sources import Source, read_leading_rows, require_distinct_names
+from storage.source.drivers import split_file_address
+from storage.source.reading import Reading
+from storage.source.sources import Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.

@@ -9,10 +9,10 @@ import polars as pl
 
 from kinds.base import Kind
 from kinds.checks import LimitsSection
+from kinds.judge.audit import Audit, Finding
+from kinds.judge.drift import Changes
 from kinds.section import PlanError, Section, SourceSection
-from tasks.judging.audit import Audit, Finding
-from tasks.judging.drift import Changes
-from tasks.people.digests import People
+from storage.ledger.digests import People
 from tests.contract.bag.pool import Bag
 
 KEY, VALUE = "key", "value"

@@ -12,10 +12,10 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attackers.attacks import SWEEPS
 from flows.release import release
+from kinds.table.report.words import WORDS
 from kinds.table.starter.writing import propose_plan
-from kinds.table.words import WORDS
 from reports.verdict import judge_manifest
-from tasks.source.sources import Source
+from storage.source.sources import Source
 from tests import naive
 from tests.flows.orders import SEED, Order, data_bytes, people
 from tests.support.audits import audit_release

@@ -9,7 +9,7 @@ import pytest
 from flows.plan.passwords import withhold_passwords
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tasks.places.credentials import (
+from storage.places.credentials import (
     CredentialsError,
     holds_password,
     secret_of,
@@ -194,7 +194,7 @@ def test_a_process_that_is_started_finds_it(plan_of, tmp_path, monkeypatch):
     frozen = plan_of(more='credentials = "env:PEOPLE_PASSWORD"').freeze(tmp_path / "vault/plans")
     words = (
         "import sys; from pathlib import Path; from flows.plan.plan import ReleasePlan; "
-        "from tasks.places.credentials import secret_of; "
+        "from storage.places.credentials import secret_of; "
         "print(secret_of(ReleasePlan.load(Path(sys.argv[1])).source.credentials))"
     )
     command = [sys.executable, "-c", words, str(frozen)]

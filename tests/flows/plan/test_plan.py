@@ -13,7 +13,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.columns import Column
-from kinds.table.checks import ChecksSection
+from kinds.table.plan.checks import ChecksSection
 from tasks.compute.spec import Cluster
 from tests.flows.orders import Order
 from tests.support.plans import MARK, PLAN, refused

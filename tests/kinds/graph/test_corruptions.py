@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from kinds.graph.kind import KIND
-from kinds.graph.rows import flatten_rows
+from kinds.graph.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
-from tasks.source.reading import Reading
-from tasks.vault.storage import file_sha256
+from storage.source.reading import Reading
+from storage.vault.files import file_sha256
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder, edges
 from tests.support.audits import audit_release

@@ -10,10 +10,10 @@ from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 
 WORK = {
-    "ingest reads": ("kinds.graph.ingest", "read_source"),
-    "ingest digests vertices": ("kinds.graph.ingest", "write_identifiers"),
-    "encode makes the graph": ("kinds.graph.encode", "encode_edges"),
-    "anonymize writes": ("kinds.graph.write", "write_csv"),
+    "ingest reads": ("kinds.graph.pipeline.ingest", "read_source"),
+    "ingest digests vertices": ("kinds.graph.pipeline.ingest", "write_identifiers"),
+    "encode makes the graph": ("kinds.graph.pipeline.encode", "encode_edges"),
+    "anonymize writes": ("kinds.graph.pipeline.write", "write_csv"),
     "check judges": ("kinds.graph.kind", "audit_graph"),
     "publish renders the report": ("tasks.stages.publish", "render_report"),
 }

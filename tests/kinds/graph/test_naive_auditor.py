@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kinds.graph.kind import KIND
 from kinds.graph.layout import format_codebook
-from kinds.graph.rows import flatten_rows
+from kinds.graph.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests import naive
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from kinds.graph.words import WORDS
+from kinds.graph.report.words import WORDS
 from reports import page
 from reports.verdict import judge_manifest
 from tests.kinds.graph.orders import manifest

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinds.graph.judge.measured import round_step
-from kinds.graph.pictures import choose_degree_bins, degree_plot
+from kinds.graph.report.pictures import choose_degree_bins, degree_plot
 from tests.kinds.graph.orders import manifest
 
 

@@ -12,17 +12,17 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
-from kinds.graph.checks import ChecksSection
-from kinds.graph.encode import encode_edges
-from kinds.graph.facts import list_sides
-from kinds.graph.ingest import ingest_source
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.people import rebuild_people
-from kinds.graph.read import read_source
-from kinds.graph.words import WORDS
-from kinds.graph.write import write_release
-from tasks.source.reading import Reading
-from tasks.vault.storage import SecondReleaseError
+from kinds.graph.pipeline.encode import encode_edges
+from kinds.graph.pipeline.ingest import ingest_source
+from kinds.graph.pipeline.people import rebuild_people
+from kinds.graph.pipeline.read import read_source
+from kinds.graph.pipeline.write import write_release
+from kinds.graph.plan.checks import ChecksSection
+from kinds.graph.report.facts import list_sides
+from kinds.graph.report.words import WORDS
+from storage.source.reading import Reading
+from storage.vault.refusals import SecondReleaseError
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name

@@ -10,10 +10,10 @@ import pytest
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.graphs import ONE
 from flows.plan.plan import PlanError
-from kinds.graph.edges import join_directions
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.read import read_source
-from tasks.source.reading import Reading
+from kinds.graph.pipeline.edges import join_directions
+from kinds.graph.pipeline.read import read_source
+from storage.source.reading import Reading
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
 from tests.support.audits import audit_release
 

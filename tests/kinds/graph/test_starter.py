@@ -10,8 +10,8 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.cli import main
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.graph.read import read_source
-from tasks.source.reading import Reading
+from kinds.graph.pipeline.read import read_source
+from storage.source.reading import Reading
 from tests.kinds.graph.orders import GraphOrder, edges, manifest
 
 

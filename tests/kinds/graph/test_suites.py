@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from anon_core.specs.graphs import ONE
-from kinds.graph import checked
-from kinds.graph.suites import encoded, released
+from kinds.graph.suites import checked, encoded, released
 from validations.run import validate_columns
 
 

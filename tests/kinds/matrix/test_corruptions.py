@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.matrix.rows import flatten_rows
+from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.corruptions import Copy

@@ -10,10 +10,10 @@ from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 
 WORK = {
-    "ingest reads": ("kinds.matrix.ingest", "read_source"),
-    "ingest digests users": ("kinds.matrix.ingest", "write_identifiers"),
-    "encode numbers": ("kinds.matrix.encode", "encode_entries"),
-    "anonymize writes": ("kinds.matrix.write", "write_csv"),
+    "ingest reads": ("kinds.matrix.pipeline.ingest", "read_source"),
+    "ingest digests users": ("kinds.matrix.pipeline.ingest", "write_identifiers"),
+    "encode numbers": ("kinds.matrix.pipeline.encode", "encode_entries"),
+    "anonymize writes": ("kinds.matrix.pipeline.write", "write_csv"),
     "check judges": ("kinds.matrix.kind", "audit_matrix"),
     "publish renders the report": ("tasks.stages.publish", "render_report"),
 }

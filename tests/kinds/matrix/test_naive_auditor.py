@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kinds.matrix.kind import KIND
 from kinds.matrix.layout import READING
-from kinds.matrix.rows import flatten_rows
+from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.rows import write_csv
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests import naive
 from tests.contract.runs import Runs
 from tests.kinds.matrix.orders import MatrixOrder

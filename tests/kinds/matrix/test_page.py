@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from kinds.matrix.words import WORDS
+from kinds.matrix.report.words import WORDS
 from reports import page
 from reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest

@@ -6,7 +6,7 @@ import polars as pl
 
 from kinds.matrix.judge.measured import round_step
 from kinds.matrix.kind import KIND
-from tasks.source.reading import Reading
+from storage.source.reading import Reading
 from tests.contract.runs import Runs
 from tests.kinds.matrix.orders import MatrixOrder, manifest
 from tests.support.corruptions import Copy

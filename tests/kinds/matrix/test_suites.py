@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.matrix import checked
-from kinds.matrix.suites import encoded, released
+from kinds.matrix.suites import checked, encoded, released
 from validations.run import validate_columns
 
 

@@ -21,13 +21,13 @@ from anon_core.specs.demands import Demand
 from anon_core.tables import bounds, cells, encoding, number_levels
 from flows import cli
 from kinds.columns import Column
-from kinds.table import encode as coding
-from kinds.table import native, write
 from kinds.table.judge import audit_rows
-from kinds.table.read import read_table
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
-from tasks.vault import secrecy
+from kinds.table.pipeline import encode as coding
+from kinds.table.pipeline import native, write
+from kinds.table.pipeline.read import read_table
+from storage.source.reading import Reading
+from storage.source.sources import Source
+from storage.vault import secret_streams
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order
 from validations.verdicts import Verdict
@@ -104,9 +104,9 @@ class Release:
         masked = Adaptive().anonymize(table)
         if hide is not None:
             masked = replace(masked, hidden=hide(table, masked.hidden))
-        seat = random_matching(masked, secrecy.seed_random_stream(SEED, "matching"))
+        seat = random_matching(masked, secret_streams.seed_random_stream(SEED, "matching"))
         people = read.table.filter(pl.Series(kept))
-        keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
+        keys = secret_streams.distinct_keys(SEED, "keys", masked.table.records)
         rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_rows(rows, self.folder)
         codebook = json.dumps(

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from kinds import words_of
-from kinds.table import attackers
-from kinds.table.checks import ChecksSection
 from kinds.table.kind import KIND
+from kinds.table.plan.checks import ChecksSection
+from kinds.table.report import attackers
 from reports import summary
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full

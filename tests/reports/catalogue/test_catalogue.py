@@ -13,8 +13,8 @@ import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
 from kinds.catalogued import CATALOGUE
-from tasks.shelf.layout import SIGNATURE
-from tasks.vault.signing import as_pem, new_key
+from storage.approval.signing_keys import as_pem, new_key
+from storage.shelf.layout import SIGNATURE
 from tests.contract.runs import Runs
 from tests.flows.orders import Order, columns, people
 from tests.kinds.graph.orders import GraphOrder

@@ -11,10 +11,10 @@ from datetime import timedelta
 
 import pytest
 
+from storage.approval.approval import Approval, Question, Request
+from storage.vault.vault import Vault
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look, count_wrong_looks
-from tasks.vault.approval import Approval, Question, Request
-from tasks.vault.storage import Vault
 from tests.flows.orders import Order
 from tests.support.commands import call
 

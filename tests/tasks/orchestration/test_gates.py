@@ -5,6 +5,12 @@ import json
 import pytest
 
 from anon_core.errors import GuaranteeError
+from storage.approval.approval import WaitingError
+from storage.vault.files import file_sha256
+from storage.vault.refusals import SecondReleaseError
+from storage.vault.run import Release, Stored
+from storage.vault.vault import Vault
+from storage.vault.verdicts import VERDICT
 from tasks.orchestration import gates as verdicts
 from tasks.orchestration.gates import (
     PAGE,
@@ -14,9 +20,6 @@ from tasks.orchestration.gates import (
     refusals_shown,
     write_verdicts_page,
 )
-from tasks.vault.approval import WaitingError
-from tasks.vault.storage import Release, SecondReleaseError, Stored, Vault, file_sha256
-from tasks.vault.verdicts import VERDICT
 from validations.verdicts import Outcome, Verdict
 
 INPUTS = [Stored(path=None, sha256="ab" * 32)]

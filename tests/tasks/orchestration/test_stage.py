@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from anon_core.errors import InfeasibleError
+from storage.vault.failures import StageError
+from storage.vault.vault import Vault
 from tasks.orchestration.stage import log_line, stage
-from tasks.vault.failures import StageError
-from tasks.vault.storage import Vault
 
 REFUSAL = "90 of 90 records demand k > 90"
 

@@ -3,10 +3,12 @@
 import pytest
 
 from anon_core.errors import GuaranteeError
+from kinds.judge.drift import DriftLimits
 from kinds.table.kind import KIND
-from tasks.judging.drift import DriftLimits
+from storage.vault.files import file_sha256, write_json
+from storage.vault.run import Release
+from storage.vault.vault import Vault
 from tasks.stages.compare import last_release
-from tasks.vault.storage import Release, Vault, file_sha256, write_json
 
 LIMITS = DriftLimits(rows=0.4)
 

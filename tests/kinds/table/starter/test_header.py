@@ -7,7 +7,7 @@ import pytest
 from anon_core.errors import InputError
 from kinds.section import PlanError
 from kinds.table.starter.header import compare_first_row
-from tasks.source.sources import Source
+from storage.source.sources import Source
 from tests.support.starter import MARK, people, store, written
 
 CITIES = ("ulm", "bonn", "kiel")

@@ -14,11 +14,11 @@ import pytest
 import statsmodels
 
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.encode import encode_records
-from kinds.table.read import read_table
+from kinds.table.pipeline.encode import encode_records
+from kinds.table.pipeline.read import read_table
 from kinds.table.starter.writing import propose_plan
-from tasks.source.reading import Reading
-from tasks.source.sources import Source
+from storage.source.reading import Reading
+from storage.source.sources import Source
 from tests.kinds.table.starter.tables import write_table
 from tests.support.starter import decided
 

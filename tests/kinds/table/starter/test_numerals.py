@@ -8,7 +8,7 @@ import pytest
 from anon_core.errors import InputError
 from kinds.columns import Column, type_source_column
 from kinds.table.starter.writing import propose_plan
-from tasks.source.sources import Source
+from storage.source.sources import Source
 
 
 def plan_of(folder, cells, name="pay", separator=";"):

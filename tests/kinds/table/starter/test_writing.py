@@ -12,8 +12,8 @@ from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError, source_called
 from kinds.table.starter.proposals import propose_role
 from kinds.table.starter.writing import propose_plan
-from tasks.source.databases import Answered
-from tasks.source.sources import Source
+from storage.source.databases import Answered
+from storage.source.sources import Source
 from tests.support.starter import MARK, decided, people, store, written
 
 ROWS = [(i, f"{MARK}{i % 4}", 20 + i % 9 + i % 17) for i in range(200)]
@@ -70,7 +70,9 @@ def test_a_password_on_the_command_line(uri):
 def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
-    monkeypatch.setattr("tasks.source.reading.query_database", lambda *_: Answered(frame, "0", {}))
+    monkeypatch.setattr(
+        "storage.source.reading.query_database", lambda *_: Answered(frame, "0", {})
+    )
     uri = "postgres://ann@db/people?sslmode=require"
     plan = propose_plan(Source(uri=uri, query="select age from people"))
     assert tomllib.loads(plan)["source"]["uri"] == uri

@@ -1,0 +1,1 @@
+"""From a source to the released edges of a graph: the makers' side."""

@@ -1,0 +1,38 @@
+"""The people of a graph, as digests for the ledger: vertices by name, and by their edges."""
+
+import numpy as np
+import polars as pl
+
+from kinds.graph.layout import EDGES
+from storage.ledger.digests import People, read_identifiers
+from storage.vault.run import Run, Stored
+
+AT = "vertex"
+
+
+def build_people(key: bytes, ingested: Stored) -> People:
+    """Return the people of all vertices; ingest digested their names under `key`."""
+    rows = np.arange(ingested.shape[0])
+    return People.digest_people(key, _list_edge_texts(ingested), read_identifiers(ingested), rows)
+
+
+def rebuild_people(run: Run, key: bytes) -> People:
+    """Return the people of a run under another key than its own: by their edges only."""
+    ingested = run.whole("ingest")
+    if ingested is None:
+        return People(0, {}, frozenset())
+    return People.digest_people(key, _list_edge_texts(ingested), {}, np.arange(ingested.shape[0]))
+
+
+def _list_edge_texts(ingested: Stored) -> pl.DataFrame:
+    """The edges of each vertex as one text: probability and number of edges at the other end."""
+    n = ingested.shape[0]
+    with np.load(ingested.file(EDGES)) as arrays:
+        u, v, p = arrays["u"], arrays["v"], arrays["p"]
+    ends = np.concatenate([u, v]).astype(np.int64)
+    held = np.bincount(ends, minlength=n)
+    each = pl.DataFrame({AT: ends, "p": np.tile(p, 2), "other": held[np.concatenate([v, u])]})
+    texts = each.select(AT, pl.format("{} {}", "p", "other").alias("edges"))
+    lists = texts.group_by(AT).agg(pl.col("edges").sort().str.join("|"))
+    every = pl.DataFrame({AT: np.arange(n, dtype=np.int64)})
+    return every.join(lists, on=AT, how="left", maintain_order="left").select("edges")

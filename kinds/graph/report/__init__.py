@@ -1,0 +1,1 @@
+"""How a released graph looks to a reader: words, numbers, pictures."""

@@ -1,0 +1,126 @@
+"""Labelled numbers of a released graph, read from its manifest."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from kinds.graph.report.findings import OBFUSCATED
+from kinds.words import build_unmeasured_figure
+from reports.facts import Manifest
+from reports.messages import load_messages
+from reports.quantities import count, digits, one_in, percent
+from reports.words import (
+    ABOVE,
+    NO_DEMAND,
+    NO_LIMIT,
+    WITHIN,
+    Figure,
+    Risk,
+    against_limit,
+    attack_limits,
+    three_risks,
+)
+
+_MESSAGES = load_messages("kinds", "kinds.graph")
+FORMATS = {  # of numbers that are no counts
+    **dict.fromkeys(("degree", "path_length", "triangles_deviation"), digits),
+    **dict.fromkeys(("connected", "clustering"), percent),
+}
+
+
+class Attack(NamedTuple):
+    """What an attacker reaches who knows this of a vertex and takes the likeliest one."""
+
+    name: str
+    success: Any
+    guess: Any
+    below: Any
+    of: int
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """Name, success, guess, and the vertices below their k."""
+        below = (
+            _MESSAGES.say("headings", "not_counted")
+            if self.below is None
+            else _MESSAGES.say("headings", "below", below=self.below, records=self.of)
+        )
+        return self.name, one_in(self.success), one_in(self.guess), below
+
+
+def attacks(manifest: Manifest) -> list[Attack]:
+    """The attackers in the order of what they know."""
+    return [
+        Attack(
+            name, each["success"], each["promised"], each["below"], manifest["privacy"]["records"]
+        )
+        for name, each in manifest["attacks"].items()
+    ]
+
+
+class Side(NamedTuple):
+    """A number of the source and of the release."""
+
+    what: str
+    before: str
+    after: str
+
+
+def list_sides(manifest: Manifest, group: str) -> list[Side]:
+    """Numbers of the graph before and after; an older release lacks some."""
+    utility = manifest["utility"]
+    return [
+        Side(what, *(FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released")))
+        for key, what in _MESSAGES.name_entries("sides", group).items()
+        if key in utility
+    ]
+
+
+def list_hop_discrepancies(manifest: Manifest) -> dict[str, float]:
+    """Discrepancy by distance in the source; distances of few pairs are left out."""
+    stated: Mapping[str, float] = manifest["utility"]["discrepancy_by_hops"]
+    return {_MESSAGES.say("hops", name): found for name, found in stated.items()}
+
+
+# ---------------------------------------------------------------- the three risks
+
+
+def list_risks(manifest: Manifest) -> list[Risk]:
+    """Singling out, linkability, inference: the three risks of WP216."""
+    return three_risks(
+        "vertex",
+        "an edge",
+        _list_singling_out(manifest),
+        _list_linkability(manifest),
+        _list_inference(manifest),
+        found="key",
+    )
+
+
+def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
+    privacy = manifest["privacy"]
+    result = WITHIN if privacy["below"] <= privacy["exempt"] else ABOVE
+    yield Figure(
+        _MESSAGES.say("counted", OBFUSCATED),
+        _MESSAGES.say("headings", "below", **privacy),
+        _MESSAGES.say("risks", "promised", **privacy),
+        NO_DEMAND if privacy["k_max"] < 2 else result,
+    )
+    if privacy["k_min"] < 2:
+        alone = _MESSAGES.say("headings", "below", **{**privacy, "below": privacy["unprotected"]})
+        yield Figure(_MESSAGES.say("risks", "alone"), alone, "0", ABOVE)
+
+
+def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
+    limits = attack_limits(manifest)
+    for attack in attacks(manifest):
+        what = _MESSAGES.say("risks", "guess", attacker=attack.name)
+        yield against_limit(what, attack, attack.success <= attack.guess, limits)
+    yield build_unmeasured_figure(_MESSAGES.say("risks", "neighbours"))
+    yield build_unmeasured_figure(_MESSAGES.say("risks", "other_releases"))
+
+
+def _list_inference(manifest: Manifest) -> Iterator[Figure]:
+    share = manifest["protection"]["unchanged"]
+    yield Figure(
+        _MESSAGES.say("risks", "unchanged"), f"up to {percent(share)}", "nothing", NO_LIMIT
+    )

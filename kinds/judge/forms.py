@@ -1,0 +1,74 @@
+"""Whether files of a release are written in the one form that leaves no byte free.
+
+Nothing here needs the source or the vault.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kinds.judge.audit import Finding
+from kinds.judge.layouts import loose_bytes
+from kinds.judge.manifest_keys import Keys, count_unknown
+from kinds.judge.traces import gzip_traces
+from storage.shelf.content import read_document
+from storage.shelf.layout import MANIFEST
+
+WRITTEN_OTHERWISE = "says something twice or is written in another way"
+
+
+def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
+    """Look at each data file that is there, at the codebook and at the manifest."""
+    found = [
+        told
+        for form, name in files.items()
+        if (folder / name).is_file()
+        for told in _check_data_form(form, (folder / name).read_bytes())
+    ]
+    found += [
+        *_check_document_form(folder / codebook, "codebook"),
+        *_check_document_form(folder / MANIFEST, "manifest"),
+    ]
+    return Finding(
+        "form of the files",
+        not found,
+        "; ".join(found) or "no byte beside the rows, codebook and manifest in their one form",
+    )
+
+
+def codebook_form(folder: Path, codebook: str) -> Finding:
+    """The same of the codebook alone."""
+    found = list(_check_document_form(folder / codebook, "codebook"))
+    return Finding("form of the codebook", not found, "; ".join(found) or "its one form")
+
+
+def manifest_form(folder: Path, keys: Keys) -> Finding:
+    """The same of the manifest alone, which has no other than these keys."""
+    found = list(_check_document_form(folder / MANIFEST, "manifest"))
+    if not found and (unknown := count_unknown(read_document(folder / MANIFEST), keys)):
+        found.append(f"{unknown} of its keys and values are none that a release has")
+    return Finding("form of the manifest", not found, "; ".join(found) or "its one form")
+
+
+def _check_data_form(form: str, content: bytes) -> Iterator[str]:
+    if form == "parquet":
+        yield from loose_bytes(content)
+        return
+    try:
+        yield from gzip_traces(content)
+    except (zlib.error, IndexError, EOFError):
+        yield "the gzip file cannot be read"
+
+
+def _check_document_form(path: Path, what: str) -> Iterator[str]:
+    """Nothing if the text is what is written of the document that is read in it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        yield f"the {what} cannot be read"
+        return
+    forms_of = (json.dumps(document, ensure_ascii=False, indent=indent) for indent in (None, 2))
+    if not isinstance(document, dict) or text.removesuffix("\n") not in forms_of:
+        yield f"the {what} {WRITTEN_OTHERWISE}"

@@ -1,0 +1,60 @@
+"""Which released row belongs to which record, and what keys and row order tell."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
+from kinds.judge.audit import Finding
+from storage.shelf.layout import KEY
+
+KEY_FORM = r"^[0-9a-f]{16}\z"
+
+
+def find_row_seats(
+    rows: pl.DataFrame, source_rows: NDArray[np.int64], matching: pl.DataFrame
+) -> tuple[NDArray[np.int64], list[Finding]]:
+    """Row of each record (-1: none), and whether rows and records pair up (the last two)."""
+    keys = rows[KEY]
+    records = len(source_rows)
+    distinct = keys.drop_nulls().n_unique()
+    claim = matching.sort("record")
+    at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
+    joined = claim.join(at, on=KEY, how="left", maintain_order="left")
+    whole = np.array_equal(claim["record"].to_numpy(), source_rows)
+    seat = (
+        joined["row"].fill_null(-1).to_numpy().astype(np.int64)
+        if whole
+        else np.full(records, -1, dtype=np.int64)
+    )
+    homeless = int((seat < 0).sum())
+    doubled = records - homeless - len(np.unique(seat[seat >= 0]))
+    odd = int((~keys.cast(pl.String).fill_null("").str.contains(KEY_FORM)).sum())
+    hits = max(int(right.sum()) for right in order_hits(seat).values())
+    return seat, [
+        Finding(
+            "rows ordered by key", keys.is_sorted(), "row order tells nothing but the random keys"
+        ),
+        Finding(
+            "keys of 16 hexadecimal digits",
+            odd == 0,
+            f"{odd} of {rows.height} keys have another form",
+        ),
+        Finding(
+            "order tells nothing",
+            hits < BEYOND_CHANCE,
+            f"a guess by the source's order is right for {hits} of {records} records; "
+            f"{BEYOND_CHANCE} are beyond chance",
+        ),
+        Finding(
+            "one row a record",
+            rows.height == records == distinct,
+            f"{rows.height} rows with {distinct} distinct keys for {records} records",
+        ),
+        Finding(
+            "known keys",
+            homeless + doubled == 0,
+            f"{homeless} of {records} records have no row under their key, and {doubled} have the "
+            "key of another",
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""From a source to the released rows of a matrix: the makers' side."""

@@ -1,0 +1,43 @@
+"""What a matrix's release keeps of its source."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kinds.matrix.layout import BY_ROW, DEMAND, ENTRIES, ITEM
+from kinds.matrix.pipeline.binarise import demands_of, pairs_of
+from kinds.matrix.pipeline.read import read_source
+from kinds.matrix.plan.sections import MatrixPlan
+from storage.ledger.digests import write_identifiers
+from storage.ledger.ledger import Ledger
+from storage.source.reading import Reading
+
+
+def ingest_source(
+    plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
+    """Store the entries, and the k of each record.
+
+    Users are stored as digests under the ledger's key only.
+    """
+    read = read_source(reading, plan)
+    k = demands_of(read, plan)
+    pairs = pairs_of(read, plan, int(k.max()))
+    pairs.write_parquet(folder / ENTRIES)
+    np.save(folder / DEMAND, k)
+    items = pairs[ITEM].n_unique()
+    digested: Mapping[str, Any] = {}
+    if read.spelt is not None and plan.user is not None:
+        users = pl.DataFrame({plan.user: read.spelt})
+        digested = write_identifiers(ledger.key, ledger.key_print, users, folder)
+    return {
+        "shape": [read.records, items],
+        "source_columns": len(plan.needed),
+        BY_ROW: plan.layout != "edges",
+        "profile": {"rows": read.records, "items": items, "entries": pairs.height},
+        "notes": [f"ingested {read.records} users, {items} items, {pairs.height} entries"],
+        **digested,
+    }

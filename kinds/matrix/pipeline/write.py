@@ -1,0 +1,91 @@
+"""The released rows of a matrix: items by number, random keys, and who sits where."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.matrices.records import GroupedMatrix
+from kinds.matrix.layout import (
+    CODEBOOK,
+    CSV,
+    ITEM,
+    ITEM_KEYS,
+    ITEMS,
+    KEY,
+    MATCHING,
+    NAMES,
+    PARQUET,
+    READING,
+    RECORD,
+)
+from kinds.matrix.pipeline.rows import flatten_rows
+from kinds.matrix.plan.sections import MatrixPlan
+from kinds.rows import key_texts, write_csv
+from storage.vault import secret_streams
+from storage.vault.run import Stored
+
+
+class Published(NamedTuple):
+    """The items that some row has: what is published of each, and its number in the rows."""
+
+    labels: list[str]
+    number: NDArray[np.int32]  # (items of the matrix,), -1 for an item in no row
+
+
+def write_release(
+    plan: MatrixPlan, seed: bytes, made: GroupedMatrix, encoded: Stored, folder: Path
+) -> Mapping[str, Any]:
+    """Write the rows in each format, the codebook and, apart, the secret row map.
+
+    Items in no row are not published. Keys are drawn by the run's secret, and rows stand in their
+    order.
+    """
+    names = pl.read_parquet(encoded.file(NAMES), glob=False).to_series()
+    published = _number_items(plan, seed, made, names, folder)
+    keys = secret_streams.distinct_keys(seed, "keys", made.matrix.records)
+    order = np.argsort(keys)
+    lists = _list_group_items(made, published.number)
+    rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[made.group[order]]})
+    rows.write_parquet(folder / PARQUET)
+    write_csv(flatten_rows(rows), folder / CSV)
+    codebook = {"reading": READING, "keyed": bool(plan.keyed), "items": published.labels}
+    text = json.dumps(codebook, ensure_ascii=False)
+    (folder / CODEBOOK).write_text(text, encoding="utf-8")
+    seats = pl.DataFrame({RECORD: np.arange(len(keys), dtype=np.int64), KEY: key_texts(keys)})
+    seats.write_parquet(folder / MATCHING)
+    return {"shape": [rows.height, len(published.labels)]}
+
+
+def _number_items(
+    plan: MatrixPlan, seed: bytes, made: GroupedMatrix, names: pl.Series, folder: Path
+) -> Published:
+    """Number the items that rows have by name, or by fresh keys where items are people."""
+    used = np.unique(made.indices)
+    labels = names[used].to_list()
+    rank = np.arange(len(used), dtype=np.int32)
+    if plan.keyed:
+        keys = secret_streams.distinct_keys(seed, "item keys", len(used))
+        texts = key_texts(keys)
+        pl.DataFrame({ITEM: labels, KEY: texts}).write_parquet(folder / ITEM_KEYS)
+        rank[np.argsort(keys)] = rank.copy()
+        labels = sorted(texts.to_list())
+    number = np.full(made.matrix.items, -1, dtype=np.int32)
+    number[used] = rank
+    return Published(labels, number)
+
+
+def _list_group_items(made: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:
+    """The published numbers of each group's items, ascending."""
+    groups = len(made.indptr) - 1
+    group = np.repeat(np.arange(groups, dtype=np.int64), np.diff(made.indptr))
+    held = pl.DataFrame({"group": group, ITEMS: number[made.indices]}).sort("group", ITEMS)
+    lists = held.group_by("group", maintain_order=True).agg(ITEMS)
+    every = pl.DataFrame({"group": np.arange(groups, dtype=np.int64)})
+    joined = every.join(lists, on="group", how="left", maintain_order="left")
+    empty = pl.lit([], dtype=pl.List(pl.Int32))
+    return joined.select(pl.col(ITEMS).cast(pl.List(pl.Int32)).fill_null(empty)).to_series()

@@ -1,0 +1,1 @@
+"""How a released matrix looks to a reader: words, numbers, pictures."""

@@ -1,0 +1,119 @@
+"""The texts of a released matrix, gathered for reports; see `reports.words.Words`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinds import direct
+from kinds.matrix.report import facts, promises
+from kinds.matrix.report.findings import list_promise_checks
+from kinds.words import KindWords, find_strongest_chance
+from reports.comparison import Compared
+from reports.facts import BadFact, Fact, Manifest, list_facts
+from reports.messages import load_messages
+from reports.quantities import count, one_in, percent
+from reports.words import Block, ColumnRole, Exposure, PageSection, Text
+
+LITTLE = 0.5  # of the entries
+
+
+class MatrixWords(KindWords):
+    """The texts of matrices; see `reports.words.Words`."""
+
+    messages = load_messages("kinds", "kinds.matrix")
+    describe_no_change = staticmethod(promises.describe_no_change)
+    describe_promise = staticmethod(promises.describe_promise)
+    promised = staticmethod(promises.list_promise_points)
+    not_promised_short = staticmethod(promises.not_promised_short)
+    checks = staticmethod(list_promise_checks)
+    risks = staticmethod(facts.list_risks)
+
+    def not_promised(self, manifest: Manifest) -> Sequence[Text]:
+        """The points that no finding of the promise covers."""
+        return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
+
+    def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
+        """The columns that were read; items that are people are under fresh keys."""
+        listed = super().columns(manifest)
+        if not manifest.get("keyed"):
+            return listed
+        keyed = self.messages.list_texts("columns", "keyed")[0]
+        return [ColumnRole(each.name, *keyed) if each.role == keyed[0] else each for each in listed]
+
+    def warnings(self, manifest: Manifest) -> Sequence[str]:
+        """Items that are people or that a whole class has, and a release that keeps little."""
+        share, jaccard = manifest["protection"]["unanimous_rows"], manifest["utility"]["jaccard"]
+        holds = {"people": manifest.get("keyed"), "unanimous": share, "jaccard": jaccard < LITTLE}
+        listed = [
+            self.messages.say("warnings", name, unanimous_rows=share, jaccard=jaccard)
+            for name in holds
+            if holds[name]
+        ]
+        return [*listed, *direct.let_through(manifest)]
+
+    def exposure(self, manifest: Manifest) -> Exposure | None:
+        """Users with an item that their whole class has."""
+        share, records = manifest["protection"]["unanimous_rows"], manifest["privacy"]["records"]
+        if not share:
+            return None
+        figures = {
+            "number": int(share * records + 1e-9),  # the share is rounded up
+            "records": records,
+            "unanimous_rows": share,
+        }
+        return Exposure(share, self.messages.say("warnings", "exposure", **figures))
+
+    def headline(self, manifest: Manifest) -> Sequence[Fact]:
+        """Users, demand, classes, the strongest attacker, false entries, similarity."""
+        privacy, utility = manifest["privacy"], manifest["utility"]
+        least, tried = manifest["protection"]["classes"]["least"], facts.attacks(manifest)
+        best = max(tried, key=lambda attack: attack.success) if tried else None
+        numbers = {
+            "users": count(privacy["records"]),
+            "demand": self.describe_range(privacy),
+            "least": count(least),
+            **({} if best is None else {"attack": one_in(best.success)}),
+            "false": percent(utility["false"]),
+            "jaccard": percent(utility["jaccard"]),
+        }
+        bad = {"least"} if privacy.get("classes_below_k", 0) > 0 else ()
+        return [
+            (BadFact if name in bad else Fact)(
+                self.messages.say("headline", name, attacker=best and best.name), number
+            )
+            for name, number in numbers.items()
+        ]
+
+    def compared(self, sections: Manifest) -> Sequence[Compared]:
+        """Similarity, false and missing entries, how far classes exceed k, the strongest attack."""
+        kept, classes = sections["utility"], sections["protection"]["classes"]
+        demanded = sections["privacy"]["k_max"]
+        return self.list_compared({
+            "jaccard": (kept["jaccard"], percent),
+            "false": (kept["false"], percent),
+            "missing": (kept["suppressed"], percent),
+            "beyond_k": (classes["median"] - demanded, count),
+            "most_beyond_k": (classes["greatest"] - demanded, count),
+            "attack": (find_strongest_chance(facts.attacks(sections)), one_in),
+        })  # fmt: skip
+
+    def protection(self, manifest: Manifest) -> Sequence[Block]:
+        """Classes and attackers."""
+        attackers = [attack.row for attack in facts.attacks(manifest)]
+        return [
+            self.build_block("classes", list_facts(self.messages, "facts", "classes", **manifest)),
+            self.build_block("attacks", attackers, "attack"),
+        ]
+
+    def utility(self, manifest: Manifest) -> Sequence[Block]:
+        """Entries kept, missing and false."""
+        entries = list_facts(self.messages, "facts", "entries", **manifest)
+        return [self.build_block("entries", entries)]
+
+    def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
+        """Sections on checks, attacks, classes, entries and how to read a row."""
+        from kinds.matrix.report import pictures  # matplotlib takes a second to import
+
+        return pictures.build_page_sections(manifest, measured, self)
+
+
+WORDS = MatrixWords()

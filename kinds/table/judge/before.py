@@ -1,0 +1,47 @@
+"""What manifests of older versions state, so that an audit compares nothing else."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinds.judge.audit import Sections
+
+TWICE = ("records_ever", "histories_below_k", "linked_below_k")  # who came back counted so
+BY_SECRET = ("tightest row", "insider")  # 0.1.0 counted how often these attackers were right
+
+
+def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -> Sections:
+    """Those of the measured numbers that the manifest's version measured in the same way."""
+    utility, protection = dict(sections.get("utility", {})), dict(sections.get("protection", {}))
+    if "cells_of_one_value" not in manifest.get("utility", {}):
+        utility.pop("cells_of_one_value", None)
+        utility["per_column"] = {
+            name: {what: column[what] for what in ("exact", "ncp")}
+            for name, column in utility.get("per_column", {}).items()
+        }
+        protection.pop("rare_levels", None)
+    if "gcp_by_width" not in manifest.get("utility", {}):
+        utility.pop("gcp_by_width", None)
+    claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))
+    if "demand" not in claimed:  # what crowds tell of a private k
+        attacks.pop("demand", None)
+    if "order" in claimed:
+        attacks = {name: numbers for name, numbers in attacks.items() if name not in BY_SECRET}
+        protection.pop("unique_values", None)
+        protection["sensitive"] = {
+            name: {what: number for what, number in crowd.items() if what != "uniform"}
+            for name, crowd in protection.get("sensitive", {}).items()
+        }
+    privacy = dict(sections.get("privacy", {}))
+    if "unprotected" not in manifest.get("privacy", {}):  # who has k = 1
+        privacy.pop("unprotected", None)
+    series = dict(sections.get("series", {}))
+    if "reissued" not in manifest.get("series", {}):
+        series = {name: number for name, number in series.items() if name not in TWICE}
+    same = {
+        "privacy": privacy,
+        "utility": utility,
+        "attacks": attacks,
+        "protection": protection,
+        "series": series,
+    }
+    return {name: same.get(name, section) for name, section in sections.items()}

@@ -1,0 +1,1 @@
+"""From a source to the released rows of a table: the makers' side."""

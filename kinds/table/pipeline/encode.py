@@ -1,0 +1,104 @@
+"""From typed columns to encoded records, and encoded records as a stage keeps them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.specs.demands import Demand
+from anon_core.tables.codebook import codebook_from_json, codebook_to_json
+from anon_core.tables.demands import of_people, resolve_demands
+from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
+from anon_core.tables.records import BinaryTable
+from kinds.columns import Column, convert_to_arrays
+from kinds.section import refuse_alone
+from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
+from kinds.table.plan.sections import TablePlan
+from storage.vault.run import Stored
+
+
+class Encoded(NamedTuple):
+    """Encoded records, which rows they are of, and levels that joined others, by column."""
+
+    table: BinaryTable
+    kept: NDArray[np.bool_]
+    joined: Mapping[str, int]
+
+
+def encode_records(
+    frame: pl.DataFrame,
+    k_values: pl.DataFrame | None,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    person: NDArray[np.int32] | None = None,
+) -> Encoded:
+    """Encode a typed frame under a codebook fitted to it.
+
+    A group of numbers holds at least as many people as any record demands. `person` int32 (rows,):
+    number of the person of each row. All rows of a person demand the greatest k of those that stay.
+    """
+    quasi = [column for column in columns if column.role == "quasi"]
+    specs = [column.spec for column in quasi if column.spec is not None]
+    values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
+    columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
+    k, kept = resolve_demands(demand, find_complete_records(specs, columns_by_name), values)
+    data = {name: column[kept] for name, column in columns_by_name.items()}
+    persons = None if person is None else person[kept]
+    book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
+    table = encode(book, data, k[kept])
+    return Encoded(table if persons is None else of_people(table, persons), kept, joined)
+
+
+def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
+    """Store the codebook and the encoded records that stay.
+
+    Records whose demand cannot be met do not stay where the plan drops them. Refuses k = 1 for
+    anybody unless the plan allows it.
+    """
+    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
+    demands = ingested.file(DEMAND)
+    k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
+    owners = ingested.file(PERSON)
+    person = np.load(owners) if owners.exists() else None
+    table, kept, joined = encode_records(frame, k_values, plan.columns, plan.demand, person)
+    if not plan.allow_unprotected:
+        refuse_alone(table.k, "records")
+    codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
+    (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
+    packed: dict[str, Any] = {**table.pack_arrays()[1], "kept": np.flatnonzero(kept)}
+    np.savez(folder / BITS, **packed)
+    features, dropped = table.codebook.features, int((~kept).sum())
+    note = f"binarized {table.records} records into {features} features; {dropped} dropped"
+    notes = [note, *_notes_on(joined, table)]
+    return {"shape": [table.records, features], "dropped": dropped, "notes": notes}
+
+
+def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
+    """What the log says of levels that too few people hold."""
+    least, notes = int(table.k.max()), []
+    for attribute in table.codebook.attributes:
+        if number := joined.get(attribute.name):
+            what = "groups joined a neighbour" if attribute.binned else "values share a level"
+            notes.append(
+                f"column {attribute.name!r}: {number} {what}, since fewer than {least} people "
+                f"held some of them; {attribute.levels} levels are left"
+            )
+    return notes
+
+
+def load_encoded(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
+    """Return the encoded records of a stage and the source row of each."""
+    codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
+    with np.load(stored.file(BITS)) as data:
+        return BinaryTable.from_arrays(codebook, data), data["kept"]
+
+
+def load_source_rows(stored: Stored) -> NDArray[np.int64]:
+    """Return the source row of each encoded record; the packed bits are not read."""
+    with np.load(stored.file(BITS)) as data:
+        rows: NDArray[np.int64] = data["kept"]
+        return rows

@@ -1,0 +1,88 @@
+"""What a table's release keeps of its source."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from kinds.table.layout import DEMAND, PERSON, TABLE
+from kinds.table.pipeline.read import read_table
+from kinds.table.plan.sections import TablePlan
+from kinds.table.profile import build_table_profile
+from storage.ledger.digests import write_identifiers
+from storage.ledger.identifier_spelling import count_respelt, normalize_spelling
+from storage.ledger.ledger import Ledger
+from storage.source.reading import Reading
+
+
+def ingest_source(
+    plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
+    """Store the columns that may be released, typed, and the column that k is read from.
+
+    Identifiers are stored as digests under the ledger's key only.
+    """
+    columns, demand = plan.columns, plan.demand
+    table, k_values, identifiers = read_table(reading, columns, demand, named=True)
+    table.write_parquet(folder / TABLE)
+    notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
+    if k_values is not None:
+        k_values.write_parquet(folder / DEMAND)
+    notes += _notes_on_spelling(identifiers)
+    if plan.person is not None:
+        np.save(folder / PERSON, person_numbers(identifiers[plan.person]))
+    elif not plan.rows_are_people:
+        refuse_repeated(identifiers)
+    digested: Mapping[str, Any] = {}
+    if identifiers.width:
+        digested = write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
+    return {
+        "shape": [table.height, table.width],
+        "source_columns": len(columns),
+        "profile": build_table_profile(table, columns),
+        "notes": notes,
+        **digested,
+    }
+
+
+def person_numbers(values: pl.Series) -> NDArray[np.int32]:
+    """Number the persons, int32 (rows,); the order of the numbers has no meaning."""
+    absent = values.null_count()
+    if absent:
+        raise InputError(
+            f"column {values.name!r} says which rows are of one person; {absent} of {len(values)} "
+            "rows have no value there: fill it in, or leave these rows out"
+        )
+    return normalize_spelling(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+
+
+def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
+    """A sentence for each column in which two spellings mean one person."""
+    return [
+        f"column {column.name!r}: {number} identifiers differ from another one in spelling only, "
+        "such as 1000.0 from 1000; they count as one"
+        for column in identifiers
+        if (number := count_respelt(column))
+    ]
+
+
+def refuse_repeated(identifiers: pl.DataFrame) -> None:
+    """Refuse an identifier that several rows share: each row would count as a person."""
+    for column in identifiers:
+        shared = int(normalize_spelling(column.alias("")).drop_nulls().is_duplicated().sum())
+        if shared:
+            spelt = count_respelt(column)
+            also = f" ({spelt} of the values differ from another one in spelling only)"
+            raise InputError(
+                f"column {column.name!r} is an identifier, and {shared} of {len(column)} rows "
+                f"share their value with another row{also if spelt else ''}; "
+                "the rows of one person would count as several people and hide among each other. "
+                f"State [privacy] person = {column.name!r} if it names a person, or leave one "
+                "row for each person, or state rows_are_people = true if the promise shall be "
+                f"about rows, or set columns.{column.name}.role = 'drop' if people share it, as "
+                "they share first names"
+            )

@@ -1,0 +1,287 @@
+"""[columns] of the plan: role of each column, coding of quasi-identifiers."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal
+from zoneinfo import available_timezones
+
+from pydantic import Field
+
+from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from kinds.accepting import Note, read_allowed_kinds
+from kinds.columns import Column, Role
+from kinds.dates import ISO_DATE, has_short_year
+from kinds.numerals import Numerals
+from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
+from validations.recognition.kinds import Kind
+
+QUASI_ONLY = (
+    *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),
+)
+KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
+MOST_DIGITS = 15  # behind the point that a float64 keeps
+RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
+KEYS = ("decimal", "thousands", "strip")  # how numbers are written
+EPOCH = date(1970, 1, 1).toordinal()
+
+
+class ColumnSection(MarkedSection):
+    """[columns.<name>].
+
+    Attributes
+    ----------
+    role : identifier: never published; quasi: masked, others may know it; sensitive: published,
+        must not be linked to anyone; keep: published as it is; drop: left out.
+    kind : what the values are; a quasi-identifier needs one.
+    bins : how numbers or dates are grouped; deciles unless stated.
+    encoding : ordinal: masks are intervals; one-hot: masks are sets of values.
+    order : the categories of an ordinal column, lowest first.
+    optional : those of them that no row need have; true: all.
+    missing : what a missing value is: a level of its own (category), a refused source (refuse), a
+        hidden cell (all-hidden), or a row that is left out (drop).
+    weight : a greater weight means less masking of this column; 1.0 unless stated.
+    range : the least and the greatest permissible value, of numbers or dates.
+    format : how dates are written, as in strptime; %Y-%m-%d unless stated.
+    timezone : the zone in which moments become days and times, such as America/Chicago.
+    century : the first of the hundred years that years of two digits mean.
+    round : digits behind the point to which numbers are rounded.
+    public : everyone may know this column although it is no quasi-identifier, so k may depend on
+        it.
+    carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
+    rare : what becomes of a value that few people have: published, or pooled with others.
+    decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
+    thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
+        apostrophe; none unless stated.
+    strip : kind 'numeric', of texts: signs that are taken off before and after a number, such as
+        '$%'. 12 % is then 12.
+    allow : kinds of direct identifiers that published cells may look like; each needs the note.
+    note : why they may.
+    """
+
+    questions = {
+        "role": "may others know the value (quasi), must nobody learn whose it is (sensitive), "
+        "does it name someone (identifier), or is it not needed (drop)?",
+        "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
+        "(identifier)?",
+        "format": "does the day, the month or the year stand first (format)?",
+        "century": "in which hundred years do years of two digits lie (century)?",
+        "timezone": "in which zone do moments become days (timezone)?",
+        "thousands": "does the sign stand between thousands (thousands), or before a fraction "
+        "(decimal)?",
+    }
+    shared: ClassVar[bool] = True
+
+    role: Role
+    kind: Literal["numeric", "date", "categorical", "binary"] | None = None
+    bins: Unshown[Bins | None] = None
+    encoding: Literal["one-hot", "ordinal"] | None = None
+    order: Unshown[list[str] | None] = None
+    optional: Unshown[list[str] | bool] = False
+    missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
+    weight: Annotated[float, Field(gt=0)] | None = None
+    range: Unshown[list[float] | list[date] | None] = None
+    format: str | None = None
+    timezone: str | None = None
+    century: Annotated[int, Field(ge=1000, le=9899)] | None = None
+    round: Annotated[int, Field(ge=0, le=MOST_DIGITS)] | None = None
+    public: bool = False
+    carry: Carry | None = None
+    rare: Rare | None = None
+    decimal: Literal[".", ","] | None = None
+    thousands: Literal[".", ",", "'", " "] | None = None
+    strip: str | None = None
+    allow: list[Kind] = []
+    note: Note = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a quasi-identifier of numbers or dates."""
+        return self.role == "quasi" and self.kind in ("numeric", "date")
+
+    @property
+    def written(self) -> bool:
+        """Whether the plan says how numbers are written."""
+        return any(getattr(self, key) is not None for key in KEYS)
+
+    def levels(self) -> dict[str, Any]:
+        """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
+        stated: dict[str, Any] = {
+            key: value
+            for key in ("timezone", "century", "round")
+            if (value := getattr(self, key)) is not None
+        }
+        if self.range is not None:
+            stated["range"] = [str(bound) for bound in self.range]
+        if self.written:
+            stated["numerals"] = [self.decimal, self.thousands, self.strip]
+        if self.is_counted and self.bins != "none":
+            return {"carry": self.carry or "bounds", **stated}
+        if self.is_counted or self.rare == "pool":
+            return {"rare": self.rare or "publish", **stated}
+        return stated
+
+    def column(self, name: str) -> Column:
+        """The checked section as the reader uses it."""
+        where = f"columns.{name}"
+        stated = self.model_fields_set
+        self._check_reading(where)
+        numerals = self._numerals(where)
+        allowed = read_allowed_kinds(where, self.allow, self.note)
+        if self.allow and self.role in ("identifier", "drop"):
+            raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
+        if self.public and self.role == "quasi":
+            raise PlanError(
+                f"{where}.public: everyone is taken to know a quasi-identifier; leave it out"
+            )
+        if self.role != "quasi":
+            if idle := [key for key in QUASI_ONLY if key in stated]:
+                raise PlanError(
+                    f"{where}.{idle[0]} belongs to role = 'quasi', "
+                    f"this column has role = {self.role!r}"
+                )
+            return Column(
+                name=name,
+                role=self.role,
+                kind=self.kind,
+                public=self.public,
+                numerals=numerals,
+                **allowed,
+                **self._rules_of_reading(),
+            )
+        if self.kind is None:
+            raise PlanError(
+                f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
+            )
+        counted, grouped = self.is_counted, self.is_counted and self.bins != "none"
+        if self.bins is not None and not counted:
+            raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
+        if self.encoding is not None and self.kind == "binary":
+            raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
+        if self.order is not None and self.kind != "categorical":
+            raise PlanError(f"{where}.order belongs to kind = 'categorical'")
+        if self.range is not None and not counted:
+            raise PlanError(f"{where}.range belongs to kind = 'numeric' or 'date'")
+        if self.carry is not None and not grouped:
+            raise PlanError(f"{where}.carry belongs to numbers and dates in groups")
+        if self.rare is not None and (grouped or self.kind == "binary"):
+            raise PlanError(
+                f"{where}.rare belongs to categories, and to numbers and dates with "
+                "bins = 'none'; a group holds enough people anyway"
+            )
+        spec = ColumnSpec(
+            name=name,
+            kind=self.kind,
+            encoding=self.encoding or ("ordinal" if counted else "one-hot"),
+            bins=groups_of(f"{where}.bins", self.bins) if counted else None,
+            order=_strip_names(self.order or ()),
+            missing=self.missing or "category",
+            weight=self.weight or 1.0,
+            range=_convert_range(where, self.range, self.kind),
+            carry=self.carry or "bounds",
+            rare=self.rare or "publish",
+            shared=self.shared,
+        )
+        return Column(
+            name=name,
+            role="quasi",
+            kind=self.kind,
+            spec=spec,
+            named=spec.order,
+            optional=_strip_names(optional_of(where, "order", self.order or (), self.optional)),
+            **self._rules_of_reading(),
+            numerals=numerals,
+            **allowed,
+        )
+
+    def _rules_of_reading(self) -> dict[str, Any]:
+        """How its texts, moments and numbers are understood."""
+        return {
+            "date_format": self.format or ISO_DATE,
+            "timezone": self.timezone,
+            "century": self.century,
+            "digits": self.round,
+        }
+
+    def _check_reading(self, where: str) -> None:
+        """Refuse conversions of another kind, and those that the format does not need."""
+        for key, kind in KIND_OF.items():
+            if getattr(self, key) is not None and self.kind != kind:
+                raise PlanError(f"{where}.{key} belongs to kind = {kind!r}")
+        if self.century is not None and not has_short_year(self.format or ISO_DATE):
+            raise PlanError(
+                f"{where}.century belongs to years of two digits; {where}.format has none, such as "
+                "%y"
+            )
+        if self.timezone is not None and self.timezone not in available_timezones():
+            raise PlanError(
+                f"{where}.timezone is the name of no zone; give one such as 'America/Chicago' or "
+                "'UTC'"
+            )
+
+    def _numerals(self, where: str) -> Numerals | None:
+        """How numbers are written, checked; None where the plan does not say it."""
+        if not self.written:
+            return None
+        stated = next(key for key in KEYS if getattr(self, key) is not None)
+        if self.kind != "numeric":
+            raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
+        if self.role == "identifier":
+            raise PlanError(
+                f"{where}.{stated} belongs to numbers; identifiers are compared in one spelling, "
+                "whatever signs stand between their digits; leave it out"
+            )
+        numerals = Numerals(
+            decimal=self.decimal or ".", thousands=self.thousands or "", strip=self.strip or ""
+        )
+        if numerals.decimal == numerals.thousands:
+            raise PlanError(
+                f"{where}.thousands is the sign before a fraction, too; state "
+                f"{where}.decimal = '.' or ',', the other one"
+            )
+        if any(sign in "+-0123456789.,'" for sign in numerals.strip):
+            raise PlanError(
+                f"{where}.strip holds a digit or a sign of numbers; it must hold units only, "
+                "such as '$%'"
+            )
+        return numerals
+
+
+class EarlierColumnSection(ColumnSection):
+    """The same as 0.1.0 understood it: groups of any size, written as medians."""
+
+    shared: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, section: ColumnSection) -> ColumnSection:
+        """A section as it was understood, where it states nothing that 0.1.0 did not know."""
+        younger = (
+            *(section.carry, section.rare, section.range, section.timezone, section.century),
+            section.written or section.round is not None,
+        )
+        if not section.is_counted or any(younger):
+            return section
+        grouped = {} if section.bins == "none" else {"carry": "median"}
+        return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})
+
+    def levels(self) -> dict[str, Any]:
+        """Nothing: the plan's hash is that of 0.1.0."""
+        return {}
+
+
+def _strip_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of categories without blanks around them, as cells are read."""
+    return tuple(name.strip() for name in names)
+
+
+def _convert_range(
+    where: str, bounds: list[float] | list[date] | None, kind: str
+) -> tuple[float, float] | None:
+    """The bounds as numbers, those of dates in days since 1970-01-01."""
+    if bounds is None:
+        return None
+    if len(bounds) != 2 or any(isinstance(bound, date) != (kind == "date") for bound in bounds):
+        raise PlanError(f"{where}.range {RANGE}")
+    low, high = (
+        float(bound.toordinal() - EPOCH if isinstance(bound, date) else bound) for bound in bounds
+    )
+    return low, high

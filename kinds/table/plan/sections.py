@@ -1,0 +1,315 @@
+"""The sections of a plan that only tables have: [columns], [privacy] and [checks]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, WithJsonSchema
+
+from anon_core.specs.demands import Demand, Demanded
+from kinds.columns import Column
+from kinds.nearest import did_you_mean
+from kinds.section import (
+    ALLOWED,
+    K_FORMS,
+    MarkedSection,
+    PlanError,
+    Schema,
+    Unshown,
+    optional_of,
+    table_schema,
+)
+from kinds.table.layout import KEY, list_released_columns
+from kinds.table.plan.checks import ChecksSection
+from kinds.table.plan.columns import ColumnSection
+from kinds.table.plan.partitions import Partition, TableSource
+from storage.source.sources import Source
+
+K = (
+    "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} "
+    "or {by = name, levels = {...}, default = number}"
+)
+K_KEYS: dict[str, tuple[type, str]] = {
+    "column": (str, "the name of a column"),
+    "by": (str, "the name of a column"),
+    "levels": (dict, "a table of whole numbers"),
+    "default": (int, "a whole number"),
+    "optional": (list, "true, or a list of names of levels"),
+    "uniform": (list, "[lowest, highest], two whole numbers"),
+    "seed": (int, "a whole number"),
+}
+K_TYPES: dict[type, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    dict: {"type": "object", "additionalProperties": {"type": "integer"}},
+    list: {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+}
+OPTIONAL: Schema = {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+def _k_schema(key: str) -> Schema:
+    """The JSON Schema of a key of privacy.k."""
+    return OPTIONAL if key == "optional" else K_TYPES[K_KEYS[key][0]]
+
+
+K_SCHEMA: Schema = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1},
+        *(
+            table_schema({key: _k_schema(key) for key in (form, *keys)}, [form])
+            for form, keys in K_FORMS.items()
+            if form in K_KEYS
+        ),
+    ]
+}
+
+
+class PrivacySection(MarkedSection):
+    """[privacy].
+
+    Attributes
+    ----------
+    k : among how many rows each person hides: one number, or one for each record.
+    infeasible : what is done with records that demand more rows than there are: refuse the plan,
+        or leave the records out (drop).
+    person : the identifier that says which rows are of one person; crowds then count people.
+    rows_are_people : release although rows share an identifier; the promise is then about rows.
+    allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
+    mix : a carried column of which crowds shall show different values, where seats allow it.
+    """
+
+    questions = {
+        "k": "among how many rows shall each person hide?",
+        "people": "is each row one person? If people have several rows, take one of the lines that "
+        "the starter plan gives",
+    }
+
+    k: Annotated[Unshown[int | dict[str, Any]], WithJsonSchema(K_SCHEMA)]
+    infeasible: Literal["refuse", "drop"] = "refuse"
+    person: str | None = None
+    rows_are_people: bool = False
+    allow_unprotected: bool = False
+    mix: str | None = None
+
+    def demand(self) -> Demand:
+        """The same for the encoder and the auditor, checked."""
+        if isinstance(self.k, int):
+            return Demand(constant=self.k, infeasible=self.infeasible)
+        for key, value in self.k.items():
+            _require_type(key, value)
+        forms = [form for form in K_FORMS if form in self.k]
+        if len(forms) != 1:
+            raise PlanError(f"privacy.k {K}")
+        form = forms[0]
+        if idle := [key for key in self.k if key != form and key not in K_FORMS[form]]:
+            raise PlanError(
+                f"privacy.k.{idle[0]} does not belong to privacy.k.{form}; privacy.k {K}"
+            )
+        options: dict[str, Any] = {
+            key: tuple(value) if key == "uniform" else value for key, value in self.k.items()
+        }
+        if "optional" in options:
+            levels = list(options.get("levels", {}))
+            options["optional"] = optional_of("privacy.k", "levels", levels, options["optional"])
+        return Demand(**options, infeasible=self.infeasible)
+
+
+SECTIONS: dict[str, tuple[Any, Any]] = {
+    "source": (TableSource, ...),
+    "columns": (Annotated[dict[str, ColumnSection], Field(min_length=1)], ...),
+    "privacy": (PrivacySection, ...),
+    "checks": (ChecksSection, ChecksSection()),
+}
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """What a plan says of its table: where it lies, its columns in order, and the demanded k."""
+
+    source: Source
+    columns: tuple[Column, ...]
+    demand: Demand
+    person: str | None = None  # the column that says which rows are of one person
+    rows_are_people: bool = False  # also where an identifier repeats
+    allow_unprotected: bool = False  # k = 1 for anybody
+    mix: str | None = None  # the column of which crowds shall show different values
+    partition: Partition | None = None  # which rows of the source are in a version
+
+    @classmethod
+    def of(cls, sections: Any) -> "TablePlan":
+        """From the sections of a plan; refuses what their types do not exclude."""
+        columns = tuple(section.column(name) for name, section in sections.columns.items())
+        privacy = sections.privacy
+        demand = privacy.demand()
+        plan = cls(
+            sections.source.source(),
+            columns,
+            demand,
+            privacy.person,
+            privacy.rows_are_people,
+            privacy.allow_unprotected,
+            privacy.mix,
+            Partition.of(sections.source, columns),
+        )
+        sections.checks.check({column.name: column.role for column in columns})
+        plan._check()
+        return plan
+
+    def read_as(self, form: int) -> "TablePlan":
+        """The same in a form of reading; see `storage.source.values.FORM`."""
+        columns = tuple(replace(column, form=form) for column in self.columns)
+        divided = self.partition and replace(
+            self.partition, column=replace(self.partition.column, form=form)
+        )
+        source = replace(self.source, form=form)
+        return replace(self, source=source, columns=columns, partition=divided)
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return tuple(column for column in self.columns if column.role == "quasi")
+
+    @property
+    def demanded(self) -> Demanded:
+        """What the plan alone tells of the demands: levels only where k is one number."""
+        k = [] if self.demand.constant is None else [self.demand.constant]
+        return Demanded(self.person is not None, np.array(k, dtype=np.int64))
+
+    def role(self, column: Column) -> dict[str, Any]:
+        """What the plan does with a column, as the manifest states it."""
+        stated: dict[str, Any] = {"role": column.role}
+        if column.kind is not None:
+            stated["kind"] = column.kind
+        if column.name == self.demand.source_column:
+            stated["decides_k"] = True
+        if column.allow:
+            stated |= {"allow": list(column.allow), "allow_note": column.note}
+        return stated
+
+    def _check(self) -> None:
+        if not self.quasi:
+            raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
+        released = {column.name for column in list_released_columns(self.columns)}
+        if KEY in released:
+            raise PlanError(
+                f"columns.{KEY}: a release has a column of this name already; "
+                "rename it in the source or drop it"
+            )
+        if "" in released:
+            raise PlanError(
+                'columns."": a released column needs a name; give it one in the source or drop it'
+            )
+        if self.demand.source_column is not None:
+            self._column("k", self.demand.source_column)
+        if 1 in self.demand.constant_levels and not self.allow_unprotected:
+            raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
+        self._check_person()
+        self._check_mix()
+        for column in self.columns:
+            if column.name == self.demand.by and not column.known:
+                raise PlanError(
+                    f"privacy.k: k follows from column {column.name!r}, so the size of a crowd "
+                    "would tell its value; choose a quasi-identifier, or state "
+                    f"columns.{column.name}.public = true if everyone may know it"
+                )
+
+    def _column(self, key: str, name: str) -> Column:
+        """The column that a key of [privacy] names."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise PlanError(
+            f"privacy.{key} names a column that [columns] does not; allowed: "
+            + ", ".join(column.name for column in self.columns)
+            + did_you_mean(name, [column.name for column in self.columns])
+        )
+
+    def _check_person(self) -> None:
+        if self.person is None:
+            return
+        if self.rows_are_people:
+            raise PlanError(
+                "privacy.person counts people, privacy.rows_are_people counts rows; state one"
+            )
+        role = self._column("person", self.person).role
+        if role != "identifier":
+            raise PlanError(
+                f"privacy.person: column {self.person!r} has role = {role!r}; "
+                "what says which rows are of one person must have role = 'identifier'"
+            )
+
+    def _check_mix(self) -> None:
+        if self.mix is None:
+            return
+        role = self._column("mix", self.mix).role
+        if role not in ("sensitive", "keep"):
+            raise PlanError(
+                f"privacy.mix: column {self.mix!r} has role = {role!r}; rows carry the values of "
+                "columns whose role is 'sensitive' or 'keep'"
+            )
+        if self.person is not None:
+            raise PlanError(
+                "privacy.mix and privacy.person both decide which seats are exchanged; state one"
+            )
+
+    def check_header(self, header: Sequence[str] | int) -> None:
+        """Compare the plan's columns with the source's (their number where the file names none)."""
+        names = [column.name for column in self.columns]
+        if isinstance(header, int):
+            if header != len(names):
+                raise PlanError(
+                    f"[columns] names {len(names)} columns, the source has {header}; "
+                    "without a header each needs a name, in order"
+                )
+            return
+        if not set(header) & set(names) and self.source.has_option("header"):
+            # The first row may hold a person's cells, so the message gives their number only.
+            raise PlanError(
+                f"the {len(header)} fields of the source's first row are names of none of the "
+                f"{len(names)} columns; set source.header = false if the file has no header, "
+                "else correct source.separator or [columns]"
+            )
+        unknown = [name for name in names if name not in header]
+        unnamed = [name for name in header if name not in names]
+        refusals = []
+        if unknown:
+            refusals.append(
+                f"columns of the plan that the source does not have: {', '.join(unknown)}; "
+                "correct the source, or take them out of [columns]"
+                + _suggest_columns(unknown, unnamed)
+            )
+        if unnamed:
+            refusals.append(
+                f"columns of the source that the plan does not name: {', '.join(unnamed)}; "
+                "give each a role: identifier, quasi, sensitive, keep or drop"
+            )
+        if refusals:
+            raise PlanError("; ".join(refusals))
+
+
+def _suggest_columns(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
+    """Which columns of the source the plan may have meant."""
+    pairs = [(name, get_close_matches(name, unnamed, n=1)) for name in unknown]
+    told = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]
+    return f" (did you mean {', '.join(told)}?)" if told else ""
+
+
+def _require_type(key: str, value: Any) -> None:
+    """Refuse an unknown key of privacy.k, or a value of another type."""
+    if key not in K_KEYS:
+        near = did_you_mean(key, K_KEYS)
+        raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}{near}")
+    wanted, description = K_KEYS[key]
+    if key == "optional":
+        listed = isinstance(value, list) and all(isinstance(name, str) for name in value)
+        if not (listed or isinstance(value, bool)):
+            raise PlanError(f"privacy.k.optional must be {description}")
+        return
+    numbers = value.values() if isinstance(value, dict) else value
+    listed = isinstance(value, (dict, list))
+    wrong = type(value) is not wanted
+    wrong |= listed and any(type(number) is not int for number in numbers)
+    if wrong or (key == "uniform" and len(value) != 2):
+        raise PlanError(f"privacy.k.{key} must be {description}")

@@ -1,0 +1,1 @@
+"""How a released table looks to a reader: words, numbers, pictures."""

@@ -1,0 +1,60 @@
+"""What an audit of a table finds, by name, and the counts that a promise depends on."""
+
+from collections.abc import Sequence
+
+from kinds.table.report.facts import describe_subjects, promise_of
+from reports import series
+from reports.facts import Manifest
+from reports.messages import load_messages
+from reports.quantities import count, is_number
+from reports.verdict import protects_nobody
+from reports.words import Check
+
+COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
+CLASSES, EVEN = "equivalence classes", "even seats"
+_COUNTED = {  # by finding, its key in the manifest
+    COMPATIBLE: "below_k",
+    MATCHABLE: "matchable_below_k",
+    EVEN: "likelier_than_k",
+    CLASSES: "classes_below_k",
+    TRUTHFUL: "untruthful_rows",
+}
+
+
+def shows_exchange(manifest: Manifest) -> bool:
+    """Whether records exchanged rows after the draw: its chances hold for the draw only."""
+    return "people" in manifest["privacy"] or "mixed" in manifest
+
+
+def list_promise_counts(manifest: Manifest) -> dict[str, tuple[str, str]]:
+    """For each promised finding with a count: its key in the manifest, and what is counted."""
+    promise, new = promise_of(manifest), series.briefly_new(manifest)
+    counted = {}
+    for finding, key in _COUNTED.items():
+        if finding in promise:
+            label = _describe_count(finding, manifest)
+            counted[finding] = (key, f"{label}, {new}" if new else label)
+    return counted
+
+
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
+    """The counts on which the promise depends; each must be 0."""
+    privacy, empty = manifest["privacy"], protects_nobody(manifest)
+    listed = [
+        none_of(privacy.get(key), what)._replace(empty=empty and finding != TRUTHFUL)
+        for finding, (key, what) in list_promise_counts(manifest).items()
+    ]
+    if (other := manifest.get("second_release")) is not None:
+        listed.append(none_of(other.get("below_k"), _describe_count("second_release", manifest)))
+    return listed
+
+
+def _describe_count(name: str, manifest: Manifest) -> str:
+    whom, exchanged = describe_subjects(manifest), shows_exchange(manifest)
+    messages = load_messages("kinds", "kinds.table")
+    return messages.say("counted", name, whom=whom, exchanged=exchanged)
+
+
+def none_of(number: object, what: str) -> Check:
+    """A check that a count is 0; a missing count fails."""
+    return Check(what, "0", count(number), is_number(number) and number == 0)

@@ -1,0 +1,270 @@
+"""Singling out, linkability and inference: what was measured, and what it is held against.
+
+The three risks of WP216 (opinion 05/2014 of the Article 29 Working Party), by which recital 26 of
+the GDPR is read. A figure is held against the promise or against a limit of the plan's [checks].
+Where neither says anything, the result says so; where nothing was measured, too.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from anon_core.measures.requirements import is_limit_reached
+from kinds.table.plan.checks import ChecksSection
+from kinds.table.plan.limits import WITNESS
+from kinds.table.report import attackers
+from kinds.table.report import series_words as versions
+from kinds.table.report.facts import count_owners, describe_subjects, promise_of
+from kinds.table.report.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, list_promise_counts
+from kinds.table.report.roles import list_columns_by_role
+from reports.facts import Manifest
+from reports.messages import load_messages
+from reports.quantities import count, digits, is_number, one_in, percent, printable
+from reports.verdict import protects_nobody
+from reports.words import (
+    ABOVE,
+    NO_DEMAND,
+    NO_LIMIT,
+    NOT_MEASURED,
+    WITHIN,
+    Figure,
+    Risk,
+    three_risks,
+)
+
+UNIFORM = "uniform crowds"
+MEASURES = ChecksSection.list_measures()
+_MESSAGES = load_messages("kinds", "kinds.table")
+
+
+def list_risks(manifest: Manifest) -> list[Risk]:
+    """The three risks, each with its figures."""
+    return three_risks(
+        "person",
+        "a value",
+        _list_singling_out(manifest),
+        _list_linkability(manifest),
+        _list_inference(manifest),
+    )
+
+
+# ---------------------------------------------------------------- singling out
+
+
+def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
+    privacy = manifest["privacy"]
+    records = privacy["records"]
+    for finding, (key, what) in list_promise_counts(manifest).items():
+        if finding not in (COMPATIBLE, TRUTHFUL):  # matchable says more; truth is no risk
+            figure = _of_promise(what, privacy.get(key), records)
+            empty = protects_nobody(manifest) and figure.result == WITHIN
+            yield figure._replace(result=NO_DEMAND) if empty else figure
+    if privacy["k_min"] < 2:
+        number = privacy.get("unprotected")
+        yield Figure(
+            _name_risk("singling_out", "alone", manifest),
+            _format_count_of(number, records) if is_number(number) else NOT_MEASURED,
+            _hold_against("second_row"),
+            WITHIN if number == 0 else ABOVE,
+        )
+    yield from _list_row_naming_figures(manifest)
+    yield from _unique_values(manifest)
+
+
+def _list_row_naming_figures(manifest: Manifest) -> Iterator[Figure]:
+    """How likely attackers with more and more knowledge name a person's row."""
+    tried = {attack.name: attack for attack in attackers.attacks(manifest)}
+    for name, who in _MESSAGES.name_entries("names_row").items():
+        if name in tried:
+            what = _MESSAGES.say("singling_out", "names_row", who=who)
+            yield from _list_chance_figures(what, tried[name], manifest)
+    if not tried:
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "names_row_unmeasured"))
+    promised = promise_of(manifest)
+    if "insider" in tried and EVEN not in promised and CLASSES not in promised:
+        what = _name_risk("singling_out", "likelier", manifest)
+        share = tried["insider"].above.get("1")
+        stated = Figure(what, percent(share), _hold_against("nothing"), NO_LIMIT)
+        yield stated if is_number(share) else _build_unmeasured(what)
+    if not any(name.startswith(WITNESS) for name in tried):
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "known_rows"))
+
+
+def _of_promise(what: str, number: Any, records: Any) -> Figure:
+    """A count that must be 0; one that is missing was not measured."""
+    against = _hold_against("promise")
+    if not is_number(number):
+        return _build_unmeasured(what, against)
+    result = WITHIN if number == 0 else ABOVE
+    return Figure(what, _format_count_of(number, records), against, result)
+
+
+def _unique_values(manifest: Manifest) -> Iterator[Figure]:
+    """Carried values that find a row, by column."""
+    values = manifest.get("protection", {}).get("unique_values")
+    if values is None:
+        yield _build_unmeasured(_MESSAGES.say("singling_out", "unique_unmeasured"))
+        return
+    records, nothing = manifest["privacy"]["records"], _hold_against("nothing")
+    found = {name: number for name, number in values.items() if number}
+    for name, number in found.items():
+        what = _MESSAGES.say("singling_out", "unique", name=name)
+        yield Figure(what, _format_count_of(number, records), nothing, NO_LIMIT)
+    if len(found) < len(values):
+        what = _MESSAGES.say("singling_out", "unique_nowhere", others=len(found))
+        yield Figure(what, _format_count_of(0, records), nothing, NO_LIMIT)
+
+
+# ---------------------------------------------------------------- linkability
+
+
+def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
+    tried = {attack.name: attack for attack in attackers.attacks(manifest)}
+    for name, knows in _MESSAGES.name_entries("links_row").items():
+        what = _MESSAGES.say("linkability", "links_row", knows=knows)
+        if name in tried:
+            yield from _list_chance_figures(what, tried[name], manifest)
+        elif name == "linkage":
+            yield _build_unmeasured(what)
+    yield _several_rows(manifest)
+    yield from versions.list_linkability_figures(manifest)
+    yield _other_releases(manifest)
+    yield _build_unmeasured(_MESSAGES.say("linkability", "elsewhere"))
+
+
+def _several_rows(manifest: Manifest) -> Figure:
+    """Whether a person may own several rows: only identifiers tell."""
+    if (people := count_owners(manifest)) is not None:
+        records = manifest["privacy"]["records"]
+        rows = _MESSAGES.say("count", "people", records=records, people=people)
+        what = _MESSAGES.say("linkability", "of_one_person")
+        return Figure(what, rows, _hold_against("of_people"), WITHIN)
+    what = _MESSAGES.say("linkability", "share_identifier")
+    identifiers = list_columns_by_role(manifest, "identifier")
+    if manifest.get("rows_are_people") or not identifiers:
+        return _build_unmeasured(what)
+    return Figure(what, "0", _hold_against("of_rows"), WITHIN)
+
+
+def _other_releases(manifest: Manifest) -> Figure:
+    what = _name_risk("linkability", "other_releases", manifest)
+    other = manifest.get("second_release")
+    if other is None:
+        none = _MESSAGES.say("linkability", "no_other_release")
+        return Figure(what, none, _hold_against("nothing"), NOT_MEASURED)
+    return _of_promise(what, other.get("below_k"), other.get("people"))
+
+
+# ---------------------------------------------------------------- inference
+
+
+def _list_inference(manifest: Manifest) -> Iterator[Figure]:
+    sensitive = (manifest.get("protection") or {}).get("sensitive", {})
+    if not sensitive:
+        what = _name_risk("inference", "uniform_any", manifest)
+        stated = manifest.get("columns") and not list_columns_by_role(manifest, "sensitive")
+        measured = _MESSAGES.say("inference", "no_sensitive") if stated else NOT_MEASURED
+        yield Figure(what, measured, _hold_against("nothing"), NOT_MEASURED)
+    for name, crowd in sensitive.items():
+        yield _build_uniform_figure(name, crowd.get("uniform"), manifest)
+    yield from _list_diversity_figures(manifest)
+    yield from _private_k(manifest)
+    if kept := list_columns_by_role(manifest, "keep"):
+        yield _build_unmeasured(_name_risk("inference", "uniform_kept", manifest, names=kept))
+    yield _build_unmeasured(_MESSAGES.say("inference", "others_known"))
+
+
+def _build_uniform_figure(name: str, number: Any, manifest: Manifest) -> Figure:
+    """How many people's value of a sensitive column is known, since their crowd has no other."""
+    what = _name_risk("inference", "uniform", manifest, name=name)
+    if not is_number(number):
+        return _build_unmeasured(what)
+    records, limit = manifest["privacy"]["records"], _find_limit(manifest, UNIFORM, name)
+    against = (
+        _hold_against("no_limit" if "checks" in manifest else "not_stated")
+        if limit is None
+        else _hold_against("most", limit=percent(limit))
+    )
+    result = _compare_with_limit(UNIFORM, number / records, limit)
+    return Figure(what, _format_count_of(number, records), against, result)
+
+
+def _private_k(manifest: Manifest) -> Iterator[Figure]:
+    """How many people's k follows from their crowd; stated only where k is private."""
+    guesses = (manifest.get("attacks") or {}).get("demand")
+    if guesses is None:
+        return
+    records = manifest["privacy"]["records"]
+    what = _name_risk("inference", "private_k", manifest)
+    right, commonest = guesses.get("right"), guesses.get("commonest")
+    if not is_number(right) or not is_number(commonest):
+        yield _build_unmeasured(what)
+        return
+    against = _hold_against("one_guess", commonest=_format_count_of(commonest, records))
+    result = WITHIN if right <= commonest else ABOVE
+    yield Figure(what, _format_count_of(right, records), against, result)
+
+
+def _list_diversity_figures(manifest: Manifest) -> Iterator[Figure]:
+    """What the plan demands of the values in a crowd."""
+    for asked in manifest.get("checks", []):
+        measure = MEASURES.get(asked["measure"])
+        if measure is not None and measure.figure:
+            side = "least" if measure.sense == "at least" else "most"
+            yield Figure(
+                measure.figure.format(name=printable(asked["about"])),
+                digits(asked["found"]),
+                _hold_against(side, limit=digits(asked["required"])),
+                _compare_with_limit(asked["measure"], asked["found"], asked["required"]),
+            )
+
+
+# ---------------------------------------------------------------- figures
+
+
+def _name_risk(risk: str, name: str, manifest: Manifest, /, **figures: Any) -> str:
+    return _MESSAGES.say(risk, name, whom=describe_subjects(manifest), **figures)
+
+
+def _hold_against(name: str, **figures: Any) -> str:
+    return _MESSAGES.say("against", name, **figures)
+
+
+def _list_chance_figures(
+    what: str, attack: attackers.Attack, manifest: Manifest
+) -> Iterator[Figure]:
+    """The success of an attack, against a guess among k rows and against the plan's limit."""
+    if not attack.is_judged:
+        yield _build_unmeasured(what)
+        return
+    measured, limit = one_in(attack.success), _find_limit(manifest, "attack success", attack.name)
+    result = WITHIN if attack.is_contained else ABOVE
+    result = NO_DEMAND if attack.guess >= 1 else result
+    yield Figure(what, measured, _hold_against("guess", guess=attack.guess), result)
+    if limit is not None:
+        result = _compare_with_limit("attack success", attack.success, limit)
+        yield Figure(what, measured, _hold_against("limit", limit=limit), result)
+
+
+def _find_limit(manifest: Manifest, measure: str, about: str) -> float | None:
+    """The plan's limit of a measure, or None; older manifests state none."""
+    for asked in manifest.get("checks", []):
+        if asked["measure"] == measure and asked["about"] == about:
+            return float(asked["required"])
+    return None
+
+
+def _compare_with_limit(measure: str, found: float | None, limit: float | None) -> str:
+    if limit is None:
+        return NO_LIMIT
+    return WITHIN if is_limit_reached(MEASURES[measure].sense, found, limit) else ABOVE
+
+
+def _format_count_of(number: Any, records: Any) -> str:
+    """How many of how many, and their share."""
+    if not is_number(number) or not is_number(records) or not records:
+        return count(number)
+    return _MESSAGES.say("count", "share", number=number, records=records)
+
+
+def _build_unmeasured(what: str, against: str = "") -> Figure:
+    return Figure(what, NOT_MEASURED, against or _hold_against("nothing"), NOT_MEASURED)

@@ -1,0 +1,36 @@
+"""What a report says of single values: groups of numbers, rare values."""
+
+from kinds.table.report.facts import list_columns_carried_as
+from reports import series
+from reports.facts import Manifest
+from reports.messages import load_messages
+from reports.words import Text
+
+_MESSAGES = load_messages("kinds", "kinds.table")
+
+
+def describe_number_groups(manifest: Manifest) -> list[Text]:
+    """How numbers are written that the plan groups; 0.1.0 wrote medians and named no column."""
+    if "cells_of_one_value" not in manifest["utility"]:
+        return _MESSAGES.list_texts("numbers", "old")
+    figures = {
+        "least": manifest["privacy"]["k_max"],
+        "series": series.series_of(manifest) is not None,
+    }
+    return [
+        text
+        for form in ("bounds", "median")
+        if (columns := list_columns_carried_as(manifest, form))
+        for text in _MESSAGES.list_texts("numbers", form, columns=columns, **figures)
+    ]
+
+
+def list_rare_value_warnings(manifest: Manifest) -> list[str]:
+    """Values that the codebook names though few people hold them."""
+    least = manifest["privacy"]["k_max"]
+    rare = manifest.get("protection", {}).get("rare_levels", {})
+    return [
+        _MESSAGES.say("warnings", "rare", number=number, name=name, least=least)
+        for name, number in rare.items()
+        if number
+    ]

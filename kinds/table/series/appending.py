@@ -1,0 +1,43 @@
+"""Versions whose sources have new records only: the vault keeps the values of records that wait."""
+
+import polars as pl
+
+from kinds.table.plan.sections import TablePlan
+from kinds.table.series.present import Present, is_among, list_needed_columns
+from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD
+from storage.vault.run import Stored
+
+IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
+NOBODY = pl.DataFrame(
+    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD: pl.Binary, OWNER: pl.Binary}
+)
+
+
+def load_waiting_records(stored: Stored | None) -> pl.DataFrame:
+    """Identity and values of the records that wait; nobody where sources are whole tables."""
+    if stored is None or not stored.file(HELD).exists():
+        return NOBODY
+    return pl.read_parquet(stored.file(HELD), glob=False)
+
+
+def to_hold(plan: TablePlan, candidates: Present, joined: pl.DataFrame) -> pl.DataFrame:
+    """Identity and values of records; `joined` has their chains and persons."""
+    return pl.concat(
+        [joined.select(IDENTITY), candidates.raw.select(list_needed_columns(plan))],
+        how="horizontal",
+    )
+
+
+def back_again(
+    plan: TablePlan, withdrawn: frozenset[bytes], pulled: pl.DataFrame, held: pl.DataFrame
+) -> pl.DataFrame:
+    """Chains and values of records that may be in the batch and are in no later source.
+
+    They are those who lost their row to hide others, and those who waited.
+    """
+    names = [CHAIN, OWNER, *list_needed_columns(plan)]
+    frames = [frame.select(names) for frame in (pulled, held) if frame.height]
+    if not frames:
+        return NOBODY
+    back = pl.concat(frames)
+    return back.filter(~pl.Series(is_among(back[OWNER], withdrawn)))

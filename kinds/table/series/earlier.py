@@ -1,0 +1,104 @@
+"""What the vault keeps of the versions before."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from anon_core.series.fits import Fits
+from kinds.table.series.appending import NOBODY, load_waiting_records
+from kinds.table.version_files import (
+    BORN,
+    CHAIN,
+    CONSTANT,
+    DIED,
+    KEY,
+    MEMBERS,
+    PERSON,
+    RECORD,
+    ROWS,
+    VALUES,
+    K,
+    fits_file,
+)
+from kinds.table.version_records import records_of_rows
+from kinds.versions import Before
+from storage.ledger.identifier_spelling import FORM
+from storage.vault.run import Stored
+
+NO_ROWS = pl.DataFrame(
+    schema={
+        CHAIN: pl.Int64,
+        PERSON: pl.Int64,
+        BORN: pl.Int32,
+        DIED: pl.Int32,
+        K: pl.Int32,
+        KEY: pl.String,
+        CONSTANT: pl.Binary,
+        RECORD: pl.Binary,
+    }
+)
+NO_MEMBERS = NOBODY.with_columns(
+    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(KEY)
+)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What the vault keeps of the versions before: every row ever published, people with a row.
+
+    `form` is that of the spelling of identifiers. `rows` name the record of each row by its digest,
+    null where no column names records. `held` are records that wait, with their values, where later
+    sources lack them.
+    """
+
+    number: int = 0
+    form: int = FORM
+    rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
+    members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
+    audited: Stored | None = None
+    held: pl.DataFrame = field(default_factory=lambda: NOBODY)
+
+    @classmethod
+    def of(cls, before: Before | None, record: str | None, held: Stored | None = None) -> "Earlier":
+        """Read them; nothing before the first version, but `held` of a source without one.
+
+        `record` is the identifier column that names records in every version, if there is one.
+        """
+        if before is None:
+            return cls(held=load_waiting_records(held))
+        rows, members = (
+            pl.read_parquet(before.assembled.file(name), glob=False) for name in (ROWS, MEMBERS)
+        )
+        rows = _with_records(rows, before, record)
+        named = rows.select(KEY, RECORD, CHAIN, PERSON)
+        numbered = members.drop(RECORD, CHAIN, PERSON).join(
+            named, on=KEY, how="left", maintain_order="left"
+        )
+        members = numbered.select(members.columns)
+        waits = load_waiting_records(held or before.assembled)
+        return cls(before.number, before.form, rows, members, before.audited, waits)
+
+    @property
+    def had(self) -> pl.DataFrame:
+        """Chain and digest of each record that ever had a row."""
+        return self.rows.select(CHAIN, RECORD).unique(CHAIN, keep="first", maintain_order=True)
+
+    def fits(self, born: int) -> Fits:
+        """The rows of a batch that fit each of its records."""
+        assert self.audited is not None
+        with np.load(self.audited.file(fits_file(born))) as kept:
+            return Fits(kept["start"], kept["row"])
+
+
+def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.DataFrame:
+    """Rows with the digests of their records, and one chain for each record.
+
+    Versions that older builds made numbered a record anew that left and came back.
+    """
+    if record is None:
+        return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
+    digests = records_of_rows(rows, before.identified, record, before.form)
+    rows = rows.with_columns(digests.alias(RECORD))
+    first = pl.col(CHAIN).min().over(RECORD)
+    return rows.with_columns(first.alias(CHAIN), first.alias(PERSON))

@@ -1,0 +1,75 @@
+"""What columns that never change for a person leave open of people's histories, for the maker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.series.fits import Fits
+from anon_core.series.histories import ValueCounts, count_matchable_rows, find_pasts
+from anon_core.tables.pasts import Pasts
+from kinds.table.series.earlier import Earlier
+from kinds.table.version_files import BORN, CHAIN, CONSTANT, DIED
+
+VALUE = "#value"  # what a row carries in these columns, as a number
+
+
+@dataclass(frozen=True)
+class Linking:
+    """Counts the histories that rows of earlier versions leave to people.
+
+    `numbers` has a number for each value of the constant columns; `closed` are the cells of rows
+    that earlier versions withdrew.
+    """
+
+    earlier: Earlier
+    numbers: pl.DataFrame
+    closed: tuple[ValueCounts, ...]
+
+    @classmethod
+    def of(cls, earlier: Earlier, known: pl.DataFrame) -> "Linking":
+        """Of the versions before, and a source in which `known` has the digests of the rows."""
+        carried = pl.concat([earlier.rows[CONSTANT], known[CONSTANT]]).unique().sort()
+        numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(VALUE)
+        numbers = numbers.with_columns(pl.col(VALUE).cast(pl.Int64))
+        counting = cls(earlier, numbers, ())
+        died = earlier.rows.filter(pl.col(DIED).is_not_null()).select(BORN, DIED).unique()
+        closed = [
+            counting.count(born, pl.col(DIED) == end) for born, end in died.sort(BORN, DIED).rows()
+        ]
+        return cls(earlier, numbers, tuple(closed))
+
+    def count(self, born: int, inside: pl.Expr) -> ValueCounts:
+        """Count the rows of some records of a batch by what they carry."""
+        chain, value, fits = self._cell(born, inside)
+        return count_matchable_rows(chain, value, fits)
+
+    def ways(self, born: int) -> NDArray[np.int64]:
+        """Histories with each row that fits a record of a batch and still stands, int64 (pairs,).
+
+        The pairs are those of `Earlier.fits`, among the records whose rows stand.
+        """
+        chain, value, fits = self._cell(born, pl.col(DIED).is_null())
+        return find_pasts(self.closed, chain, value).ways_with(fits.record, value[fits.row])
+
+    def pasts(self, gone: Sequence[ValueCounts], joined: pl.DataFrame) -> Pasts:
+        """What withdrawn rows leave open of records; `gone` are withdrawn in the coming version."""
+        chain = joined[CHAIN].to_numpy()
+        return find_pasts([*self.closed, *gone], chain, self._values(joined))
+
+    def _cell(
+        self, born: int, inside: pl.Expr
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Fits]:
+        of_batch = self.earlier.rows.filter(pl.col(BORN) == born)
+        here = of_batch.select(inside.fill_null(value=False)).to_series()
+        part = of_batch.filter(here)
+        fits = self.earlier.fits(born).among(here.to_numpy())
+        return part[CHAIN].to_numpy(), self._values(part), fits
+
+    def _values(self, rows: pl.DataFrame) -> NDArray[np.int64]:
+        both = rows.select(CONSTANT).join(
+            self.numbers, on=CONSTANT, how="left", maintain_order="left"
+        )
+        return both[VALUE].to_numpy()

@@ -1,0 +1,57 @@
+"""The checks of a table in Great Expectations: each suite with the columns that it is about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.tables.encoding import decode_levels
+from kinds.columns import convert_to_arrays
+from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
+from kinds.table.pipeline.encode import load_encoded
+from kinds.table.plan.sections import TablePlan
+from kinds.table.suites import binarized as of_binarized
+from kinds.table.suites import ingested as of_ingested
+from kinds.table.suites import released as of_released
+from storage.vault.run import Stored
+
+Suite = tuple[Any, Mapping[str, NDArray[Any]]]
+
+
+def build_ingested_suite(plan: TablePlan, stored: Stored) -> Suite:
+    """A table as it was read."""
+    table = pl.read_parquet(stored.file(TABLE), glob=False)
+    specs = [column.spec for column in plan.columns if column.spec is not None]
+    carried = [column.name for column in plan.columns if column.role in CARRIED]
+    return of_ingested.build_suite(specs, carried), convert_to_arrays(table)
+
+
+def build_binarized_suite(stored: Stored) -> Suite:
+    """Encoded records: their bits decode, and their demands can be met."""
+    table, _ = load_encoded(stored)
+    book = table.codebook
+    levels = decode_levels(book, table.bits)
+    columns = {
+        of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
+    }
+    columns[of_binarized.K] = table.k.astype(np.int64)
+    return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
+
+
+def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
+    """The rows to be published, as counts instead of cells."""
+    rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+    crowds = measured.crowds
+    columns = {
+        of_released.KEY: np.array(rows[KEY].to_list(), dtype=object),
+        of_released.DEMANDED: crowds.demanded.astype(np.int64),
+        of_released.COMPATIBLE: crowds.compatible,
+        of_released.MATCHABLE: crowds.matchable,
+        of_released.TRUTHFUL: measured.truthful,
+    }
+    for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
+        columns[of_released.CELL + attribute.name] = sizes
+    levels = {each.name: len(each.labels) for each in measured.levels}
+    return of_released.build_suite(levels, len(crowds.demanded)), columns

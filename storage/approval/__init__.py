@@ -1,0 +1,1 @@
+"""What a person is asked about a release, who may decide, and what is signed."""

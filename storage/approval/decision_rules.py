@@ -1,0 +1,140 @@
+"""Whether a decision counts: under the rules of a plan, and for a release that was published."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from anon_core.errors import GuaranteeError
+from storage.approval import identity
+from storage.approval.approval import Approval
+from storage.approval.request import Decision, Question, Request
+from storage.approval.signing_keys import is_valid_signature
+from storage.approval.statement import (
+    Rules,
+    build_decision_statement,
+    format_canonical_json,
+    hash_statement,
+)
+from storage.places.place import Place
+from storage.shelf.content import read_document
+from storage.shelf.layout import MANIFEST
+from storage.vault.run import Run
+
+STATED = (
+    "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",
+    "signature",
+)  # fmt: skip
+
+
+def find_decision_objection(
+    question: Question, decision: Decision, asked_by: Mapping[str, str], rules: Rules
+) -> str:
+    """Why a decision does not count; empty if it does."""
+    if rules.approvers:
+        reason = find_signature_objection(question, decision, rules)
+        if not reason and dict(decision.requested_by) != dict(asked_by):
+            reason = "it was signed for another request: it names others who asked"
+    elif decision.signature or decision.authenticated == identity.SIGNATURE:
+        reason = "publish.approvers registers nobody, so no signature can be verified"
+    else:
+        reason = ""
+    if reason or rules.requester_may_approve or not decision.approved:
+        return reason
+    return _of_one_person(decision, asked_by)
+
+
+def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
+    """Why an approval may be by the person who asked; empty if it is by another one."""
+    if decision.authenticated == identity.NOBODY or not decision.identity:
+        return (
+            "nobody authenticated who decided, and publish.requester_may_approve = false needs "
+            "to know"
+        )
+    if not asked_by:
+        return "it is not recorded who asked; use crowdcover reopen to ask again"
+    if identity.is_among_persons(decision.identity, asked_by.values()) or (
+        decision.account and decision.account in asked_by.values()
+    ):
+        return (
+            "the person who asked for the release decided about it, and "
+            "publish.requester_may_approve = false wants another one"
+        )
+    return ""
+
+
+def find_signature_objection(question: Question, decision: Decision, rules: Rules) -> str:
+    """Why a decision does not count as signed by a registered approver; empty if it does."""
+    if not decision.signature:
+        return "it is not signed, and publish.approvers requires a signature"
+    known = rules.approvers.get(decision.identity)
+    if known is None:
+        return "it names a person whom publish.approvers does not register"
+    if known != decision.key:
+        return "it is signed with another key than publish.approvers registers for that person"
+    content = format_canonical_json(build_decision_statement(question, decision))
+    if decision.statement != hash_statement(content) or not is_valid_signature(
+        known, decision.signature, content
+    ):
+        return (
+            "the signature is not of this decision about this release: name, note, time, files, "
+            "numbers or who asked differ"
+        )
+    return ""
+
+
+# ---------------------------------------------------------------- a published folder
+
+
+def find_release_objection(run: Run, folder: Place, rules: Rules) -> str:
+    """Why a published folder does not count as approved under these rules; empty if it does."""
+    return Approval.of(run).find_objection(folder) or find_manifest_objection(run, folder, rules)
+
+
+def find_manifest_objection(run: Run, folder: Place, rules: Rules) -> str:
+    """Why the approval that a manifest states does not count; empty if it does.
+
+    The manifest's own words are checked, against the question that the vault holds about these
+    files: who changes both manifest and vault has no signature for it.
+    """
+    if rules.ask_nothing:
+        return ""
+    manifest = read_document(folder / MANIFEST)
+    stated = manifest.get("approval")
+    if not isinstance(stated, Mapping):
+        return "the manifest names no person who approved it"
+    about = [
+        request
+        for request in Approval.of(run).requests
+        if request.question.is_about(manifest, folder)
+    ]
+    if not about:
+        return "the vault holds no request about these files and numbers"
+    reasons = [
+        find_decision_objection(
+            request.question, _parse_approval_section(stated, request), request.asked_by, rules
+        )
+        for request in about
+    ]
+    return "" if "" in reasons else reasons[-1]
+
+
+def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Decision:
+    """The approval as a manifest states it."""
+    texts = {name: str(stated.get(name) or "") for name in STATED}
+    asked_by = stated.get("requested_by", {})
+    known = request.decision
+    return Decision(
+        approved=True,
+        **texts,
+        requested_by=dict(asked_by) if isinstance(asked_by, Mapping) else {},
+        account="" if known is None else known.account,
+    )
+
+
+def require_approved(run: Run, folder: Place, rules: Rules) -> None:
+    """Refuse an earlier published folder that nobody approved, or nobody who may."""
+    if reason := find_release_objection(run, folder, rules):
+        raise GuaranteeError(
+            f"{folder.name} was published before and stays as it is; {reason}, "
+            "and publish.approval = 'required' requires an approval. "
+            "Set it to 'none' to keep the release as it is, or remove the folder and run again"
+        )

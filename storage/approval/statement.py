@@ -1,0 +1,194 @@
+"""What a person signs about a release, and what a plan says of who may sign.
+
+The statement names the question (a hash of files, numbers and folder), the files, who asked, the
+decision, the person, the note and the time. It is signed as canonical JSON. A reader of a release
+who has the plan's keys can check it against the manifest. Hash, statement and signature are
+published: nothing in them depends on what only the vault knows.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storage.approval import identity
+from storage.approval.request import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+    one_line,
+)
+from storage.approval.signing_keys import public_of, sign_content
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+WHAT = "crowdcover decision 1"
+LONGEST_SIGNED = 65_536  # characters of a signed decision
+DECISIONS = {"approve": True, "reject": False}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What [publish] of a plan says about approvals.
+
+    Attributes
+    ----------
+    given : timedelta
+        How long a person has.
+    approvers : mapping of str to str
+        Who may decide, with the public key that verifies their signature. Empty: whoever can write
+        in the vault.
+    requester_may_approve : bool
+    reports : Path, optional
+        Folder of the copies that people read who have no access to the vault.
+    """
+
+    given: timedelta
+    approvers: Mapping[str, str] = field(default_factory=dict)
+    requester_may_approve: bool = True
+    reports: Path | None = None
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Who may decide, as requests and copies state it."""
+        return {
+            "approvers": dict(self.approvers),
+            "requester_may_approve": self.requester_may_approve,
+        }
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may decide."""
+
+    approvers: Mapping[str, str]
+    requester_may_approve: bool
+
+    @classmethod
+    def of(cls, stated: Mapping[str, Any] | None) -> "Rules":
+        """As a request states them; requests of older versions state none."""
+        known = stated or {}
+        return cls(dict(known.get("approvers", {})), bool(known.get("requester_may_approve", True)))
+
+    @property
+    def ask_nothing(self) -> bool:
+        """Whether anyone may decide who can write in the vault."""
+        return not self.approvers and self.requester_may_approve
+
+    def find_signer(self, key: str) -> str | None:
+        """Whose key this is."""
+        return next((name for name, known in self.approvers.items() if known == key), None)
+
+
+def build_decision_statement(question: Question, decision: Decision) -> dict[str, Any]:
+    """What is signed."""
+    return {
+        "what": WHAT,
+        "release": question.manifest.get("name"),
+        "question": question.sha256,
+        "files": dict(question.files),
+        "asked": decision.asked,
+        "requested_by": dict(decision.requested_by),
+        "decision": "approve" if decision.approved else "reject",
+        "identity": decision.identity,
+        "by": decision.by,
+        "note": decision.note,
+        "at": decision.at,
+    }
+
+
+def format_canonical_json(told: Mapping[str, Any]) -> bytes:
+    """The bytes that are signed: JSON with sorted keys, without blanks, in ASCII."""
+    return json.dumps(told, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def attach_signature(
+    request: Request, decision: Decision, key: "Ed25519PrivateKey", rules: Rules
+) -> Decision:
+    """The decision about a request with the identity of the key's owner and the signature.
+
+    Refused: a key that the plan does not register.
+    """
+    public = public_of(key)
+    name = rules.find_signer(public)
+    if name is None:
+        raise DecisionError(
+            "publish.approvers of the plan does not register this key; add the line that "
+            "`crowdcover key show` prints, then run the release again"
+        )
+    made = replace(
+        decision,
+        by=decision.by or name,
+        identity=name,
+        authenticated=identity.SIGNATURE,
+        requested_by=dict(request.asked_by),
+        question=request.question.sha256,
+        asked=request.asked,
+        key=public,
+    )
+    content = format_canonical_json(build_decision_statement(request.question, made))
+    return replace(made, statement=hash_statement(content), signature=sign_content(key, content))
+
+
+# ---------------------------------------------------------------- as a file
+
+
+def to_file(question: Question, decision: Decision) -> bytes:
+    """A signed decision as a file, for who has no access to the vault."""
+    told = {
+        "statement": build_decision_statement(question, decision),
+        "key": decision.key,
+        "signature": decision.signature,
+    }
+    return (json.dumps(told, indent=2, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def from_file(text: str, request: Request, account: str = "") -> Decision:
+    """The decision that a signed text states about this request; it is not verified here.
+
+    Refused: another question, and what is no signed decision.
+    """
+    try:
+        document: Any = json.loads(text) if len(text) <= LONGEST_SIGNED else None
+        told, key, signature = document["statement"], document["key"], document["signature"]
+        approved = DECISIONS[told["decision"]]
+        decision = Decision(
+            approved,
+            one_line("the name", told["by"], 1, LONGEST_NAME),
+            one_line("the note", told["note"], 0, LONGEST_NOTE),
+            datetime.fromisoformat(told["at"]).isoformat(timespec="seconds"),
+            identity=one_line("the identity", told["identity"], 1, LONGEST_NAME),
+            authenticated=identity.SIGNATURE,
+            requested_by=dict(request.asked_by),
+            account=account,
+            question=request.question.sha256,
+            asked=request.asked,
+            key=str(key),
+            signature=str(signature),
+        )
+        aware = datetime.fromisoformat(decision.at).tzinfo is not None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        aware, told, decision = False, {}, None
+    if decision is None or not aware:
+        raise DecisionError(
+            "the text is no signed decision; give the file that `crowdcover sign` wrote"
+        )
+    content = build_decision_statement(request.question, decision)
+    if told != content:
+        raise DecisionError(
+            "the signed decision is about another release or another request; sign the report of "
+            "this one"
+        )
+    return replace(decision, statement=hash_statement(format_canonical_json(content)))
+
+
+def hash_statement(content: bytes) -> str:
+    """Hash of what is signed."""
+    return hashlib.sha256(content).hexdigest()

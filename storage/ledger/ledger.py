@@ -1,0 +1,328 @@
+"""The release ledger: which source gave which release, and the digests of the people in each.
+
+The ledger is SQLite in the vault, or PostgreSQL by URI for vaults that share one. An entry is made
+before its release becomes visible and confirmed after that; it counts from the start. Each run's
+releases.json says what became visible. From it the entries of a vault are corrected whenever a plan
+is admitted or published, so that no release is forgotten after a crash or the loss of the ledger.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from anon_core.errors import AnonymityError
+from storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from storage.ledger.transaction import Ask, open_ledger_transaction
+from storage.source.answers import OF_LEDGER, kind_of, what_to_do
+from storage.source.values import FOREIGN_ERRORS
+from storage.vault import secret_streams
+from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.files import read_secret, write_private
+from storage.vault.run import Run
+from storage.vault.vault import LEDGER, LEDGER_KEY, Vault
+
+SCHEMA = "1"
+TABLES = (
+    "create table if not exists about (name text primary key, value text not null)",
+    "create table if not exists releases (run text, folder text, name text, version text, "
+    "plan_sha256 text, source text, records bigint, published bigint, at text, "
+    "primary key (run, folder))",
+    "create table if not exists people (run text, kind text, repeated bigint, persons bytea, "
+    "primary key (run, kind))",
+)
+
+Remade = Callable[[Run, bytes], People]
+
+
+class LedgerError(AnonymityError):
+    """The release ledger cannot be used."""
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Another run that has released something, and what it shares: some people, or the source."""
+
+    run: str
+    releases: tuple[str, ...]  # name and version of each
+    same_source: bool
+    people: int
+
+    @property
+    def shares(self) -> bool:
+        """Whether anything is shared."""
+        return self.same_source or self.people > 0
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger of a vault: its own, or the one at a URI.
+
+    `remade(run, key)` digests the people of a run from its stages. It is asked where the run's own
+    digests are gone or were made under another key, and depends on the kind of data.
+
+    `kin` are seals of runs that do not count as others: versions of one series are checked
+    together. A ledger that is not `lasting` is read as ever, and nothing that is entered stays.
+    """
+
+    vault: Vault
+    remade: Remade = field(repr=False)
+    uri: str | None = field(default=None, repr=False)
+    kin: frozenset[str] = frozenset()
+    lasting: bool = True
+
+    @property
+    def key(self) -> bytes:
+        """The key of all digests, drawn once per vault."""
+        path = self.vault.path / LEDGER_KEY
+        if not path.exists():
+            write_private(path, secret_streams.new_seed())
+        return read_secret(path)
+
+    @property
+    def key_print(self) -> str:
+        """A hash that tells keys apart and nothing else of them."""
+        return secret_streams.digest_with_key(self.key, b"the key itself").hex()
+
+    def mend(self) -> None:
+        """Enter releases of this vault that the ledger lacks; delete those that were stopped.
+
+        The caller holds `Vault.publishing`.
+        """
+        runs = self.vault.by_seal()
+        with self._open_transaction() as ask:
+            known = {
+                (run, folder): bool(seen)
+                for run, folder, seen in ask("select run, folder, published from releases")
+            }
+            for seal, run in runs.items():
+                visible = {
+                    str(release.folder.parent): release.folder.name
+                    for release in run.ever_visible()
+                }
+                for folder, version in visible.items():
+                    if not known.get((seal, folder), False):
+                        people = None if (seal, folder) in known else self.people(run)
+                        self._enter(ask, run, (folder, version), people, published=True)
+                for entry in [
+                    entry for entry, seen in known.items() if entry[0] == seal and not seen
+                ]:
+                    if entry[1] not in visible:
+                        ask("delete from releases where run = $1 and folder = $2", *entry)
+            ask("delete from people where run not in (select run from releases)")
+
+    def knows(self, run: Run) -> bool:
+        """Whether this run has released anything."""
+        with self._open_transaction() as ask:
+            return bool(ask("select 1 from releases where run = $1", run.seal))
+
+    def find_overlaps(
+        self, run: Run | None, source_sha256: str, people: People | None
+    ) -> list[Overlap]:
+        """Return other runs that released the same source or, if given, some of these people."""
+        return [other for other in self.others(run, source_sha256, people) if other.shares]
+
+    def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
+        """Return all other runs that have released anything.
+
+        The ledger is not locked while people are compared.
+        """
+        with self._open_transaction() as ask:
+            released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
+        overlaps = []
+        for other, rows in released.items():
+            with self._open_transaction() as ask:
+                theirs = _select_people(ask, other) if people is not None else None
+            overlaps.append(
+                _compute_overlap(other, rows, self._source(source_sha256), people, theirs)
+            )
+        return overlaps
+
+    def announce(
+        self, run: Run, folder: str, version: str, people: People, seen: Collection[str]
+    ) -> list[Overlap]:
+        """Enter a release that is about to become visible; return overlaps that are new.
+
+        New are those of other runs than `seen`. If there are any, nothing was entered: the look
+        and the entry are one transaction.
+        """
+        with self._open_transaction() as ask:
+            new = {
+                other: rows
+                for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
+                if other not in seen
+            }
+            source = self._source(run.source_sha256)
+            overlaps = [
+                _compute_overlap(other, rows, source, people, _select_people(ask, other))
+                for other, rows in new.items()
+            ]
+            if shares := [overlap for overlap in overlaps if overlap.shares]:
+                return shares
+            self._enter(ask, run, (folder, version), people, published=False)
+            return []
+
+    def confirm(self, run: Run, folder: str) -> None:
+        """Note that an announced release is visible."""
+        with self._open_transaction() as ask:
+            ask(
+                "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
+            )
+
+    def lists(self, run: Run, folder: str, version: str) -> bool:
+        """Whether this version in this folder is entered as a release of the run."""
+        listed = "select version from releases where run = $1 and folder = $2"
+        with self._open_transaction() as ask:
+            return (version,) in ask(listed, run.seal, folder)
+
+    def forget(self, run: Run, folder: str, version: str) -> None:
+        """Delete the entry of a retracted release; of its people, if the run has no other."""
+        entry = "delete from releases where run = $1 and folder = $2 and version = $3"
+        with self._open_transaction() as ask:
+            ask(entry, run.seal, folder, version)
+            ask("delete from people where run not in (select run from releases)")
+
+    def drop(self, run: Run) -> None:
+        """Delete the entries of a run that published nothing."""
+        with self._open_transaction() as ask:
+            ask("delete from releases where run = $1 and published = 0", run.seal)
+            ask("delete from people where run not in (select run from releases)")
+
+    def versions(self, folder: str) -> set[str]:
+        """Versions that this vault has published in a folder, also by runs that are gone by now.
+
+        A shared ledger does not tell which vault an entry is of, so it names none.
+        """
+        if self.uri is not None:
+            return set()
+        with self._open_transaction() as ask:
+            entered = "select version from releases where folder = $1 and published = 1"
+            return {version for (version,) in ask(entered, folder)}
+
+    def people(self, run: Run) -> People:
+        """Return the people that a run releases, digested under this ledger's key."""
+        stored = run.whole("identify")
+        if stored is not None and stored.facts["key"] == self.key_print:
+            return read_people(stored)
+        return self.remade(run, self.key)
+
+    def _enter(
+        self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool
+    ) -> None:
+        folder, version = place
+        seal, name = run.seal, folder.rpartition("/")[2]
+        records = run.whole("binarize")
+        published |= (1,) in ask(
+            "select published from releases where run = $1 and folder = $2", seal, folder
+        )
+        entry = (seal, folder, name, version, run.plan_sha256, self._source(run.source_sha256))
+        number, now = records.shape[0] if records else 0, datetime.now(UTC)
+        ask("delete from releases where run = $1 and folder = $2", seal, folder)
+        ask(
+            "insert into releases values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            *(*entry, number, int(published), now.isoformat(timespec="seconds")),
+        )
+        if people is None:
+            return
+        ask("delete from people where run = $1", seal)
+        for kind in people.digests:
+            if kind.startswith(AS_SPELT):  # nobody compares with these
+                continue
+            ask(
+                "insert into people values ($1, $2, $3, $4)",
+                seal,
+                kind,
+                int(kind in people.repeated),
+                people.sort_digests(kind),
+            )
+
+    def _source(self, sha256: str) -> str:
+        """Digest a fingerprint: without the key nobody can recognise a source they guess."""
+        return secret_streams.digest_with_key(self.key, sha256.encode()).hex()
+
+    @contextmanager
+    def _open_transaction(self) -> Iterator[Ask]:
+        """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
+        where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
+        refusal = ""
+        try:
+            with open_ledger_transaction(
+                self.vault.path / LEDGER, self.uri, lasting=self.lasting
+            ) as ask:
+                self._require_ours(ask)
+                yield ask
+        except AnonymityError:
+            raise
+        except ImportError:
+            refusal = "a ledger in PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
+        except FOREIGN_ERRORS as error:
+            remedy = (
+                what_to_do(error, OF_LEDGER)
+                if self.uri
+                else "if it is damaged, move it away: it is built anew from the runs"
+            )
+            refusal = (
+                describe_full_disk("the release ledger", [self.vault.path])
+                if self.uri is None and is_full(error)
+                else f"{where} does not answer ({kind_of(error)}), "
+                f"and nothing is published without it; {remedy}"
+            )
+        if refusal:
+            raise LedgerError(refusal)
+
+    def _require_ours(self, ask: Ask) -> None:
+        for table in TABLES:
+            ask(table)
+        about: dict[str, str] = dict(ask("select name, value from about"))
+        if not about:
+            for entry in (("schema", SCHEMA), ("key", self.key_print)):
+                ask("insert into about values ($1, $2)", *entry)
+        elif about.get("schema") != SCHEMA:
+            raise LedgerError(
+                "the ledger was written by another version of crowdcover; use that version"
+            )
+        elif about.get("key") != self.key_print:
+            raise LedgerError(
+                f"the ledger was begun with another key than this vault's {LEDGER_KEY}, "
+                f"so nobody could be recognised; copy {LEDGER_KEY} into this vault from the one "
+                "that began the ledger"
+            )
+
+
+def _select_other_releases(
+    ask: Ask, seal: str, kin: frozenset[str]
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the releases of other runs: run -> (name, version, source) of each."""
+    rows = ask(
+        "select run, name, version, source from releases where run <> $1 order by at, run, folder",
+        seal,
+    )
+    return {
+        run: [row[1:] for row in rows if row[0] == run]
+        for run in dict.fromkeys(row[0] for row in rows)
+        if run not in kin
+    }
+
+
+def _select_people(ask: Ask, run: str) -> People:
+    rows = ask("select kind, repeated, persons from people where run = $1", run)
+    return People(
+        0,
+        {kind: persons for kind, _, persons in rows},
+        frozenset(kind for kind, often, _ in rows if often),
+    )
+
+
+def _compute_overlap(
+    run: str,
+    rows: Sequence[tuple[Any, ...]],
+    source: str,
+    people: People | None,
+    theirs: People | None,
+) -> Overlap:
+    shared = (
+        0 if people is None or theirs is None else int((match_people(people, theirs) >= 0).sum())
+    )
+    names = tuple(f"{name} {version}" for name, version, _ in rows)
+    return Overlap(run, names, any(row[2] == source for row in rows), shared)

@@ -1,0 +1,226 @@
+"""The versions of a series in the vault.
+
+    <vault>/series/<name>/withdrawn.bin      digests of people who asked to be withdrawn
+    <vault>/series/<name>/<number>/split/    who stays and who is in the batch
+    <vault>/series/<name>/<number>/waiting.json   records that must wait until the next version
+    <vault>/series/<name>/<number>/pending/  parts of sources in which nobody could hide
+    <vault>/series/<name>/<number>/version.json   the run of the batch, and the counts
+
+The run of a version is that of its batch. It keeps what the next version needs; when that one is
+published, all that holds values of people is removed from the runs before it.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import GuaranteeError
+from storage.series.retractions import Retractions
+from storage.vault.files import read_json, read_private, remove_folder, write_json, write_private
+from storage.vault.run import Run, Stored
+from storage.vault.secret_streams import DIGEST_BYTES
+from storage.vault.vault import Vault
+
+VERSION = "version.json"
+WITHDRAWN = "withdrawn.bin"
+WAITING = "waiting.json"
+PROFILE = "profile"  # of version.json: it names categories
+ABANDONED = "abandoned"  # of version.json: runs of batches that were replaced
+PENDING = "pending"
+KEPT = {"identify"}  # stages of an older version that hold digests only
+# What stays of a run that was given up: why it was refused. None of it holds values.
+WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
+
+
+class NobodyHidesError(GuaranteeError):
+    """No record of the source can hide in a batch."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version that was published, or is about to be.
+
+    Attributes
+    ----------
+    number : int
+    run : Run
+        Of its batch.
+    about : mapping
+        What version.json states: hashes of plan and source, the partition, counts.
+    """
+
+    number: int
+    run: Run
+    about: Mapping[str, Any]
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Labels of the partitions whose rows were new; of sources without partitions, hashes."""
+        return list(self.about.get("parts", ()))
+
+    @property
+    def published(self) -> bool:
+        """Whether it was ever visible; a retracted version counts, since nobody can prove less."""
+        return bool(self.run.ever_visible() or Retractions.of(self.run).all)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The series of one name in a vault."""
+
+    vault: Vault
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The folder of the series."""
+        return self.vault.path / "series" / self.name
+
+    def open(self) -> "Series":
+        """Create the folder."""
+        for folder in (self.path.parent, self.path):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return self
+
+    @contextmanager
+    def hold_lock(self) -> Iterator[None]:
+        """Let one process at a time make a version."""
+        with Run(self.path).hold_lock():
+            yield
+
+    def versions(self) -> list[Version]:
+        """The versions that were published, the oldest first."""
+        return [each for each in self.list_versions() if each.published]
+
+    @property
+    def last(self) -> Version | None:
+        """The last version that was published."""
+        return next(reversed(self.versions()), None)
+
+    def by_part(self) -> dict[str, Version]:
+        """The versions by the labels of their partitions."""
+        return {label: each for each in self.versions() for label in each.parts}
+
+    def load_pending_parts(self, number: int) -> dict[str, Stored]:
+        """Parts by the labels of partitions in which nobody could hide, the last one last.
+
+        It holds who waits of all before it. A label stands after a number, which orders them.
+        """
+        folder = Run(self.path / str(number) / PENDING)
+        found = {}
+        for path in sorted(folder.path.glob("*-*")):
+            stored = folder.whole(path.name)
+            if stored is None:
+                raise GuaranteeError(
+                    f"the vault's series/{self.name}/{number}/{PENDING} is damaged; restore it "
+                    "from a backup"
+                )
+            found[path.name.partition("-")[2]] = stored
+        return found
+
+    def set_aside(self, number: int, label: str) -> None:
+        """Keep the parts of a source in which nobody could hide until a version has its rows."""
+        folder = self.path / str(number) / PENDING
+        folder.mkdir(mode=0o700, exist_ok=True)
+        place = len(list(folder.glob("*-*"))) + 1
+        (self.path / str(number) / "split").rename(folder / f"{place:06}-{label}")
+
+    def find_version_in_work(self, number: int) -> Version | None:
+        """The version that is being made, if its run is known."""
+        return next((each for each in self.list_versions() if each.number == number), None)
+
+    def folder(self, number: int) -> Run:
+        """Where the stages of a version lie that come before its run."""
+        folder = self.path / str(number)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return Run(folder)
+
+    def record(self, number: int, run: Run, about: Mapping[str, Any]) -> None:
+        """Note the run of a version. One that was noted before and never published is given up."""
+        known, abandoned = self.find_version_in_work(number), set[str]()
+        if known is not None:
+            abandoned = {known.run.path.name, *known.about.get(ABANDONED, ())} - {run.path.name}
+        told = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
+        write_json(self.path / str(number) / VERSION, told)
+
+    def withdrawn(self) -> frozenset[bytes]:
+        """Digests of the people who asked to be withdrawn."""
+        path = self.path / WITHDRAWN
+        content = read_private(path) if path.exists() else b""
+        return frozenset(
+            content[at : at + DIGEST_BYTES] for at in range(0, len(content), DIGEST_BYTES)
+        )
+
+    def withdraw(self, digests: frozenset[bytes]) -> None:
+        """Add people who asked to be withdrawn."""
+        write_private(self.path / WITHDRAWN, b"".join(sorted(self.withdrawn() | digests)))
+
+    def waiting(self, number: int, source_sha256: str) -> frozenset[int]:
+        """Chains of records that must wait in a version, as found while it was made."""
+        path = self.path / str(number) / WAITING
+        if not path.exists():
+            return frozenset()
+        told = read_json(path)
+        return frozenset(told["chains"] if told["source_sha256"] == source_sha256 else ())
+
+    def wait(self, number: int, source_sha256: str, chains: frozenset[int]) -> None:
+        """Let records wait in a version that is made from this source."""
+        told = {"source_sha256": source_sha256, "chains": sorted(chains)}
+        write_json(self.path / str(number) / WAITING, told)
+
+    def forget_values(self) -> None:
+        """Remove what older versions keep of people; the last version keeps what is needed.
+
+        Removed are, too, tracebacks, which may hold values, and the data and secrets of runs that
+        were begun and made anew from another batch. Why such a run was refused stays.
+        """
+        versions = self.versions()
+        for version in versions:
+            remove_folder(self.path / str(version.number) / PENDING)
+        for version in versions[:-1]:
+            remove_folder(self.path / str(version.number) / "split")
+            for record in version.run.path.glob("[!.]*/stage.json"):
+                if record.parent.name not in KEPT:
+                    remove_folder(record.parent)
+            if PROFILE in version.about:
+                about = {name: each for name, each in version.about.items() if name != PROFILE}
+                write_json(self.path / str(version.number) / VERSION, about)
+        recorded = self.list_versions()
+        given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
+        for name in given_up - {each.run.path.name for each in recorded}:
+            _strip_run(self.vault.runs / name)
+        runs = (version.run.path for version in versions)
+        for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
+            for failure in folder.glob("failure-*.txt"):
+                failure.unlink()
+            for left in folder.glob(".*.partial"):  # whoever made or removed it was killed
+                shutil.rmtree(left, ignore_errors=True)
+
+    def list_versions(self) -> list[Version]:
+        """Every version of which the run is known, published or not, the oldest first."""
+        found = []
+        for path in self.path.glob(f"*/{VERSION}"):
+            try:
+                about = read_json(path)
+                number, run = int(path.parent.name), self.vault.run_called(about["run"])
+            except (OSError, ValueError, KeyError, TypeError):
+                run = None
+            if run is None:
+                raise GuaranteeError(
+                    f"the vault's series/{self.name}/{path.parent.name} cannot be read, or its run "
+                    "is gone; restore it from a backup"
+                )
+            found.append(Version(number, run, about))
+        return sorted(found, key=lambda version: version.number)
+
+
+def _strip_run(run: Path) -> None:
+    """Remove what a run holds but its words."""
+    for path in sorted(run.glob("*")):
+        if path.name not in WORDS:
+            remove_folder(path) if path.is_dir() else path.unlink()
+    for left in run.glob(".*.partial"):
+        shutil.rmtree(left, ignore_errors=True)

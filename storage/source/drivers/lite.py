@@ -1,0 +1,21 @@
+"""What a query selects in SQLite, by Python's own module."""
+
+import sqlite3
+from contextlib import closing
+
+import polars as pl
+
+from storage.source.database_types import Answer, fetch_selected_rows
+from storage.source.drivers.base import Database, require_database_file
+
+
+def fetch_from_sqlite(uri: str, statement: str, form: int) -> Answer:
+    """The rows of a statement, of a file opened to read only; in form 1 as polars types them."""
+    path = require_database_file(uri)
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        if form == 1:
+            return Answer(pl.read_database(statement, connection, infer_schema_length=None))
+        return fetch_selected_rows(connection, statement)
+
+
+SQLITE = Database("SQLite", ("sqlite:///",), fetch_from_sqlite, ends=(".sqlite", ".sqlite3", ".db"))

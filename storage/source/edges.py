@@ -1,0 +1,228 @@
+"""Lists of edges in files: CSV, SNAP's text, Parquet, Arrow; as numbered vertices."""
+
+import io
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.specs.graphs import ONE
+from storage.source.csv_rows import Content, unpack_csv_text
+from storage.source.formats import recognize_format
+from storage.source.formats.base import Dialect
+from storage.source.sources import EMPTY_SOURCE, require_file
+from storage.source.values import call_or_refuse
+
+COMMENTS = ("#", "%")
+HEADER_WORDS = {
+    *("u", "v", "source", "target", "src", "dst", "from", "to", "fromnodeid", "tonodeid"),
+    *("node1", "node2", "node_1", "node_2", "id1", "id2", "id_1", "id_2"),
+}
+UNREADABLE_EDGES = "the edges cannot be read; give lines of two names each, or a Parquet file"
+FEWER = "the graph holds fewer than 2 columns; each edge needs two ends"
+EDGE_SEPARATORS = (",", "\t", " ")
+ABSENT_SEPARATOR = "\x1f"  # in no text: each line is one field
+WHOLE_NUMBER = re.compile(r"^\s*[0-9]{1,18}\s*$")
+MOST_VERTICES = 2**31 - 1
+LINES_LOOKED_AT = 1000  # lines that are looked at for whole numbers
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """A simple graph, and what the file held beside it.
+
+    Attributes
+    ----------
+    u, v : int32 (m,)
+        u < v < vertices, ascending by (u, v), each pair once.
+    p : int32 (m,) or None
+        Probabilities in billionths, if the file states them.
+    vertices : int
+        Vertices that the file names.
+    rows, loops, repeated : int
+        Edges in the file; those from a vertex to itself; those that repeat an earlier one, in
+        either direction. The last two were left out.
+    """
+
+    u: NDArray[np.int32] = field(repr=False)
+    v: NDArray[np.int32] = field(repr=False)
+    p: NDArray[np.int32] | None = field(repr=False)
+    vertices: int
+    rows: int
+    loops: int
+    repeated: int
+
+
+def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = None) -> EdgeList:
+    """Read the first two columns as the ends of edges, and the third as their probabilities.
+
+    Lines that begin with # or % are comments. Fields are separated by commas, tabs or blanks, as in
+    the first line that is no comment. `header` says whether that line holds names; None: look.
+
+    Refused, with counts: edges that lack an end, probabilities outside 0 to 1, and edges that are
+    stated with two probabilities.
+    """
+    require_file(path, "GRAPH")
+    frame = _read_frame(path, 3 if uncertain else 2, header)
+    rows = frame.height
+    if not rows:
+        raise InputError("the graph holds no edges")
+    missing = frame.select(pl.any_horizontal(pl.col("u", "v").is_null()).sum()).item()
+    if missing:
+        raise InputError(
+            f"{missing} of {rows} edges lack an end; each line needs two names, separated alike"
+        )
+    p = _convert_probabilities(frame["p"], rows) if uncertain else None
+    ends, vertices = _number_vertices(frame)
+    del frame
+    return _simplify_edges(*ends, p, vertices)
+
+
+def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
+    """Return the columns u, v and perhaps p."""
+    names = ["u", "v", "p"][:columns]
+    found, content = recognize_format(path, path.name)
+    if "separator" in found.options:
+        return _of_text(unpack_csv_text(content), names, header)
+    present = found.names(content, Dialect())
+    assert not isinstance(present, int)
+    if len(present) < columns:
+        raise InputError(_too_few(columns))
+    frame = found.columns(content, Dialect(), len(present), range(columns))
+    frame.columns = names
+    return frame
+
+
+def _of_text(content: Content, names: list[str], header: bool | None) -> pl.DataFrame:
+    """Return the columns as text, without comments, blank lines and the header."""
+    first = _first_line(content.data)
+    separator = next((each for each in EDGE_SEPARATORS if each in first), " ")
+    commas = separator == ","
+    lines = call_or_refuse(
+        lambda: pl.read_csv(
+            content.data,
+            has_header=False,
+            separator="," if commas else ABSENT_SEPARATOR,
+            quote_char='"' if commas else None,
+            infer_schema=False,
+            truncate_ragged_lines=True,
+        ).lazy(),
+        UNREADABLE_EDGES,
+    )
+    line, held = pl.nth(0).str.strip_chars(), pl.any_horizontal(pl.all().str.strip_chars() != "")
+    lines = lines.filter(held & ~line.fill_null("").str.slice(0, 1).is_in(COMMENTS))
+    if not commas:
+        one = line if separator == "\t" else line.str.replace_all(r"\s+", " ")
+        fields = one.str.splitn(separator, 4).struct.rename_fields(["u", "v", "p", "rest"])
+        lines = lines.select(fields.alias("fields")).unnest("fields")
+    frame = call_or_refuse(lambda: lines.collect(engine="streaming"), UNREADABLE_EDGES)
+    if frame.width < len(names):
+        raise InputError(_too_few(len(names)))
+    frame = frame[:, : len(names)]
+    frame.columns = names
+    frame = frame.with_columns(pl.col(names).str.strip_chars())
+    frame = frame.with_columns(pl.when(pl.col(names) != "").then(pl.col(names)))
+    if header is None:
+        header = _is_header(frame["u"], frame["v"])
+    return frame[1:] if header else frame
+
+
+def _first_line(data: bytes) -> str:
+    """Return the first line that is neither blank nor a comment."""
+    for raw in io.BytesIO(data):
+        line = raw.decode("utf-8-sig", errors="replace").strip()
+        if line and not line.startswith(COMMENTS):
+            return line
+    raise InputError(EMPTY_SOURCE)
+
+
+def _is_header(u: pl.Series, v: pl.Series) -> bool:
+    """Return whether the first line holds names of columns.
+
+    It does if it has the usual ones, or is the only line whose two fields are no whole numbers.
+    """
+    first = [str(u[0]).lower(), str(v[0]).lower()]
+    if all(name in HEADER_WORDS for name in first):
+        return True
+    if any(WHOLE_NUMBER.fullmatch(name) for name in first) or len(u) < 2:
+        return False
+    rest = pl.concat([u[1:LINES_LOOKED_AT], v[1:LINES_LOOKED_AT]]).drop_nulls()
+    return bool(rest.str.contains(WHOLE_NUMBER.pattern).all()) and len(rest) > 0
+
+
+def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
+    """Return probabilities in billionths; refused: no numbers, or outside 0 to 1."""
+    numbers = call_or_refuse(lambda: p.cast(pl.Float64, strict=False), UNREADABLE_EDGES)
+    wrong = rows - int(numbers.is_between(0, 1).sum())
+    if wrong:
+        raise InputError(
+            f"{wrong} of {rows} edges have no probability from 0 to 1 in the third column"
+        )
+    billionths: NDArray[np.int32] = np.rint(numbers.to_numpy() * ONE).astype(np.int32)
+    return billionths
+
+
+def _number_vertices(
+    frame: pl.DataFrame,
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], int]:
+    """Return the ends of each edge as numbers of vertices, and how many vertices there are.
+
+    Names that are whole numbers keep their order; others take the order of their text.
+    """
+    pair = ["u", "v"]
+    if all(frame[name].dtype == pl.String for name in pair):
+        whole = frame.select(pl.col(pair).str.contains(WHOLE_NUMBER.pattern).all())
+        kind = pl.Int64 if all(whole.row(0)) else pl.String
+    else:
+        kind = pl.Int64 if all(frame[name].dtype.is_integer() for name in pair) else pl.String
+    ends = call_or_refuse(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE_EDGES)
+    named = pl.concat([ends["u"], ends["v"].alias("u")]).unique().sort()
+    if len(named) > MOST_VERTICES:
+        raise InputError(f"the graph has {len(named)} vertices; {MOST_VERTICES} are possible")
+    if kind == pl.Int64:
+        names = named.to_numpy()
+        u, v = (np.searchsorted(names, ends[name].to_numpy()).astype(np.int32) for name in pair)
+    else:
+        text = pl.Enum(named)
+        u, v = (ends[name].cast(text).to_physical().to_numpy().astype(np.int32) for name in pair)
+    return (u, v), len(named)
+
+
+def _simplify_edges(
+    a: NDArray[np.int32], b: NDArray[np.int32], p: NDArray[np.int32] | None, vertices: int
+) -> EdgeList:
+    """Return each edge once, without loops."""
+    rows = len(a)
+    key = np.minimum(a, b).astype(np.int64) * vertices + np.maximum(a, b)
+    apart = a != b
+    loops = rows - int(apart.sum())
+    if loops:
+        key, p = key[apart], None if p is None else p[apart]
+    if p is None:
+        key.sort()
+    else:
+        order = np.lexsort((p, key))
+        key, p = key[order], p[order]
+    first = np.ones(len(key), dtype=np.bool_)
+    first[1:] = key[1:] != key[:-1]
+    repeated = len(key) - int(first.sum())
+    if p is not None:
+        differ = int((~first[1:] & (p[1:] != p[:-1])).sum())
+        if differ:
+            raise InputError(
+                f"{differ} of {rows} edges are stated again with another probability; state each "
+                "edge once"
+            )
+        p = p[first]
+    key = key[first]
+    u = (key // vertices).astype(np.int32)
+    v = (key - u.astype(np.int64) * vertices).astype(np.int32)
+    return EdgeList(u, v, p, vertices, rows, loops, repeated)
+
+
+def _too_few(columns: int) -> str:
+    return FEWER if columns == 2 else "the graph has no third column; it must hold probabilities"

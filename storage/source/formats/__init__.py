@@ -1,0 +1,106 @@
+"""Formats of files: a file and an entry in `FORMATS` each. A format is told by its content.
+
+Where the first bytes tell nothing, the end of the file name does; what is left is CSV text.
+"""
+
+import io
+from pathlib import Path, PurePosixPath
+
+from anon_core.errors import InputError
+from storage.source.csv_rows import BAD_GZIP, CLOSED, Content, is_packed
+from storage.source.formats.base import Format
+from storage.source.formats.columnar import Arrow, Parquet
+from storage.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format
+from storage.source.formats.json_lines import JsonLines
+from storage.source.formats.npz import Npz
+from storage.source.formats.text import Csv
+from storage.source.formats.workbook import Workbook
+from storage.source.packing import (
+    DAMAGED_LAYER,
+    GZIP,
+    ArchiveMembers,
+    Opener,
+    PlainFile,
+    read_whole,
+    strip_layers,
+)
+
+CSV_TEXT = Csv()
+PARTED = Parquet()  # what a folder of files holds
+FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), CSV_TEXT)
+DAMAGED_ARCHIVE = DAMAGED_LAYER.format(name="a zip archive, as Excel workbooks are")
+
+
+def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
+    """The format of a file that is called `name`, and the file or its bytes without packing.
+
+    Refused: damaged packing, and formats that are not read, by their right name.
+    """
+    plain = _plain_of(file, name)
+    found = _format_of(plain)
+    gzip_alone = plain.layers in ((), (GZIP,))
+    if not plain.layers or (found is CSV_TEXT and gzip_alone and is_packed(file)):
+        return found, file  # text is unpacked while its rows are read
+    return found, Content(read_whole(plain), packed=False)
+
+
+def format_of_path(path: Path) -> Format:
+    """The format of a local file, from its first bytes; from its name if it cannot be read."""
+    try:
+        if path.is_file() and path.stat().st_size:
+            return _format_of(_plain_of(path, path.name))
+    except InputError:  # reading the file says what is wrong
+        pass
+    return format_of_name(path.name)
+
+
+def format_of_name(name: str) -> Format:
+    """The format that the end of a file name tells."""
+    end = _find_end(name)
+    return next((each for each in FORMATS if end in each.ends), CSV_TEXT)
+
+
+def _plain_of(file: Path | Content, name: str) -> PlainFile:
+    named = is_packed(file)
+    try:
+        plain = strip_layers(_build_opener(file), name, _name_archive)
+    except OSError:
+        refusal = CLOSED
+    except InputError as error:
+        refusal = BAD_GZIP if named and GZIP in str(error) else str(error)
+    else:
+        if not named or GZIP in plain.layers[:1]:
+            return plain
+        refusal = BAD_GZIP
+    raise InputError(refusal)
+
+
+def _build_opener(file: Path | Content) -> Opener:
+    if isinstance(file, Path):
+        return lambda held: held.enter_context(file.open("rb"))
+    return lambda _held: io.BytesIO(file.data)
+
+
+def _format_of(plain: PlainFile) -> Format:
+    if plain.archive:
+        return next(each for each in FORMATS if each.name == plain.archive)
+    for each in FORMATS:
+        if each.fits(plain.head):
+            return each
+    refuse_foreign_format(plain.head)
+    return format_of_name(plain.name)
+
+
+def _name_archive(members: ArchiveMembers | None, name: str) -> str:
+    """The name of a zip archive's format; empty where it packs a file of another format."""
+    for each in FORMATS:
+        if _find_end(name) in each.zip_ends if members is None else each.fits_members(members):
+            return each.name
+    if members is None:
+        raise InputError(DAMAGED_ARCHIVE)
+    refuse_foreign_archive(members)
+    return ""
+
+
+def _find_end(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()

@@ -1,0 +1,34 @@
+"""CSV text: fields between separators, all of them texts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from storage.source.csv_rows import Content, first_rows, read_csv
+from storage.source.formats.base import Dialect, Format
+
+
+class Csv(Format):
+    """Rows of CSV text; what is no other format is taken for it."""
+
+    name: ClassVar[str] = "csv"
+    ends: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
+    options: ClassVar[frozenset[str]] = frozenset({"header", "separator", "comment"})
+
+    def first_rows(
+        self, file: Path | Content, dialect: Dialect, number: int
+    ) -> list[list[str]] | None:
+        """The fields of the first rows."""
+        return first_rows(file, dialect.separator, number, dialect.comment)
+
+    def columns(
+        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+    ) -> pl.DataFrame:
+        """Columns of texts."""
+        names = [str(place) for place in range(width)]
+        needed = [names[place] for place in places]
+        return read_csv(
+            file, dialect.separator, dialect.header, names, needed, dialect.comment
+        ).select(needed)

@@ -1,0 +1,223 @@
+"""A table in many Parquet files: a folder or a pattern, local or in object storage.
+
+Columns of names such as `year=2024/month=3/part-0.parquet` are read as columns, where the files
+themselves lack them. The order in which a folder is listed decides nothing: files are taken in the
+order of their names, and the fingerprint is of names and bytes.
+"""
+
+import hashlib
+import io
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+from urllib.parse import unquote
+
+import polars as pl
+import polars.selectors as cs
+
+from anon_core.errors import InputError
+from storage.places.objects import ObjectPath
+from storage.places.place import Place
+from storage.source.csv_rows import CLOSED
+from storage.source.formats.columnar import Parquet
+from storage.source.values import call_or_refuse
+
+HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
+CHANGED_MEANWHILE = "the source changed while it was read; run again when nobody writes to it"
+NO_PARQUET = "a file of the source is no readable Parquet; write it anew"
+WILDCARDS = re.compile(r"[*?]")
+WHOLE_LABEL = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+
+
+class Parts(NamedTuple):
+    """Names and bytes of the files, by name."""
+
+    files: tuple[tuple[str, bytes], ...]
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all names and bytes."""
+        lines = (f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in self.files)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def is_pattern(path: Place) -> bool:
+    """Whether a path is a pattern; a local file of that very name is none."""
+    named = WILDCARDS.search(str(path)) is not None
+    return named and not (isinstance(path, Path) and path.exists())
+
+
+def in_parts(path: Place) -> bool:
+    """Whether a path is a pattern or a folder."""
+    if is_pattern(path):
+        return True
+    if isinstance(path, Path):
+        return path.is_dir()
+    return not path.is_file() and path.is_dir()
+
+
+def read_parts(path: Place, key: str) -> Parts:
+    """Read all files at one moment; `key` is the plan's key that names them.
+
+    Refused: no file, files that are no Parquet, files that change meanwhile.
+    """
+    folder, pattern = _separate_pattern(path)
+    before = _list_files(folder, pattern)
+    strange = sum(not name.endswith(Parquet.ends) for name in before)
+    if strange:
+        raise InputError(
+            f"{strange} of {len(before)} files at {key} are no Parquet by their names; name only "
+            "Parquet files, such as people/**/*.parquet"
+        )
+    if not before:
+        raise InputError(f"no Parquet file was found at {key}; name a file, a folder or a pattern")
+    try:
+        files = tuple((name, (folder / name).read_bytes()) for name in before)
+    except FileNotFoundError:
+        raise InputError(CHANGED_MEANWHILE) from None
+    except PermissionError:
+        raise InputError(CLOSED) from None
+    if _list_files(folder, pattern) != before:
+        raise InputError(CHANGED_MEANWHILE)
+    return Parts(files)
+
+
+def read_object(path: ObjectPath, key: str) -> bytes:
+    """Read one object; refused if it is not there, is empty, or changes meanwhile."""
+    try:
+        before = path.stamp()
+        content = path.read_in_blocks()
+        after = path.stamp()
+    except FileNotFoundError:
+        raise InputError(f"the source {path.name} was not found; correct {key}") from None
+    if before != after:
+        raise InputError(CHANGED_MEANWHILE)
+    return content
+
+
+def part_names(parts: Parts) -> list[str]:
+    """Names of the columns: those of the files, then those of their names."""
+    held = _read_schema(parts)
+    return [*held, *(name for name in _list_partition_keys(parts) if name not in held)]
+
+
+def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
+    """The needed columns of all files, in the order of the files' names."""
+    held = _read_schema(parts)
+    added = [values for name, values in _of_names(parts).items() if name not in held]
+    frames = []
+    for number, (_, data) in enumerate(parts.files):
+        stated = [pl.lit(each[number], dtype=each.dtype).alias(each.name) for each in added]
+        frame = _scan_parquet(data).with_columns(stated).select(cs.by_name(*needed))
+        frames.append(call_or_refuse(frame.collect, NO_PARQUET))
+    return pl.concat(frames)
+
+
+def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
+    """Columns and types of the files; refused where they differ."""
+    schemas = [
+        call_or_refuse(lambda: dict(_scan_parquet(data).collect_schema()), NO_PARQUET)  # noqa: B023
+        for _, data in parts.files
+    ]
+    if other := sum(schema != schemas[0] for schema in schemas):
+        raise InputError(
+            f"{other} of {len(schemas)} files of the source have other columns or types than the "
+            "first; write them with one schema"
+        )
+    return schemas[0]
+
+
+def pack_parts(parts: Parts, disk: IO[bytes]) -> None:
+    """Write all files into one."""
+    with zipfile.ZipFile(disk, "w") as archive:
+        for name, data in parts.files:
+            archive.writestr(zipfile.ZipInfo(name), data)
+
+
+def unpack_parts(disk: IO[bytes]) -> Parts:
+    """Read what `pack_parts` wrote."""
+    disk.seek(0)
+    with zipfile.ZipFile(disk) as archive:
+        return Parts(tuple((name, archive.read(name)) for name in archive.namelist()))
+
+
+def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
+    """The folder before a pattern, and the pattern."""
+    if not is_pattern(path):
+        return path, None
+    parts = str(path).split("/")
+    first = next(number for number, part in enumerate(parts) if WILDCARDS.search(part))
+    start = "/".join(parts[:first]) or "/"
+    folder = ObjectPath(start) if isinstance(path, ObjectPath) else Path(start)
+    return folder, _compile_pattern("/".join(parts[first:]))
+
+
+def _compile_pattern(text: str) -> re.Pattern[str]:
+    """`*` and `?` match within a name, `**/` any folders."""
+    signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", text)
+    return re.compile("".join(signs.get(part, re.escape(part)) for part in parts))
+
+
+def _list_files(folder: Place, pattern: re.Pattern[str] | None) -> dict[str, tuple[str, ...]]:
+    """The files by their names: what tells their contents apart. Marks of other tools are none."""
+    found = folder.below() if isinstance(folder, ObjectPath) else _list_local_files(folder)
+    return {
+        name: stamp
+        for name, stamp in sorted(found.items())
+        if not any(part.startswith(("_", ".")) for part in PurePosixPath(name).parts)
+        and (pattern is None or pattern.fullmatch(name))
+    }
+
+
+def _list_local_files(folder: Path) -> dict[str, tuple[str, ...]]:
+    stamps = {}
+    try:
+        for path in folder.rglob("*"):
+            if path.is_file():
+                about = path.stat()
+                now = (about.st_size, about.st_mtime_ns, about.st_ino)
+                stamps[path.relative_to(folder).as_posix()] = tuple(map(str, now))
+    except FileNotFoundError:
+        raise InputError(CHANGED_MEANWHILE) from None
+    except PermissionError:
+        raise InputError(CLOSED) from None
+    return stamps
+
+
+def _scan_parquet(data: bytes) -> pl.LazyFrame:
+    return pl.scan_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
+
+
+def _list_partition_keys(parts: Parts) -> list[str]:
+    """Columns that all names state, in their order; refused where they differ."""
+    stated = [list(_parse_partition_pairs(name)) for name, _ in parts.files]
+    if other := sum(keys != stated[0] for keys in stated):
+        raise InputError(
+            f"{other} of {len(stated)} files of the source state other columns in their names than "
+            "the first; write all of them below the same keys"
+        )
+    return stated[0]
+
+
+def _parse_partition_pairs(name: str) -> Mapping[str, str]:
+    folders = PurePosixPath(name).parts[:-1]
+    return {
+        unquote(key): unquote(value)
+        for key, equals, value in (folder.partition("=") for folder in folders)
+        if equals
+    }
+
+
+def _of_names(parts: Parts) -> dict[str, pl.Series]:
+    """The columns that names state, a value for each file: whole numbers, or else texts."""
+    columns = {}
+    for key in _list_partition_keys(parts):
+        values = [_parse_partition_pairs(name)[key] for name, _ in parts.files]
+        given = [None if value == HIVE_MISSING else value for value in values]
+        whole = all(value is None or WHOLE_LABEL.fullmatch(value) for value in given)
+        texts = pl.Series(key, given, dtype=pl.String)
+        columns[key] = texts.cast(pl.Int64) if whole else texts
+    return columns

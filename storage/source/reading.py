@@ -1,0 +1,235 @@
+"""One reading of a source: its content, read once, and all that follows from it."""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from storage.places.credentials import with_password
+from storage.places.objects import ObjectPath, StoreError
+from storage.places.place import Place
+from storage.source.csv_rows import Content, is_packed
+from storage.source.database_types import build_type_refusal
+from storage.source.databases import query_database
+from storage.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts
+from storage.source.sources import (
+    EMPTY_SOURCE,
+    Source,
+    content_of,
+    file_arrays,
+    file_columns,
+    file_names,
+    open_required_file,
+    require_names,
+)
+from storage.source.values import call_or_refuse
+
+LOST = "the snapshot of the source cannot be read any more; run again"
+
+
+class Reading:
+    """The content of a source as it was at one moment.
+
+    A file is read once, a query runs once, when the object is made. Column names, the fingerprint
+    and the columns all come from that content, so they cannot be of different moments.
+
+    `again` reads the same content from disk, until `end`. A file stays open, so that another file
+    may take its name meanwhile. The rows of a query, an object and a folder of files are kept by
+    `keep`, in a file without a name: the system removes it with the process, however that ends.
+
+    Memory: the bytes of the file, or the rows of the query, until `close`; beside them the columns
+    that are asked for, and the unpacked text while a CSV file is parsed.
+
+    A source that lies beside it is read at the same moment; the fingerprint is of both.
+
+    No dataclass: Prefect walks through the fields of dataclasses that are arguments of tasks.
+    """
+
+    __slots__ = (
+        *("_content", "_disk", "_foreign", "_kept", "_many", "_own"),
+        *("beside", "sha256", "source"),
+    )
+    least = 2  # rows that a source must have
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.beside = None if source.beside is None else Reading(source.beside)
+        self._disk: IO[bytes] | None = None
+        self._content: Content | Parts | pl.DataFrame | None
+        self._foreign: Mapping[str, str] = {}  # types of columns that their driver cannot give
+        self._kept: Mapping[str, str] = {}  # hash of the rows as `keep` wrote them: fingerprint
+        self.sha256: str
+        refusal = ""
+        try:
+            self._many = source.path is not None and in_parts(source.path)
+            self._read()
+        except StoreError as error:
+            refusal = f"{source.key} could not be read: {error}"
+        if refusal:
+            raise InputError(refusal)
+
+    def _read(self) -> None:
+        """Read the content, and take its fingerprint."""
+        source = self.source
+        if source.path is not None:
+            self._content = self._of_place(source.path)
+            self.sha256 = (
+                self._content.sha256
+                if isinstance(self._content, Parts)
+                else hashlib.sha256(self._content.data).hexdigest()
+            )
+        elif self._disk is not None:
+            self._content, kept = _rows_of(self._disk)
+            self.sha256 = self._kept.get(kept, kept)
+        else:
+            assert source.uri is not None
+            assert source.query is not None
+            answer = query_database(
+                with_password(source.uri, source.credentials), source.query, source.form
+            )
+            self._content, self.sha256 = answer.frame, answer.sha256
+            self._foreign = answer.foreign
+        self._own = self.sha256
+        if self.beside is not None:
+            both = self.sha256 + self.beside.sha256
+            self.sha256 = hashlib.sha256(both.encode()).hexdigest()
+
+    def _of_place(self, path: Place) -> Content | Parts:
+        """What lies at a path, or was kept of it."""
+        if self._many:
+            return unpack_parts(self._disk) if self._disk else read_parts(path, self.source.key)
+        if self._disk is None and isinstance(path, Path):
+            self._disk = open_required_file(path, self.source.key)
+        if self._disk is not None:
+            return content_of(self._disk, path)
+        assert isinstance(path, ObjectPath)
+        content = read_object(path, self.source.key)
+        if not content:
+            raise InputError(EMPTY_SOURCE)
+        return Content(content, is_packed(path))
+
+    def __repr__(self) -> str:
+        return "Reading()"
+
+    @property
+    def header(self) -> list[str] | int:
+        """The column names, or their number where the file has none."""
+        if isinstance(self._content, pl.DataFrame):
+            return self._content.columns
+        return file_names(self.source, self._open())
+
+    def columns(self, names: Sequence[str], needed: Sequence[str]) -> pl.DataFrame:
+        """Return the needed columns in the types of the source, texts for CSV.
+
+        `names` are all columns in order, for files without a header. Refused: columns the source
+        lacks, damaged content, fewer than 2 rows.
+        """
+        if isinstance(self._content, pl.DataFrame):
+            require_names(self._content.columns, needed)
+            if lost := {name: of for name, of in self._foreign.items() if name in needed}:
+                raise build_type_refusal(lost)
+            frame = self._content[list(needed)]
+        else:
+            frame = file_columns(self.source, self._open(), names, needed)
+        if frame.height < self.least:
+            rows = "1 row" if frame.height else "no rows"
+            raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
+        return frame
+
+    def arrays(self, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Return the needed arrays of a file that holds arrays."""
+        content = self._open()
+        assert isinstance(content, Content), "a plan asks for arrays of a file only"
+        return file_arrays(self.source, content, needed)
+
+    def keep(self, folder: Path) -> None:
+        """Write what no open file holds for `again`, on the disk of this folder, mode 0600."""
+        if self.beside is not None:
+            self.beside.keep(folder)
+        if self._disk is not None or self._content is None:
+            return
+        self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
+        if isinstance(self._content, pl.DataFrame):
+            self._content.write_ipc(self._disk, compression="lz4")
+            self._kept = {_hash_of(self._disk): self._own}
+        elif isinstance(self._content, Parts):
+            pack_parts(self._content, self._disk)
+        else:
+            self._disk.write(self._content.data)
+        self._disk.flush()
+
+    def again(self) -> "Reading":
+        """Read the same once more, from disk; the fingerprint tells whether it is the same."""
+        assert self._disk is not None, "the reading was not kept"
+        other = object.__new__(type(self))
+        other.source = self.source
+        other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
+        other._many = self._many
+        other._foreign, other._kept = self._foreign, self._kept
+        other.beside = None if self.beside is None else self.beside.again()
+        other._read()
+        return other
+
+    def close(self) -> None:
+        """Release the content from memory; the fingerprint stays, and what `again` needs."""
+        self._content = None
+        if self.beside is not None:
+            self.beside.close()
+
+    def end(self) -> None:
+        """Release the content on disk, too."""
+        self.close()
+        if self._disk is not None:
+            self._disk.close()
+        if self.beside is not None:
+            self.beside.end()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # of a reading that was refused
+            self.end()
+
+    def _open(self) -> Content | Parts:
+        assert isinstance(self._content, (Content, Parts)), "the reading was closed"
+        return self._content
+
+
+class GoneError(InputError):
+    """The content of an earlier reading is needed once more."""
+
+
+class Absent(Reading):
+    """The reading of a run whose stages are finished: its fingerprint, without its content."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Source, sha256: str) -> None:
+        self.source, self.sha256 = source, sha256
+        self.beside = self._content = self._disk = None
+        self._foreign, self._kept, self._own, self._many = {}, {}, sha256, False
+
+    def again(self) -> Reading:
+        """Raise `GoneError`."""
+        raise GoneError(LOST)
+
+    def _open(self) -> Content | Parts:
+        raise GoneError(LOST)
+
+
+def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
+    """The rows that `keep` wrote, and the hash of the bytes that hold them."""
+    found = _hash_of(disk)
+    return call_or_refuse(lambda: pl.read_ipc(disk), LOST), found
+
+
+def _hash_of(disk: IO[bytes]) -> str:
+    disk.seek(0)
+    found = hashlib.file_digest(disk, "sha256").hexdigest()  # type: ignore[arg-type]
+    disk.seek(0)
+    return found

@@ -1,0 +1,211 @@
+"""Where private data lies, and its files, of any format."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from storage.places.place import Place
+from storage.source.csv_rows import CLOSED, Content, is_packed
+from storage.source.formats import PARTED, format_of_name, format_of_path, recognize_format
+from storage.source.formats.base import Dialect, Format
+from storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
+from storage.source.values import FORM
+
+EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
+MOST_TOLD = 8  # doubled names that a refusal tells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a table lies and how it is written.
+
+    `path` is a file, or a folder or pattern of Parquet files. `comment` is what the lines of a CSV
+    file start with that are no rows; none if it is empty. `credentials` say where the password of a
+    database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
+    is the plan's key that names the file. `sheet` is the sheet of a workbook. `optional` are texts
+    in `missing` that no cell need have. `form` is that of the reading. Not `whole`: some rows of a
+    source that was read before.
+    """
+
+    path: Place | None = None
+    uri: str | None = field(default=None, repr=False)
+    query: str | None = field(default=None, repr=False)
+    header: bool = True
+    separator: str = ","
+    comment: str = ""
+    missing: tuple[str, ...] = field(default=(), repr=False)
+    credentials: str | None = None
+    beside: "Source | None" = field(default=None, repr=False)
+    key: str = "source.path"
+    optional: tuple[str, ...] = field(default=(), repr=False)
+    form: int = FORM
+    whole: bool = True
+    sheet: str | None = None
+
+    def at(self, path: Place | None) -> "Source":
+        """Some rows of it in another file, or in none; columns and missing values are the same."""
+        return replace(
+            self, path=path, uri=None, query=None, credentials=None, beside=None, whole=False
+        )
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a file is written, as far as the plan says it."""
+        return Dialect(self.header, self.separator, self.comment, self.sheet)
+
+    @property
+    def format(self) -> Format | None:
+        """The format of a file, by its content, else by its name; None for databases."""
+        if self.path is None:
+            return None
+        remote = not isinstance(self.path, Path)
+        if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
+            return PARTED
+        if isinstance(self.path, Path):
+            return format_of_path(self.path)
+        return format_of_name(self.path.name)
+
+    def has_option(self, option: str) -> bool:
+        """Whether the format takes an option, a field of `Dialect`; a database takes none."""
+        return self.format is not None and option in self.format.options
+
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether the file holds arrays and no table."""
+        return self.format is not None and self.format.holds_arrays
+
+
+def read_source_header(source: Source) -> list[str] | int | None:
+    """Return a file's column names, or their number where it has none.
+
+    Reads the first row only, for a check before a release starts. None for what would be read in
+    full: databases, object storage, many files.
+    """
+    if not isinstance(source.path, Path) or in_parts(source.path):
+        return None
+    require_file(source.path)
+    return file_names(source, source.path)
+
+
+def open_required_file(path: Path, key: str = "source.path") -> IO[bytes]:
+    """Open a file to read its bytes; an empty or absent one is refused by the plan's key for it."""
+    require_file(path, key)
+    try:
+        return path.open("rb", buffering=0)
+    except OSError:
+        refusal = CLOSED
+    raise InputError(refusal)
+
+
+def content_of(file: IO[bytes], path: Place) -> Content:
+    """Read an open file whole; `path` says by its name whether it is packed."""
+    try:
+        file.seek(0)
+        return Content(file.read(), is_packed(path))
+    except OSError:
+        refusal = CLOSED
+    raise InputError(refusal)
+
+
+def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
+    """Return the column names of a file or its content, or their number where it has none."""
+    if isinstance(file, Parts):
+        return require_distinct_names(part_names(file))
+    return _read_names(source, *_recognize_source(source, file))
+
+
+def file_arrays(
+    source: Source, content: Content, needed: Sequence[str]
+) -> Mapping[str, NDArray[Any]]:
+    """Return the needed arrays of a file; refused where its format holds none."""
+    found, file = _recognize_source(source, content)
+    return found.arrays(file, needed)
+
+
+def read_leading_rows(source: Source, number: int) -> list[list[str]] | None:
+    """The fields of the first rows of a local file; None where its first row is always of names."""
+    assert isinstance(source.path, Path)
+    found, file = recognize_format(source.path, source.path.name)
+    return found.first_rows(file, source.dialect, number)
+
+
+def file_columns(
+    source: Source, content: Content | Parts, names: Sequence[str], needed: Sequence[str]
+) -> pl.DataFrame:
+    """Return the needed columns as the file types them; `names` serve where it has no header."""
+    if isinstance(content, Parts):
+        require_names(part_names(content), needed)
+        return part_columns(content, needed)
+    found, file = _recognize_source(source, content)
+    present = _read_names(source, found, file)
+    names = names if isinstance(present, int) else present
+    require_names(names, needed)
+    places = [names.index(name) for name in needed]
+    frame = found.columns(file, source.dialect, len(names), places)
+    frame.columns = list(needed)
+    return frame
+
+
+def _recognize_source(source: Source, file: Path | Content) -> tuple[Format, Path | Content]:
+    assert source.path is not None
+    return recognize_format(file, source.path.name)
+
+
+def _read_names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
+    if source.sheet is not None and "sheet" not in found.options:
+        raise InputError(f"source.sheet belongs to a workbook, the source is {found.name}; drop it")
+    names = found.names(file, source.dialect)
+    if isinstance(names, int):
+        return names
+    headed = "header" in found.options
+    if headed and not names:
+        raise InputError(EMPTY_SOURCE)
+    return require_distinct_names(names, shown=not headed)
+
+
+def require_file(path: Path, key: str = "source.path") -> None:
+    """Refuse a path that names no file with content; `key` is the plan's key that named it."""
+    if path.is_dir():
+        raise InputError(f"a folder is no source; {key} must name one file")
+    if not path.is_file():
+        raise InputError(
+            f"the source file {path.name} was not found; correct {key} "
+            "(a plan's paths start at its folder)"
+        )
+    if path.stat().st_size == 0:
+        raise InputError(EMPTY_SOURCE)
+
+
+def require_distinct_names(names: Sequence[str], *, shown: bool = True) -> list[str]:
+    """Return column names without the blanks around them; a name that occurs twice is refused.
+
+    Not `shown`: the names may be cells of a row that was taken for them, so the refusal tells the
+    places of the columns only.
+    """
+    stripped = [name.strip() for name in names]
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(stripped, start=1):
+        places.setdefault(name, []).append(place)
+    doubled = {name: where for name, where in places.items() if len(where) > 1}
+    if doubled:
+        told = [
+            f"columns {' and '.join(map(str, where))}{f' ({name!r})' if shown else ''}"
+            for name, where in list(doubled.items())[:MOST_TOLD]
+        ]
+        more = f" and {len(doubled) - MOST_TOLD} more" if len(doubled) > MOST_TOLD else ""
+        raise InputError(
+            f"{len(stripped) - len(places)} of {len(names)} column names of the source occur more "
+            f"than once: {'; '.join(told)}{more}; rename them"
+        )
+    return stripped
+
+
+def require_names(present: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a source that lacks a needed column."""
+    if lost := [name for name in needed if name not in present]:
+        raise InputError(f"the source has no column {', '.join(lost)}; correct [columns]")

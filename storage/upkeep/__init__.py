@@ -1,0 +1,1 @@
+"""A vault as a whole: its states, backup, verification, pruning, keys."""

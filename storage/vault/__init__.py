@@ -1,0 +1,1 @@
+"""What must never leave: finished stages, secrets, checkpoints of each run."""

@@ -1,0 +1,137 @@
+"""The vault: the finished stages, the secrets and the releases of each run.
+
+    <vault>/vault.json                   of an encrypted vault, see storage/encryption/encryption.py
+    <vault>/ledger.sqlite, ledger.key    see storage/ledger/ledger.py
+    <vault>/runs/<run>/                  run.json, seed, lock, releases.json, docs/, <stage>/...;
+                                         a checkpoint while anonymize runs
+
+A run is one plan applied to one source. Its folder is named by the hashes of both, so the same plan
+and source find the same run. Folders have mode 0700, files 0600.
+"""
+
+import fcntl
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.encryption.encryption import (
+    PARTS,
+    SEAL,
+    Seal,
+    key_is_given,
+    recipient_of_key,
+    require_key,
+)
+from storage.vault import secret_streams
+from storage.vault.disk_space import describe_full_disk, is_full
+from storage.vault.files import read_private, write_json, write_private
+from storage.vault.refusals import FolderError
+from storage.vault.run import Run, lock_file
+
+LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
+FOLDERS_KEY = "folders.key"
+OF_A_VAULT = {SEAL, *PARTS, LEDGER, LEDGER + "-journal"}
+
+
+@dataclass(frozen=True)
+class Vault:
+    """A folder that only its owner can read."""
+
+    path: Path
+
+    @property
+    def runs(self) -> Path:
+        """The folder of the runs."""
+        return self.path / "runs"
+
+    def open(self) -> "Vault":
+        """Create the vault if it is missing, and close it to other users.
+
+        Refuses an open folder that contains other things than a vault does.
+        """
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
+                    raise FolderError(
+                        f"publish.vault {self.path} is no vault and open to others; "
+                        "name an empty folder or chmod it to 700"
+                    )
+                self.path.chmod(0o700)
+            self._seal_if_new()
+            require_key(self.path)
+            self.runs.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            cause = f"cannot be used ({type(error).__name__}); name another folder"
+            refusal = f"publish.vault {self.path} {cause}"
+            if is_full(error):
+                refusal = describe_full_disk("opening the vault", [self.path])
+            raise FolderError(refusal) from None
+        return self
+
+    def _seal_if_new(self) -> None:
+        """Encrypt a vault without runs where a key is given; keys of other vaults may be in it."""
+        if not key_is_given() or self.runs.exists():
+            return
+        seal = Seal.read(self.path)
+        if seal is None or seal.rotating:  # the latter if it was stopped
+            write_json(self.path / SEAL, Seal(recipient_of_key(), rotating=True).document())
+            for path in (self.path / LEDGER_KEY, self.path / FOLDERS_KEY):
+                if path.exists():
+                    write_private(path, read_private(path))
+            write_json(self.path / SEAL, Seal(recipient_of_key()).document())
+
+    def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
+        """The run of this plan and source; created if there is none."""
+        run = Run(self.open().runs / run_name(plan_sha256, source_sha256))
+        run.path.mkdir(mode=0o700, exist_ok=True)
+        order, seed = run.path / "run.json", run.path / "seed"
+        if not (order.exists() and seed.exists()):
+            with run.hold_lock():
+                if not order.exists():
+                    hashes = {"plan_sha256": plan_sha256, "source_sha256": source_sha256}
+                    write_json(order, {**hashes, "kind": kind})
+                if not seed.exists():
+                    write_private(seed, secret_streams.new_seed())
+        return run
+
+    def find(self, plan_sha256: str, source_sha256: str) -> Run | None:
+        """The run of this plan and source, or None."""
+        return self.run_called(run_name(plan_sha256, source_sha256))
+
+    def run_called(self, name: str) -> Run | None:
+        """The run whose folder has this name, or None."""
+        run = Run(self.runs / name)
+        return run if (run.path / "seed").exists() else None
+
+    def by_seal(self) -> dict[str, Run]:
+        """All runs by their seals, as the ledger identifies them."""
+        return {run.seal: run for run in self.every_run() if (run.path / "seed").exists()}
+
+    def every_run(self) -> list[Run]:
+        """All runs, ordered by the names of their folders."""
+        return [Run(path.parent) for path in sorted(self.runs.glob("[!.]*/run.json"))]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Hold every lock of the vault; refused while a run or a series is at work."""
+        with ExitStack() as held:
+            held.enter_context(self.lock_publishing())
+            for path in sorted(self.path.glob("series/*")):
+                held.enter_context(Run(path).hold_lock())
+            for run in self.every_run():
+                held.enter_context(run.hold_lock())
+            yield
+
+    @contextmanager
+    def lock_publishing(self) -> Iterator[None]:
+        """Let one run at a time read what other runs published, and publish."""
+        with lock_file(self.runs / "lock", fcntl.LOCK_EX):
+            yield
+
+
+def run_name(plan_sha256: str, source_sha256: str) -> str:
+    """The folder name of a run."""
+    return hashlib.sha256(f"{plan_sha256} {source_sha256}".encode()).hexdigest()[:16]

@@ -1,1 +1,0 @@
-"""What must never leave: finished stages, secrets, checkpoints, approvals."""

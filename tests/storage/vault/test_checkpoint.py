@@ -1,0 +1,146 @@
+"""Checkpoints of an anonymizer's steps, as files of the vault."""
+
+import dataclasses
+import json
+import stat
+
+import numpy as np
+import pytest
+
+from anon_core.anonymizers import Adaptive
+from anon_core.steps import Observer, State, Step
+from anon_core.tables import encoding
+from storage.vault import build
+from storage.vault.checkpoint import CheckpointFile
+
+INPUTS = ["i" * 64, "b" * 64]
+
+
+class Files(Observer):
+    """Keeps every checkpoint in a file of its own."""
+
+    def __init__(self, folder):
+        self.files, self.folder, self.states = [], folder, []
+
+    def on_step(self, state):
+        self.states.append(state)
+        self.files.append(CheckpointFile(self.folder / f"{len(self.files)}", INPUTS))
+        self.files[-1].save(state, seconds(state))
+
+
+def seconds(state):
+    return [0.125 * step.number for step in state.steps]
+
+
+def content(state: State):
+    arrays = {
+        name: (array.dtype, array.shape, array.tobytes()) for name, array in state.arrays.items()
+    }
+    return arrays, state.steps
+
+
+def is_best(state):
+    return state.arrays["best"] is state.arrays["latest"]
+
+
+MAKER = Adaptive(epsilon=2.0, max_iterations=12, schedule="fixed")
+SHUFFLED = np.random.default_rng(5).permutation(60)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(8)
+    return encoding.from_bits(rng.integers(0, 2, (60, 12)), rng.integers(1, 9, 60))
+
+
+@pytest.fixture
+def kept(table, tmp_path):
+    """Checkpoints of a run, in files."""
+    files = Files(tmp_path)
+    MAKER.anonymize(table, tie_order=SHUFFLED, observer=files)
+    return files
+
+
+def test_what_is_kept_comes_back_to_the_last_bit(table, kept):
+    whole = MAKER.anonymize(table, tie_order=SHUFFLED)
+    assert {is_best(state) for state in kept.states} == {True, False}
+    for file, state in zip(kept.files, kept.states, strict=True):
+        found, taken = file.load()
+        assert content(found) == content(state)
+        assert is_best(found) == is_best(state)
+        assert taken == seconds(state)
+        again = MAKER.anonymize(table, tie_order=SHUFFLED, resume=found)
+        assert (again.hidden == whole.hidden).all()
+        assert again.steps == whole.steps
+
+
+def test_nobody_else_can_read_it_and_nothing_lies_beside_it(kept, tmp_path):
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    assert len(list(tmp_path.iterdir())) == len(kept.files)
+
+
+def test_a_new_one_takes_the_place_of_the_one_before(kept):
+    file, last = kept.files[0], kept.states[-1]
+    file.save(last, seconds(last))
+    assert content(file.load()[0]) == content(last)
+    file.discard()
+    file.discard()
+    assert file.load() == (None, [])
+
+
+def test_a_best_cover_that_is_the_latest_is_written_once(kept):
+    for file, state in zip(kept.files, kept.states, strict=True):
+        record = json.loads(file.path.read_bytes().split(b"\n")[1])
+        assert len(record["blocks"]) == (1 if is_best(state) else 2)
+
+
+def test_arrays_of_any_type_and_shape_are_kept(tmp_path):
+    arrays = {
+        "groups": np.arange(5),
+        "shares": np.linspace(0, 1, 6).reshape(2, 3).T,
+        "flags": np.array([[True], [False]]),
+        "none": np.empty((3, 0), dtype=np.uint16),
+    }
+    state = State(arrays, (Step(1, {"clusters": 7, "sigma": 0.25}),))
+    file = CheckpointFile(tmp_path / "file", INPUTS)
+    file.save(state, [1.5])
+    found, taken = file.load()
+    assert (content(found), taken) == (content(state), [1.5])
+
+
+def test_it_is_bound_to_what_it_was_made_from(kept, monkeypatch):
+    file = kept.files[-1]
+    assert dataclasses.replace(file, inputs=INPUTS[::-1]).load() == (None, [])
+    for part, other in (("CODE_VERSION", "another"), ("hash_packages", lambda *_: "another")):
+        assert file.load() != (None, [])
+        with monkeypatch.context() as patch:
+            patch.setattr(build, part, other)
+            assert file.load() == (None, [])
+
+
+def test_a_damaged_one_is_none(kept):
+    file = kept.files[-1]
+    whole = file.path.read_bytes()
+    rng = np.random.default_rng(1)
+    for place in range(0, len(whole), 3):
+        spoilt = bytearray(whole)
+        spoilt[place] ^= int(rng.integers(1, 256))
+        file.path.write_bytes(spoilt)
+        assert file.load() == (None, [])
+    file.path.write_bytes(whole + b"\0")
+    assert file.load() == (None, [])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_part_of_it_is_none(kept, share):
+    file = kept.files[-1]
+    whole = file.path.read_bytes()
+    file.path.write_bytes(whole[: int(share * len(whole))])
+    assert file.load() == (None, [])
+
+
+def test_a_cover_without_edges_is_kept(tmp_path):
+    nobody = encoding.from_bits(np.eye(3, dtype=int), np.ones(3, dtype=int))
+    files = Files(tmp_path)
+    MAKER.anonymize(nobody, observer=files)
+    assert content(files.files[0].load()[0]) == content(files.states[0])
