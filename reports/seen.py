@@ -10,7 +10,7 @@ from reports.quantities import count, moment, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-WHERE = re.compile(r"; every verdict lies in the vault: \S+$")
+WHERE = re.compile(r"; every \w+ lies in the vault: \S+$")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 COLOURS = {
     "published": "green",

@@ -26,7 +26,7 @@ from storage.vault.vault import LEDGER, OF_A_VAULT, Vault
 LOCK = "lock"
 PREFIX, INSIDE = "crowdcover-rehearsal-", "work"
 # What goes with the shadow.
-KEPT = re.compile(r"; (every verdict lies|its traceback is) in the vault: \S+")
+KEPT = re.compile(r"; (every \w+ lies|its traceback is) in the vault: \S+")
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def drop_stage(run: Run, stage: str) -> None:
 
 def describe_page_place(run: Run) -> str:
     """Say where the page is, for the message of a refusal."""
-    return f"every verdict lies in the vault: {run.path.name}/{PAGE}"
+    return f"every result lies in the vault: {run.path.name}/{PAGE}"
 
 
 def write_verdicts_page(run: Run) -> None:

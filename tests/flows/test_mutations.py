@@ -497,7 +497,7 @@ REFUSALS = {
     "hub_rows": (
         r"publication refused; broken: matchable crowds \(\d+ of 90 records are matchable with "
         r"fewer than k rows\); "
-        r"every verdict lies in the vault: [0-9a-f]{16}/docs/index\.html$"
+        r"every result lies in the vault: [0-9a-f]{16}/docs/index\.html$"
     ),
     "one_less": r"compatible crowds \(\d+ of 90",
     "for_half_of_them": r"crowds \(\d+ of 90",

@@ -258,7 +258,7 @@ def test_what_a_killed_rehearsal_left_goes_with_the_next(tmp_path, temporary, mo
 def test_a_refusal_names_the_vault_and_no_page_of_it(tmp_path):
     vault = Vault(tmp_path / "vault").open()
     with pytest.raises(InputError) as caught, open_shadow(vault) as like:
-        raise InputError(f"{like.path} is wrong; every verdict lies in the vault: x/docs/a.html")
+        raise InputError(f"{like.path} is wrong; every result lies in the vault: x/docs/a.html")
     assert str(caught.value) == f"{vault.path} is wrong"
     assert re.search(PREFIX, str(caught.value)) is None
 
