@@ -27,7 +27,7 @@ class DataPart(Protocol):
         """See above."""
         ...
 
-    def restore_whole(self, made: Any) -> Any:
+    def restore_whole(self, result: Any) -> Any:
         """What was made of the part, as if it had been made of all data."""
         ...
 
@@ -39,6 +39,6 @@ class Whole:
     data: Any
     tie_order: NDArray[np.int64]
 
-    def restore_whole(self, made: Any) -> Any:
+    def restore_whole(self, result: Any) -> Any:
         """What was made."""
-        return made
+        return result

@@ -74,71 +74,71 @@ class Rehearsal:
     notes: tuple[str, ...] = ()
 
 
-def rehearse_release(order: ReleasePlan) -> Rehearsal:
+def rehearse_release(plan: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
-    order.check_engine()
-    order.publish.check_key()
+    plan.check_engine()
+    plan.publish.check_key()
     with (
-        open_shadow(Vault(Path(order.publish.vault))) as vault,
+        open_shadow(Vault(Path(plan.publish.vault))) as vault,
         keep_failures(vault.runs, "release"),
     ):
-        return _rehearse_source(order, vault)
+        return _rehearse_source(plan, vault)
 
 
-def _rehearse_source(order: ReleasePlan, vault: Vault) -> Rehearsal:
+def _rehearse_source(plan: ReleasePlan, vault: Vault) -> Rehearsal:
     """Admit the plan and its source."""
-    if find_approved_run(order, vault) is not None:
-        return Rehearsal(APPROVED, _list_roles(order))
-    order = apply_series_form(order, vault)
-    reading = read_plan_source(order)
+    if find_approved_run(plan, vault) is not None:
+        return Rehearsal(APPROVED, _list_roles(plan))
+    plan = apply_series_form(plan, vault)
+    reading = read_plan_source(plan)
     try:
-        if order.series is None:
-            return _admit_source(order, vault, reading)
-        with Series(vault, order.name).open().hold_lock():
-            version = prepare_next_version(order, vault, reading)
+        if plan.series is None:
+            return _admit_source(plan, vault, reading)
+        with Series(vault, plan.name).open().hold_lock():
+            version = prepare_next_version(plan, vault, reading)
             if not isinstance(version, NextVersion):
-                return Rehearsal(UNCHANGED, _list_roles(order))
-            return _admit_source(order, vault, version.batch, version)
+                return Rehearsal(UNCHANGED, _list_roles(plan))
+            return _admit_source(plan, vault, version.batch, version)
     finally:
         reading.end()
 
 
 def _admit_source(
-    order: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
+    plan: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> Rehearsal:
     """The same as of a release, with a ledger in which nothing stays."""
-    kind = order.kind
-    order, reading = recognise_source(order, vault, reading)
-    second, uri = order.publish.allow_second_release, order.publish.ledger_uri
+    kind = plan.kind
+    plan, reading = recognise_source(plan, vault, reading)
+    second, uri = plan.publish.allow_second_release, plan.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
-    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
-    parent = order.releases
+    run = admit_plan(ledger, reading.sha256, plan.sha256, second, kind.name)
+    parent = plan.releases
     refuse_unfinished(run)
-    folder = find_published_folder(run, parent, order.limits.release_limits, order.about.claims)
+    folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
     if folder is not None:
-        if (terms := order.publish.terms) is not None:
+        if (terms := plan.publish.terms) is not None:
             require_approved(run, folder, Rules.of(terms.rules))
-        return Rehearsal(STANDS, _list_roles(order))
+        return Rehearsal(STANDS, _list_roles(plan))
     refuse_foreign(vault, parent, ledger.versions(str(parent)))
     refuse_closed(parent)
     try:
-        return _run_stages(order, run, reading, ledger, version)
+        return _run_stages(plan, run, reading, ledger, version)
     finally:
         reading.end()
 
 
 def _run_stages(
-    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: NextVersion | None
+    plan: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: NextVersion | None
 ) -> Rehearsal:
     """The stages up to the anonymizer, and what that would need."""
-    kind, data, parent = order.kind, order.data, order.releases
-    if (jobs := order.compute.jobs) is not None:
-        cluster.require_ready_cluster(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
+    kind, data, parent = plan.kind, plan.data, plan.releases
+    if (jobs := plan.compute.jobs) is not None:
+        cluster.require_ready_cluster(jobs, Vault(Path(plan.publish.vault)).runs / run.path.name)
     ingested = ingest(run, kind, data, reading, ledger)
     whole = ingested if version is None else version.split
     if version is None:
-        last = last_release(ledger.vault, run, kind, parent, order.limits.drift_limits)
+        last = last_release(ledger.vault, run, kind, parent, plan.limits.drift_limits)
     else:
         last = version.last_release()
     if last is not None:
@@ -146,50 +146,50 @@ def _run_stages(
     validate(run, kind, data, kind.checked[0], ingested)
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
-    identify(run, kind, ledger, ingested, encoded, order.publish.allow_second_release)
+    identify(run, kind, ledger, ingested, encoded, plan.publish.allow_second_release)
     counts = {
         "rows": whole.facts.get("source_rows", whole.shape[0]),
         "columns": whole.facts["source_columns"],
     }
-    return _measure_need(order, encoded, counts, (*ingested.notes, *encoded.notes))
+    return _measure_need(plan, encoded, counts, (*ingested.notes, *encoded.notes))
 
 
 def _measure_need(
-    order: ReleasePlan, encoded: Stored, counts: Mapping[str, Any], notes: tuple[str, ...]
+    plan: ReleasePlan, encoded: Stored, counts: Mapping[str, Any], notes: tuple[str, ...]
 ) -> Rehearsal:
     """What the anonymizer admits, and the bytes that it states."""
-    data: Any = order.kind.load(encoded)
-    need = _compute_memory_need(order, order.kind.part(data, np.arange(data.records)).data)
-    sizes = dict(order.kind.sizes(data))
-    with local.threads_set(order.compute.threads) as threads:
-        here = order.compute.engine == "local"
-        estimate = estimate_release(order.anonymizer_settings, sizes, threads) if here else None
+    data: Any = plan.kind.load(encoded)
+    need = _compute_memory_need(plan, plan.kind.part(data, np.arange(data.records)).data)
+    sizes = dict(plan.kind.sizes(data))
+    with local.threads_set(plan.compute.threads) as threads:
+        here = plan.compute.engine == "local"
+        estimate = estimate_release(plan.anonymizer_settings, sizes, threads) if here else None
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
-    memory = {"anonymizer": need, "allowed": order.memory_bytes}
+    memory = {"anonymizer": need, "allowed": plan.memory_bytes}
     return Rehearsal(
-        MADE, _list_roles(order), {**counts, **sizes, **levels}, memory, estimate, notes
+        MADE, _list_roles(plan), {**counts, **sizes, **levels}, memory, estimate, notes
     )
 
 
-def _compute_memory_need(order: ReleasePlan, data: Any) -> int:
+def _compute_memory_need(plan: ReleasePlan, data: Any) -> int:
     """The bytes that the engine of the plan would hold; refused where the plan allows less."""
-    maker, allowed, jobs = order.build_anonymizer(), order.memory_bytes, order.compute.jobs
+    anonymizer, allowed, jobs = plan.build_anonymizer(), plan.memory_bytes, plan.compute.jobs
     if jobs is not None:
-        afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
-        spread = load_mpi_module(maker)
-        return spread.memory(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task)
-    maker.admit(data)
-    with local.threads_set(order.compute.threads):
-        if order.compute.engine == "dask":
-            own = 0 if order.compute.scheduler else order.compute.workers
-            need = (1 + own) * load_dask_module(maker).memory(maker, data)
+        afford_rank(anonymizer, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
+        spread = load_mpi_module(anonymizer)
+        return spread.memory(anonymizer, data, ranks=jobs.ranks, threads=jobs.cores_per_task)
+    anonymizer.admit(data)
+    with local.threads_set(plan.compute.threads):
+        if plan.compute.engine == "dask":
+            own = 0 if plan.compute.scheduler else plan.compute.workers
+            need = (1 + own) * load_dask_module(anonymizer).memory(anonymizer, data)
         else:
-            need = maker.memory(data)
+            need = anonymizer.memory(data)
         local.check_memory(need, data, allowed)
     return need
 
 
-def _list_roles(order: ReleasePlan) -> Mapping[str, Any]:
+def _list_roles(plan: ReleasePlan) -> Mapping[str, Any]:
     """The role of each column of the source."""
-    columns: Mapping[str, Any] = order.kind.describe_columns(order.data).get("columns", {})
+    columns: Mapping[str, Any] = plan.kind.describe_columns(plan.data).get("columns", {})
     return columns

@@ -47,7 +47,7 @@ class Outcome:
         The settings that are tried.
     numbers : tuple of Compared
         Empty where the setting is refused.
-    told : str
+    refusal_text : str
         The refusal, or the limits of [checks] that the numbers miss.
     code : int
         The exit code that a release with this setting would have.
@@ -57,7 +57,7 @@ class Outcome:
     label: str
     stated: Mapping[str, Any]
     numbers: tuple[Compared, ...]
-    told: str
+    refusal_text: str
     code: int
     seconds: float
 
@@ -66,7 +66,7 @@ class Outcome:
         return {
             **self.stated,
             "numbers": as_json(self.numbers),
-            "refused": self.told or None,
+            "refused": self.refusal_text or None,
             "exit_code": self.code,
             "seconds": round(self.seconds, 1),
         }
@@ -86,94 +86,94 @@ def build_setting_plans(
 ) -> list[ReleasePlan]:
     """The plan under each setting; refused as the plan would be."""
     document = read_document(path, overrides)
-    made = []
+    plans = []
     for stated in each:
         changed = dict(document)
         for section, key, name in (("privacy", "k", "k"), ("anonymizer", "weights", "weights")):
             if name in stated:
                 table = changed.get(section, {})
                 changed[section] = {**(table if isinstance(table, dict) else {}), key: stated[name]}
-        made.append(ReleasePlan.of(changed))
-    return made
+        plans.append(ReleasePlan.of(changed))
+    return plans
 
 
 def try_settings(
-    orders: Sequence[ReleasePlan],
+    plans: Sequence[ReleasePlan],
     each: Sequence[Mapping[str, Any]],
     sample: int | None,
     seed: int,
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield for each setting the number of records that were read, and what it gives."""
     with private_folder() as folder:
-        reading = _read_sample(orders[0], sample, seed)
+        reading = _read_sample(plans[0], sample, seed)
         reading.keep(folder)
         try:
-            for number, (order, stated) in enumerate(zip(orders, each, strict=True)):
+            for number, (plan, stated) in enumerate(zip(plans, each, strict=True)):
                 vault = Vault(folder / str(number))
-                yield _try_setting(order, stated, reading, vault, seed)
+                yield _try_setting(plan, stated, reading, vault, seed)
                 discard_plain_copies(vault.path)
                 shutil.rmtree(vault.path, ignore_errors=True)
         finally:
             reading.end()
 
 
-def _read_sample(order: ReleasePlan, sample: int | None, seed: int) -> Reading:
+def _read_sample(plan: ReleasePlan, sample: int | None, seed: int) -> Reading:
     """The source, or random rows of it."""
-    reading = read_plan_source(order)
+    reading = read_plan_source(plan)
     if sample is None:
         return reading
     try:
-        rows = order.kind.sampled(order.data, reading, sample, seed)
+        rows = plan.kind.sampled(plan.data, reading, sample, seed)
     finally:
         reading.end()
-    return Picked(order.data.source, rows)
+    return Picked(plan.data.source, rows)
 
 
 def _try_setting(
-    order: ReleasePlan, stated: Mapping[str, Any], reading: Reading, vault: Vault, seed: int
+    plan: ReleasePlan, stated: Mapping[str, Any], reading: Reading, vault: Vault, seed: int
 ) -> tuple[int, Outcome]:
     """Anonymize and audit one setting."""
     label = ", ".join(f"{key} = {value}" for key, value in stated.items()) or "as the plan states"
     start = time.perf_counter()
 
-    def outcome(numbers: Sequence[Compared], told: str, code: int) -> Outcome:
+    def outcome(numbers: Sequence[Compared], refusal_text: str, code: int) -> Outcome:
         seconds = time.perf_counter() - start
-        return Outcome(label, stated, tuple(numbers), told, code, seconds)
+        return Outcome(label, stated, tuple(numbers), refusal_text, code, seconds)
 
     rows = 0
     try:
-        tried_only = hashlib.sha256(f"try {order.sha256}".encode()).hexdigest()
-        run = vault.run(tried_only, reading.sha256, order.kind.name)
+        tried_only = hashlib.sha256(f"try {plan.sha256}".encode()).hexdigest()
+        run = vault.run(tried_only, reading.sha256, plan.kind.name)
         write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
-        rows, sections = _measure_setting(order, run, reading, vault)
-        numbers = words_called(order.kind.name).compared(sections)
-        short = order.limits.release_limits.list_shortfalls(sections)
-        told = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
-        told += "".join(f"; {each.shortfall}" for each in short[1:])
-        return rows, outcome(numbers, told, 4 if short else 0)
+        rows, sections = _measure_setting(plan, run, reading, vault)
+        numbers = words_called(plan.kind.name).compared(sections)
+        short = plan.limits.release_limits.list_shortfalls(sections)
+        refusal_text = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
+        refusal_text += "".join(f"; {each.shortfall}" for each in short[1:])
+        return rows, outcome(numbers, refusal_text, 4 if short else 0)
     except PlanError:
         raise
     except AnonymityError as refusal:
-        told = f"refused: {KEPT.sub('', str(refusal))}"
-        return rows, outcome((), told, exit_code(refusal))
+        refusal_text = f"refused: {KEPT.sub('', str(refusal))}"
+        return rows, outcome((), refusal_text, exit_code(refusal))
 
 
 def _measure_setting(
-    order: ReleasePlan, run: Run, reading: Reading, vault: Vault
+    plan: ReleasePlan, run: Run, reading: Reading, vault: Vault
 ) -> tuple[int, Mapping[str, Any]]:
     """Records, and the numbers of the auditor; refused where a guarantee does not hold."""
-    kind, data, maker = order.kind, order.data, order.build_anonymizer()
+    kind, data, anonymizer = plan.kind, plan.data, plan.build_anonymizer()
     ledger, source = Ledger(vault, kind.remade), reading.again()
 
     ingested = run.once("ingest", [], lambda folder: kind.ingest(data, source, ledger, folder))
     encoded = run.once(kind.encoded, [ingested], lambda folder: kind.encode(data, ingested, folder))
-    compute = Compute(threads=order.compute.threads, memory=order.memory_bytes)
-    made = anonymize(run, kind, data, (ingested, encoded), maker, compute)
+    compute = Compute(threads=plan.compute.threads, memory=plan.memory_bytes)
+    result = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute)
     again = reading.again()
-    audit = kind.judge(data, maker.promise, (FORMAT,), again, made.path, made.path)
+    audit = kind.judge(data, anonymizer.promise, (FORMAT,), again, result.path, result.path)
     again.end()
     if not audit.passed or audit.measured is None:
         raise GuaranteeError(audit.sentence())
     sections = audit.measured.sections()
-    sections["privacy"]["promise"] = list(maker.promise.findings)
+    sections["privacy"]["promise"] = list(anonymizer.promise.findings)
     return int(sections["privacy"]["records"]), sections

@@ -34,5 +34,7 @@ def draw_labelled_bars(
             axes.text(1.04, place, label, va="center_baseline", transform=beside)
         axes.set(xlim=(0, limit), ylim=(len(names) - 0.5, -0.5), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
-        told = "; ".join(f"{text}: {label}" for text, label in zip(names, labels, strict=True))
-        return drawing.render_svg(figure, name, title, f"{told}.")
+        description = "; ".join(
+            f"{text}: {label}" for text, label in zip(names, labels, strict=True)
+        )
+        return drawing.render_svg(figure, name, title, f"{description}.")

@@ -97,7 +97,7 @@ class Kind(Protocol):
         """Whether --set of a table at this key replaces the table there instead of merging."""
         return False
 
-    def check_method(self, plan: Any, maker: Any) -> None:
+    def check_method(self, plan: Any, anonymizer: Any) -> None:
         """Refuse an anonymizer that cannot do what the plan asks; by default none.
 
         What the plan alone tells is refused here, before the source is read.
@@ -199,7 +199,7 @@ class Kind(Protocol):
 
     @abstractmethod
     def write(
-        self, plan: Any, seed: bytes, made: Any, ingested: Stored, encoded: Stored, folder: Path
+        self, plan: Any, seed: bytes, result: Any, ingested: Stored, encoded: Stored, folder: Path
     ) -> Facts:
         """Store the data files of the release, its codebook and, apart, the secret matching."""
 

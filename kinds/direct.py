@@ -39,7 +39,7 @@ def _list_unused_permissions(
     columns: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any]
 ) -> Sequence[str]:
     """What the plan allows and no cell shows: the permission may be of another month."""
-    told = []
+    sentences = []
     for name, stated in columns.items():
         idle = [
             text
@@ -47,8 +47,8 @@ def _list_unused_permissions(
             if kind in stated.get("allow", ()) and kind not in found.get(name, {})
         ]
         if idle:
-            told.append(_MESSAGES.say("direct", "idle", kinds=idle, name=name))
-    return told
+            sentences.append(_MESSAGES.say("direct", "idle", kinds=idle, name=name))
+    return sentences
 
 
 def _describe_allowed_cells(

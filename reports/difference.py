@@ -31,23 +31,25 @@ def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, A
     }
 
 
-def build_difference_tables(told: Mapping[str, Any]) -> list["Table"]:
+def build_difference_tables(difference: Mapping[str, Any]) -> list["Table"]:
     """The same for a terminal."""
     from rich.text import Text
 
-    old, new = _name_sides(told)
+    old, new = _name_sides(difference)
     made = _start_table("Releases", "", old, new)
     for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
-        made.add_row(label, *(Text(_format_short(key, told[side][key])) for side in ("old", "new")))
+        made.add_row(
+            label, *(Text(_format_short(key, difference[side][key])) for side in ("old", "new"))
+        )
     columns = _start_table("Columns", "Column", "Change")
-    for name, change in _list_changes(told["columns"]):
+    for name, change in _list_changes(difference["columns"]):
         columns.add_row(Text(printable(name)), Text(change))
     promise = _start_table("Promise", "What must hold", "In")
     for change in ("new only", "old only"):
-        for name in told["promise"][change]:
+        for name in difference["promise"][change]:
             promise.add_row(Text(printable(name)), change)
     numbers, labels = _start_table("Numbers", "", old, new), _MESSAGES.name_entries("difference")
-    for name, pair in told["numbers"].items():
+    for name, pair in difference["numbers"].items():
         numbers.add_row(
             labels.get(name, _spell_out(name)), *(_format_number(name, each) for each in pair)
         )
@@ -58,16 +60,16 @@ def build_difference_tables(told: Mapping[str, Any]) -> list["Table"]:
             columns,
             promise,
             numbers,
-            _of_columns(told, old, new),
-            _build_moved_table(told),
+            _of_columns(difference, old, new),
+            _build_moved_table(difference),
         )
         if table.row_count
     ]
 
 
-def _name_sides(told: Mapping[str, Any]) -> tuple[str, str]:
+def _name_sides(difference: Mapping[str, Any]) -> tuple[str, str]:
     """What the releases are called: by their versions, with their names where these differ."""
-    old, new = told["old"], told["new"]
+    old, new = difference["old"], difference["new"]
     if (old["name"], old["version"]) == (new["name"], new["version"]):
         return f"{old['version']}, old", f"{new['version']}, new"
     if old["name"] == new["name"]:
@@ -75,15 +77,17 @@ def _name_sides(told: Mapping[str, Any]) -> tuple[str, str]:
     return f"{old['name']} {old['version']}", f"{new['name']} {new['version']}"
 
 
-def summarize_difference(told: Mapping[str, Any]) -> str:
+def summarize_difference(difference: Mapping[str, Any]) -> str:
     """The last line: whether the plan is the same, and how many columns changed."""
-    columns = told["columns"]
+    columns = difference["columns"]
     changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
-    plan = _MESSAGES.say("difference_ends", "same_plan" if told["same_plan"] else "other_plan")
+    plan = _MESSAGES.say(
+        "difference_ends", "same_plan" if difference["same_plan"] else "other_plan"
+    )
     summary = _MESSAGES.say("difference_ends", "summary", plan=plan, changed=changed)
-    if not told["unread"]:
+    if not difference["unread"]:
         return summary
-    why = _MESSAGES.say("difference_ends", "series" if told.get("series") else "no_file")
+    why = _MESSAGES.say("difference_ends", "series" if difference.get("series") else "no_file")
     return _MESSAGES.say("difference_ends", "unread", summary=summary, why=why)
 
 
@@ -163,19 +167,19 @@ def _list_changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name, each in columns[what].items():
             yield name, f"{what}: {printable(each.get('role') or NOT_STATED)}"
     for name, keys in columns["changed"].items():
-        told = (
+        difference = (
             f"{printable(key)}: {_format_text(was)} → {_format_text(now)}"
             for key, (was, now) in keys.items()
         )
-        yield name, "; ".join(told)
+        yield name, "; ".join(difference)
 
 
-def _of_columns(told: Mapping[str, Any], old: str, new: str) -> "Table":
+def _of_columns(difference: Mapping[str, Any], old: str, new: str) -> "Table":
     """Exact cells and NCP of each column; columns that only one release has show one number."""
     labels = _MESSAGES.name_entries("difference_of_columns")
     headings = [f"{label}, {side}" for label in labels.values() for side in (old, new)]
     table = _start_table("Loss per column", "Column", *headings)
-    for name, numbers in told["per_column"].items():
+    for name, numbers in difference["per_column"].items():
         pairs = [numbers.get(key, (None, None)) for key in labels]
         if any(is_number(each) for pair in pairs for each in pair):
             table.add_row(
@@ -184,13 +188,13 @@ def _of_columns(told: Mapping[str, Any], old: str, new: str) -> "Table":
     return table
 
 
-def _build_moved_table(told: Mapping[str, Any]) -> "Table":
+def _build_moved_table(difference: Mapping[str, Any]) -> "Table":
     """Categories and shifts, as far as the published cells tell them."""
     table = _start_table(
         "Change of the data, read from the published cells",
         *("Column", "New categories", "Gone categories", "Shift at least", "Shift at most"),
     )
-    for name, each in told.get("published", {}).items():
+    for name, each in difference.get("published", {}).items():
         table.add_row(
             printable(name),
             *(count(each[key]) if key in each else "" for key in ("new_count", "gone_count")),

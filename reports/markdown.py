@@ -79,8 +79,8 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
         yield _escape_markup(judged.paragraph)
     else:
         yield f"**{_escape_markup(judged.heading)}.** {_escape_markup(judged.paragraph)}"
-    if told := series.describe_version(manifest):
-        yield _escape_markup(told)
+    if text := series.describe_version(manifest):
+        yield _escape_markup(text)
     if listed := judged.notices:
         yield "\n".join(
             [f"{HEADING}:", "", *(f"- {_escape_markup(notice.text)}" for notice in listed)]
@@ -112,10 +112,10 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
 
 def _render_figure(figure: Figure) -> str:
     """A figure of a risk as a line of a list; a limit is named where there is one."""
-    told = f"- {_escape_markup(figure.what)}: **{_escape_markup(figure.measured)}**"
+    text = f"- {_escape_markup(figure.what)}: **{_escape_markup(figure.measured)}**"
     if figure.result in (WITHIN, ABOVE):
-        return f"{told}, {figure.result} the limit ({_escape_markup(figure.against)})"
-    return told if figure.measured == NOT_MEASURED else f"{told}, {figure.result}"
+        return f"{text}, {figure.result} the limit ({_escape_markup(figure.against)})"
+    return text if figure.measured == NOT_MEASURED else f"{text}, {figure.result}"
 
 
 def _render_block(block: Block) -> str:
@@ -125,10 +125,10 @@ def _render_block(block: Block) -> str:
     table = _render_table(block.headings, rows)
     if not table:
         return ""
-    told = [
+    text = [
         f"- {_escape_markup(each.label)} {_escape_markup(each.value)}" for each in block.meanings
     ]
-    return f"### {_escape_markup(block.heading)}\n\n{table}\n\n" + "\n".join(told)
+    return f"### {_escape_markup(block.heading)}\n\n{table}\n\n" + "\n".join(text)
 
 
 def _render_facts(heading: str, stated: Sequence[Fact]) -> str:

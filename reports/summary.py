@@ -39,8 +39,8 @@ def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
     judged = judge_manifest(manifest, words)
     style, frame = STYLES[judged.tone]
     text = Text(judged.paragraph + "\n\n")
-    if told := series.describe_version(manifest):
-        text.append(f"{told}\n\n")
+    if sentence := series.describe_version(manifest):
+        text.append(f"{sentence}\n\n")
     for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")

@@ -93,7 +93,7 @@ def find_furthest(rows, left, size, price):
 
 
 @kernel
-def find_nearest(rows, left, size, price, links, members, told, gain, least):
+def find_nearest(rows, left, size, price, links, members, history_counts, gain, least):
     # left[:size]: who has no group; members: those of the group so far; told (n,): histories of
     # each record with their rows; gain (values,): missing histories that a row of it would add
     """Return the place of the record that costs the group least, the first of equals; or -1.
@@ -111,7 +111,7 @@ def find_nearest(rows, left, size, price, links, members, told, gain, least):
         cost = np.int64(0)
         for q in rows[record]:
             cost += price[q]
-        lacks = links.need[record] - links.own[record] - told[record]
+        lacks = links.need[record] - links.own[record] - history_counts[record]
         lacks -= max(0, least - members - 1)
         cost = (members + 1) * cost + links.price * (max(0, lacks) - added)
         if place < 0 or cost < best or (cost == best and record < left[place]):
@@ -120,20 +120,20 @@ def find_nearest(rows, left, size, price, links, members, told, gain, least):
 
 
 @kernel
-def add_row(links, record, sign, told):
+def add_row(links, record, sign, history_counts):
     """Add the row of a record to the histories of all, or take it away by sign = -1."""
     value = links.value[record]
     for at in range(links.by_value[value], links.by_value[value + 1]):
-        told[links.holder[at]] += sign * links.held[at]
+        history_counts[links.holder[at]] += sign * links.held[at]
 
 
 @kernel
-def fill_gain(links, members, count, told, gain):
+def fill_gain(links, members, count, history_counts, gain):
     # members[:count]; gain (values,): filled
     """Count the histories that members lack, and that one more row of each value would add."""
     gain[:] = 0
     for record in members[:count]:
-        lacks = links.need[record] - told[record]
+        lacks = links.need[record] - history_counts[record]
         if lacks > 0:
             for at in range(links.start[record], links.start[record + 1]):
                 gain[links.values[at]] += min(lacks, links.ways[at])
@@ -151,7 +151,7 @@ def grow_groups(
     n, levels = len(rows), starts[-1]
     left, size, groups = np.arange(n), n, 0
     present, price = np.zeros(levels, dtype=np.bool_), np.zeros(levels, dtype=np.int64)
-    members, told = np.empty(2 * least, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    members, history_counts = np.empty(2 * least, dtype=np.int64), np.zeros(n, dtype=np.int64)
     gain = np.zeros(len(links.by_value) - 1, dtype=np.int64)
     group[:] = -1
     enter_levels(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
@@ -165,13 +165,15 @@ def grow_groups(
             count += 1
             size -= 1
             left[place] = left[size]
-            add_row(links, record, 1, told)
-            fill_gain(links, members, count, told, gain)
+            add_row(links, record, 1, history_counts)
+            fill_gain(links, members, count, history_counts, gain)
             place = -1
             if count < least or (count < len(members) and gain.any()):
-                place = find_nearest(rows, left, size, price, links, count, told, gain, least)
+                place = find_nearest(
+                    rows, left, size, price, links, count, history_counts, gain, least
+                )
         for record in members[:count]:
-            add_row(links, record, -1, told)
+            add_row(links, record, -1, history_counts)
         groups += 1
         present[:], price[:] = False, 0
         enter_levels(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)
@@ -205,10 +207,10 @@ def fill_groups(
             for q in rows[rest[i]]:
                 more += price[q]
             loss = lost + (size + 1) * more
-            told = links.own[rest[i]]
+            history_counts = links.own[rest[i]]
             for at in range(links.start[rest[i]], links.start[rest[i] + 1]):
-                told += links.ways[at] * carried[links.values[at]]
-            short = np.int64(told < links.need[rest[i]])
+                history_counts += links.ways[at] * carried[links.values[at]]
+            short = np.int64(history_counts < links.need[rest[i]])
             if loss < best[short, i]:
                 best[short, i] = loss
                 found[short, i] = number

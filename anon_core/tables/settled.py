@@ -79,25 +79,25 @@ class Unsettled:
         place = np.cumsum(rest) - 1
         return cls(whole, part, places, place[tie_order[rest[tie_order]]], settled, group)
 
-    def restore_whole(self, made: MaskedTable) -> MaskedTable:
+    def restore_whole(self, result: MaskedTable) -> MaskedTable:
         """The whole table with the masks of the part; settled rows show everything.
 
         Where seats have chances, each settled row is held by its record and those next to it.
         """
         if not len(self.settled):
-            return made
+            return result
         hidden = np.zeros_like(self.whole.bits)
-        hidden[self.places] = made.hidden
+        hidden[self.places] = result.hidden
         holders = None
-        if made.holders is not None:
-            holders = np.empty((self.whole.records, made.holders.shape[1]), dtype=np.int32)
-            holders[self.places] = self.places.astype(np.int32)[made.holders]
+        if result.holders is not None:
+            holders = np.empty((self.whole.records, result.holders.shape[1]), dtype=np.int32)
+            holders[self.places] = self.places.astype(np.int32)[result.holders]
             size = np.bincount(self.group)[self.group]
             first = np.searchsorted(self.group, self.group)
             own = np.arange(len(first)) - first
             for share in range(holders.shape[1]):
                 holders[self.settled, share] = self.settled[first + (own + share) % size]
-        return MaskedTable(self.whole, hidden, made.steps, made.result_step, holders)
+        return MaskedTable(self.whole, hidden, result.steps, result.result_step, holders)
 
 
 def _find_settled_records(

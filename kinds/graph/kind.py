@@ -126,13 +126,13 @@ class Graph(Kind):
         self,
         plan: GraphPlan,
         seed: bytes,
-        made: Any,
+        result: Any,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the edges under fresh keys."""
-        return write_release(seed, made, folder)
+        return write_release(seed, result, folder)
 
     # ------------------------------------------------------------ the auditor
 

@@ -43,8 +43,8 @@ class GraphChanges(Changes):
             change = abs(now - was) / max(now, was, 1)
             allowed = getattr(limits, name)
             if not is_at_most(change, allowed):
-                told = name.replace("_", " ")
-                text = f"there are {now} {told} instead of {was}, a difference of {change:.4f}"
+                noun = name.replace("_", " ")
+                text = f"there are {now} {noun} instead of {was}, a difference of {change:.4f}"
                 yield build_excess(text, name, allowed)
 
 

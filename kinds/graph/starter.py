@@ -80,10 +80,10 @@ def _detect_csv_form(source: Source) -> tuple[Source, str, str]:
     found = [_count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in SEPARATORS]
     sign = SEPARATORS[found.index(max(found))]
     commented = _count_fields(replace(source, separator=sign)) != max(found)
-    told = f"separator = {toml_text(sign)}\n" if sign != "," else ""
+    option = f"separator = {toml_text(sign)}\n" if sign != "," else ""
     comment = COMMENT if commented else ""
     line = f'comment = "{COMMENT}"                     # lines that start so are left out\n'
-    return replace(source, separator=sign, comment=comment), line if commented else "", told
+    return replace(source, separator=sign, comment=comment), line if commented else "", option
 
 
 def _count_fields(source: Source) -> int:

@@ -157,12 +157,12 @@ class Changes:
             yield build_excess(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         if not is_at_most(self.replaced / max(1, self.rows_before), limits.replaced):
             people = f"{self.replaced} of {self.rows_before} people left and as many new ones came"
-            told = f"{people}: are identifiers spelt otherwise?"
-            yield build_excess(told, "replaced", limits.replaced)
+            text = f"{people}: are identifiers spelt otherwise?"
+            yield build_excess(text, "replaced", limits.replaced)
         for name, (was, now) in self.types.items():
             if was != now and limits.of_column(name).types == "refuse":
-                told = f"column {name!r} has type {now} instead of {was}"
-                yield Excess(told, name, _format_acceptance(name))
+                text = f"column {name!r} has type {now} instead of {was}"
+                yield Excess(text, name, _format_acceptance(name))
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits.of_column(name))
@@ -186,8 +186,8 @@ class Changes:
         if not is_at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
             excess = build_excess(shift, "shift", limits.shift, name)
-            told = f"{excess.change} plus the {chance:.4f} that chance explains"
-            yield excess._replace(change=told)
+            text = f"{excess.change} plus the {chance:.4f} that chance explains"
+            yield excess._replace(change=text)
 
 
 def build_excess(change: str, key: str, limit: float, column: str | None = None) -> Excess:
@@ -195,10 +195,10 @@ def build_excess(change: str, key: str, limit: float, column: str | None = None)
 
     What accepts a change of a column is about that column only.
     """
-    told = f"{change}, above checks.drift.{key} = {limit:g}"
+    text = f"{change}, above checks.drift.{key} = {limit:g}"
     if column is None:
-        return Excess(told, key, f"{key}=1")
-    return Excess(told, column, _format_acceptance(column))
+        return Excess(text, key, f"{key}=1")
+    return Excess(text, column, _format_acceptance(column))
 
 
 def _format_acceptance(column: str) -> str:

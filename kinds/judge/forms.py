@@ -21,10 +21,10 @@ WRITTEN_OTHERWISE = "says something twice or is written in another way"
 def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
     """Look at each data file that is there, at the codebook and at the manifest."""
     found = [
-        told
+        finding
         for form, name in files.items()
         if (folder / name).is_file()
-        for told in _check_data_form(form, (folder / name).read_bytes())
+        for finding in _check_data_form(form, (folder / name).read_bytes())
     ]
     found += [
         *_check_document_form(folder / codebook, "codebook"),

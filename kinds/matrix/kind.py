@@ -163,13 +163,13 @@ class Matrix(Kind):
         self,
         plan: MatrixPlan,
         seed: bytes,
-        made: Any,
+        result: Any,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the rows of the groups."""
-        return write_release(plan, seed, made, encoded, folder)
+        return write_release(plan, seed, result, encoded, folder)
 
     # ------------------------------------------------------------ the auditor
 

@@ -44,8 +44,8 @@ class MatrixChanges(Changes):
         for name, (was, now) in self.counts.items():
             change = abs(now - was) / max(now, was, 1)
             if not is_at_most(change, allowed[name]):
-                told = f"there are {now} {name} instead of {was}, a difference of {change:.4f}"
-                yield build_excess(told, name, allowed[name])
+                noun = f"there are {now} {name} instead of {was}, a difference of {change:.4f}"
+                yield build_excess(noun, name, allowed[name])
 
 
 def compare_profiles(

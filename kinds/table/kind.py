@@ -95,10 +95,10 @@ class Table(Kind):
         """The forms of bins exclude each other."""
         return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
 
-    def check_method(self, plan: TablePlan, maker: TableAnonymizer) -> None:
+    def check_method(self, plan: TablePlan, anonymizer: TableAnonymizer) -> None:
         """Refuse demands that the method cannot meet, and mixed crowds without even seats."""
-        maker.admit_demands(plan.demanded)
-        if plan.mix is not None and EVEN not in maker.promise.findings:
+        anonymizer.admit_demands(plan.demanded)
+        if plan.mix is not None and EVEN not in anonymizer.promise.findings:
             raise PlanError(
                 "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = "
                 "'even', choose a method with even seats, or leave privacy.mix out"
@@ -212,13 +212,13 @@ class Table(Kind):
         self,
         plan: TablePlan,
         seed: bytes,
-        made: Any,
+        result: Any,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the masked rows."""
-        return write_release(plan, seed, made, load_source_rows(encoded), ingested, folder)
+        return write_release(plan, seed, result, load_source_rows(encoded), ingested, folder)
 
     # ------------------------------------------------------------ the auditor
 

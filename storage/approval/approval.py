@@ -201,25 +201,25 @@ class Approval:
 
 def build_approval_section(decision: Decision) -> dict[str, Any]:
     """An approval as the manifest states it; who asked only where a rule of the plan needs it."""
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "required": True,
         "by": decision.by,
         "note": decision.note,
         "at": decision.at,
     }
     if decision.authenticated:
-        told |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
+        record |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
     if decision.requested_by:
-        told["requested_by"] = dict(decision.requested_by)
+        record["requested_by"] = dict(decision.requested_by)
     if decision.signature:
-        told |= {
+        record |= {
             "question": decision.question,
             "asked": decision.asked,
             "statement": decision.statement,
             "key": decision.key,
             "signature": decision.signature,
         }
-    return told
+    return record
 
 
 def page_sha256(run: Run) -> str:

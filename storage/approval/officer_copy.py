@@ -71,14 +71,14 @@ def close_copy(reports: Path, run: Run, request: Request) -> None:
     folder, decision = locate_copy(reports, run, request.question), request.decision
     if decision is None or not (is_own(folder.parent) and is_own(folder)):
         return
-    told = {
+    outcome = {
         "state": "approved" if decision.approved else "rejected",
         "by": decision.by,
         "note": decision.note,
         "at": decision.at,
     }
     with contextlib.suppress(OSError, FolderError):
-        Modes.of(reports).file(folder / OUTCOME, _format_json(told))
+        Modes.of(reports).file(folder / OUTCOME, _format_json(outcome))
 
 
 def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:

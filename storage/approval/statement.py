@@ -104,9 +104,9 @@ def build_decision_statement(question: Question, decision: Decision) -> dict[str
     }
 
 
-def format_canonical_json(told: Mapping[str, Any]) -> bytes:
+def format_canonical_json(statement: Mapping[str, Any]) -> bytes:
     """The bytes that are signed: JSON with sorted keys, without blanks, in ASCII."""
-    return json.dumps(told, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return json.dumps(statement, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def attach_signature(
@@ -142,12 +142,12 @@ def attach_signature(
 
 def to_file(question: Question, decision: Decision) -> bytes:
     """A signed decision as a file, for who has no access to the vault."""
-    told = {
+    statement = {
         "statement": build_decision_statement(question, decision),
         "key": decision.key,
         "signature": decision.signature,
     }
-    return (json.dumps(told, indent=2, ensure_ascii=True) + "\n").encode("ascii")
+    return (json.dumps(statement, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 
 def from_file(text: str, request: Request, account: str = "") -> Decision:
@@ -157,14 +157,14 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
     """
     try:
         document: Any = json.loads(text) if len(text) <= LONGEST_SIGNED else None
-        told, key, signature = document["statement"], document["key"], document["signature"]
-        approved = DECISIONS[told["decision"]]
+        statement, key, signature = document["statement"], document["key"], document["signature"]
+        approved = DECISIONS[statement["decision"]]
         decision = Decision(
             approved,
-            one_line("the name", told["by"], 1, LONGEST_NAME),
-            one_line("the note", told["note"], 0, LONGEST_NOTE),
-            datetime.fromisoformat(told["at"]).isoformat(timespec="seconds"),
-            identity=one_line("the identity", told["identity"], 1, LONGEST_NAME),
+            one_line("the name", statement["by"], 1, LONGEST_NAME),
+            one_line("the note", statement["note"], 0, LONGEST_NOTE),
+            datetime.fromisoformat(statement["at"]).isoformat(timespec="seconds"),
+            identity=one_line("the identity", statement["identity"], 1, LONGEST_NAME),
             authenticated=identity.SIGNATURE,
             requested_by=dict(request.asked_by),
             account=account,
@@ -175,13 +175,13 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
         )
         aware = datetime.fromisoformat(decision.at).tzinfo is not None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        aware, told, decision = False, {}, None
+        aware, statement, decision = False, {}, None
     if decision is None or not aware:
         raise DecisionError(
             "the text is no signed decision; give the file that `crowdcover sign` wrote"
         )
     content = build_decision_statement(request.question, decision)
-    if told != content:
+    if statement != content:
         raise DecisionError(
             "the signed decision is about another release or another request; sign the report of "
             "this one"

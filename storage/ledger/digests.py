@@ -246,13 +246,13 @@ def _distinguish_repeats(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, 
     place = np.arange(len(order))
     again = place - np.maximum.accumulate(np.where(new, place, 0))
     again[~ordered.any(axis=1)] = 0  # people without such an identifier
-    told = bases.copy()
+    distinct = bases.copy()
     for at in np.flatnonzero(again).tolist():
         base = ordered[at].tobytes()
-        told[order[at]] = _digests_to_integers(
+        distinct[order[at]] = _digests_to_integers(
             digest_with_key(key, base + int(again[at]).to_bytes(8))
         )[0]
-    return told.tobytes(), bool(again.any())
+    return distinct.tobytes(), bool(again.any())
 
 
 def each_digest(digests: bytes) -> list[bytes]:

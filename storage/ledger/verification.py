@@ -36,9 +36,9 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
         if visible:
             report.add(place, f"it is missing, and {len(visible)} releases are not in it", REBUILT)
         return
-    if (told := _read_ledger(report, ledger, place)) is None:
+    if (rows := _read_ledger(report, ledger, place)) is None:
         return
-    about, entries = told
+    about, entries = rows
     report.looked_at["entries of the ledger"] = len(entries)
     key = ledger.vault.path / LEDGER_KEY
     stated = {str(name): value for name, value in about}.get("key")
@@ -72,13 +72,13 @@ def _read_ledger(report: Report, ledger: Ledger, place: str) -> tuple[Rows, Rows
         file = (ledger.vault.path / LEDGER).absolute().as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=10)) as connection:
             sound = connection.execute("pragma integrity_check").fetchall()
-            told = [connection.execute(query).fetchall() for query in (ABOUT, ENTRIES)]
+            rows = [connection.execute(query).fetchall() for query in (ABOUT, ENTRIES)]
     except FOREIGN_ERRORS as error:
         report.add(place, f"it cannot be read ({type(error).__name__})", _describe_remedy(ledger))
         return None
     if sound != [("ok",)]:
         report.add(place, "SQLite finds it damaged", _describe_remedy(ledger))
-    return told[0], told[1]
+    return rows[0], rows[1]
 
 
 def _describe_remedy(ledger: Ledger) -> str:

@@ -203,10 +203,10 @@ def put_aside(retraction: Retraction) -> list[Place]:
 
     Nothing in it is deleted. A folder that somebody deleted is no obstacle.
     """
-    told = json.dumps({"retracted": retraction.claims}, indent=2, ensure_ascii=False)
+    notice = json.dumps({"retracted": retraction.claims}, indent=2, ensure_ascii=False)
     try:
         found = [
-            shelf_of(place.parent).put_aside(place.name, retraction.files, f"{told}\n".encode())
+            shelf_of(place.parent).put_aside(place.name, retraction.files, f"{notice}\n".encode())
             for place in retraction.visible_places
         ]
     except StoreError:
@@ -224,8 +224,8 @@ def notice_of(folder: Place) -> dict[str, Any] | None:
     if not (folder / NOTICE).exists():
         return None
     try:
-        told = read_document(folder / NOTICE)["retracted"]
-        return {name: str(text) for name, text in told.items()}
+        notice = read_document(folder / NOTICE)["retracted"]
+        return {name: str(text) for name, text in notice.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {"by": "unknown", "at": "unknown", "reason": f"{NOTICE} cannot be read"}
 

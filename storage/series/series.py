@@ -143,8 +143,8 @@ class Series:
         known, abandoned = self.find_version_in_work(number), set[str]()
         if known is not None:
             abandoned = {known.run.path.name, *known.about.get(ABANDONED, ())} - {run.path.name}
-        told = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
-        write_json(self.path / str(number) / VERSION, told)
+        record = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
+        write_json(self.path / str(number) / VERSION, record)
 
     def withdrawn(self) -> frozenset[bytes]:
         """Digests of the people who asked to be withdrawn."""
@@ -163,13 +163,13 @@ class Series:
         path = self.path / str(number) / WAITING
         if not path.exists():
             return frozenset()
-        told = read_json(path)
-        return frozenset(told["chains"] if told["source_sha256"] == source_sha256 else ())
+        record = read_json(path)
+        return frozenset(record["chains"] if record["source_sha256"] == source_sha256 else ())
 
     def wait(self, number: int, source_sha256: str, chains: frozenset[int]) -> None:
         """Let records wait in a version that is made from this source."""
-        told = {"source_sha256": source_sha256, "chains": sorted(chains)}
-        write_json(self.path / str(number) / WAITING, told)
+        record = {"source_sha256": source_sha256, "chains": sorted(chains)}
+        write_json(self.path / str(number) / WAITING, record)
 
     def forget_values(self) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed.

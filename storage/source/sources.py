@@ -193,14 +193,14 @@ def require_distinct_names(names: Sequence[str], *, shown: bool = True) -> list[
         places.setdefault(name, []).append(place)
     doubled = {name: where for name, where in places.items() if len(where) > 1}
     if doubled:
-        told = [
+        clashes = [
             f"columns {' and '.join(map(str, where))}{f' ({name!r})' if shown else ''}"
             for name, where in list(doubled.items())[:MOST_TOLD]
         ]
         more = f" and {len(doubled) - MOST_TOLD} more" if len(doubled) > MOST_TOLD else ""
         raise InputError(
             f"{len(stripped) - len(places)} of {len(names)} column names of the source occur more "
-            f"than once: {'; '.join(told)}{more}; rename them"
+            f"than once: {'; '.join(clashes)}{more}; rename them"
         )
     return stripped
 

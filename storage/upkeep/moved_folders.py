@@ -29,16 +29,16 @@ def move_releases(vault: Vault, old: str, new: str) -> int:
             path, marks, {place(parent): mark for parent, mark in marks.items()}
         )
     for path in sorted(vault.runs.glob("*/retracted.json")):
-        told = read_json(path)
+        record = read_json(path)
         moved = [
             {**each, "folder": place(each["folder"]), "place": place(each["place"])}
-            for each in told["retractions"]
+            for each in record["retractions"]
         ]
-        changed += _replace_record(path, told, {**told, "retractions": moved})
+        changed += _replace_record(path, record, {**record, "retractions": moved})
     for path in sorted(vault.path.glob("series/*/*/version.json")):
-        told = read_json(path)
+        record = read_json(path)
         changed += _replace_record(
-            path, told, {**told, "parent": place(str(told.get("parent", "")))}
+            path, record, {**record, "parent": place(str(record.get("parent", "")))}
         )
     return changed
 

@@ -105,7 +105,7 @@ def _find_state(
 
 def _build_published_state(run: Run, visible: list[Release]) -> State:
     """Of each folder the version; a release that is gone or changed says so."""
-    told = [
+    parts = [
         f"{release.folder.name}{'' if release.stands() else ' (gone or changed)'}"
         for release in visible
     ]
@@ -114,7 +114,7 @@ def _build_published_state(run: Run, visible: list[Release]) -> State:
         since = str(read_document(last)["created"])
     except UNREADABLE:
         since = _find_change_time(run)
-    return State("published", f"published {', '.join(told)}", since)
+    return State("published", f"published {', '.join(parts)}", since)
 
 
 def _build_replaced_state(run: Run, request: Request | None) -> State:

@@ -64,8 +64,8 @@ def open_shadow(vault: Vault) -> Iterator[Vault]:
         try:
             yield like.open()
         except AnonymityError as error:
-            told = str(error).replace(str(like.path), str(vault.path))
-            refusal = type(error)(KEPT.sub("", told))
+            text = str(error).replace(str(like.path), str(vault.path))
+            refusal = type(error)(KEPT.sub("", text))
         else:
             return
         finally:

@@ -65,7 +65,7 @@ def run_anonymizer(
     inputs: Sequence[str],
     anonymizer: Anonymizer[Any],
     data: Data,
-    order: NDArray[np.int64],
+    tie_order: NDArray[np.int64],
     compute: Compute,
 ) -> tuple[Any, list[float]]:
     """Return what the anonymizer made, and the seconds of each step.
@@ -74,11 +74,11 @@ def run_anonymizer(
     """
     if compute.cluster is None:
         file = CheckpointFile(run.path / CHECKPOINT, inputs)
-        return _run_in_process(file, anonymizer, data, order, compute)
-    return _by_jobs(run, anonymizer, data, order, compute, compute.cluster)
+        return _run_in_process(file, anonymizer, data, tie_order, compute)
+    return _by_jobs(run, anonymizer, data, tie_order, compute, compute.cluster)
 
 
-def describe_timed_steps(made: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
+def describe_timed_steps(result: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
     """Return the steps as a manifest states them: number, figures, seconds.
 
     The kept step, whose result is published, is marked.
@@ -88,9 +88,9 @@ def describe_timed_steps(made: Made, seconds: Sequence[float]) -> list[dict[str,
             "number": step.number,
             **step.figures,
             "seconds": taken,
-            **({"published": True} if step.number == made.result_step else {}),
+            **({"published": True} if step.number == result.result_step else {}),
         }
-        for step, taken in zip(made.steps, seconds, strict=True)
+        for step, taken in zip(result.steps, seconds, strict=True)
     ]
 
 
@@ -106,13 +106,13 @@ def _run_in_process(
     checkpoint: CheckpointFile,
     anonymizer: Anonymizer[Any],
     data: Data,
-    order: NDArray[np.int64],
+    tie_order: NDArray[np.int64],
     compute: Compute,
 ) -> tuple[Made, list[float]]:
     resume, before = checkpoint.load()
     with step_progress(data.records, before, checkpoint.save) as progress:
         result = _choose_runner(compute)(
-            anonymizer, data, tie_order=order, observer=progress, resume=resume
+            anonymizer, data, tie_order=tie_order, observer=progress, resume=resume
         )
     return result, progress.seconds
 
@@ -138,7 +138,7 @@ def _by_jobs(
     run: Run,
     anonymizer: Anonymizer[Any],
     data: Data,
-    order: NDArray[np.int64],
+    tie_order: NDArray[np.int64],
     compute: Compute,
     cluster: Cluster,
 ) -> tuple[Made, list[float]]:
@@ -146,7 +146,7 @@ def _by_jobs(
     threads, memory = cluster.cores_per_task, compute.memory
     afford_rank(anonymizer, data, ranks=cluster.ranks, threads=threads, memory=memory)
     if write_job(
-        folder, anonymizer, data, order, ranks=cluster.ranks, threads=threads, memory=memory
+        folder, anonymizer, data, tie_order, ranks=cluster.ranks, threads=threads, memory=memory
     ):
         clusters.cancel_folder_job(folder)  # a job that waits or runs for the order before
     if not has_result(folder):

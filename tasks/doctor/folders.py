@@ -62,12 +62,12 @@ def _check_modes(folder: Path) -> Look:
     foreign = sum(each.st_uid != os.geteuid() for each in about)
     if opened:
         do = f"chmod -R go= {folder}, and find out who read it"
-        told = f"{opened} of {len(found)} files and folders are open to others"
-        return Look("vault modes", "wrong", told, "others may read secrets of the releases", do)
+        finding = f"{opened} of {len(found)} files and folders are open to others"
+        return Look("vault modes", "wrong", finding, "others may read secrets of the releases", do)
     if foreign:
-        told = f"{foreign} of {len(found)} files and folders belong to another account"
+        finding = f"{foreign} of {len(found)} files and folders belong to another account"
         do = "run as the account that owns the vault"
-        return Look("vault modes", "wrong", told, "a run may fail to read or replace them", do)
+        return Look("vault modes", "wrong", finding, "a run may fail to read or replace them", do)
     return Look("vault modes", "ok", f"{len(found)} files and folders, open to their owner only")
 
 
@@ -81,8 +81,8 @@ def _check_keys(folder: Path) -> Look:
     if lost:
         names = ", ".join(sorted({path.name for path in lost}))
         means = "runs cannot be repeated or audited, nobody can be recognised in the ledger"
-        told = f"{len(lost)} of {len(needed)} are missing or cut off ({names})"
-        return Look("vault keys", "wrong", told, means, "restore the vault from its backup")
+        finding = f"{len(lost)} of {len(needed)} are missing or cut off ({names})"
+        return Look("vault keys", "wrong", finding, means, "restore the vault from its backup")
     return Look("vault keys", "ok", f"{len(needed)} of {len(needed)} there")
 
 
@@ -92,8 +92,8 @@ def _check_clock(folder: Path) -> Look:
     ahead = newest - time.time()
     if ahead > AHEAD:
         means = "deadlines of approvals and the order of releases follow the clock"
-        told = f"the vault was written {ahead / 3600:.1f} hours in the future"
-        return Look("clock", "warning", told, means, "set the clock of this machine")
+        finding = f"the vault was written {ahead / 3600:.1f} hours in the future"
+        return Look("clock", "warning", finding, means, "set the clock of this machine")
     return Look("clock", "ok", "no file of the vault is from the future")
 
 
@@ -114,5 +114,5 @@ def _check_approvals(known: Vault) -> Iterator[Look]:
             yield Look(what, "warning", f"not given until {last.until}", "nothing is published", do)
         else:
             do = f"crowdcover approve {run.path.name}, or reject"
-            told = f"waits until {last.until}"
-            yield Look(what, "warning", told, "nothing is published before", do)
+            finding = f"waits until {last.until}"
+            yield Look(what, "warning", finding, "nothing is published before", do)

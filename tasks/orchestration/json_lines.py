@@ -17,13 +17,13 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line."""
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "severity": record.levelname,
             "name": record.name,
             "message": record.getMessage(),
         }
-        told |= {name: getattr(record, name) for name in OF_PREFECT if hasattr(record, name)}
+        entry |= {name: getattr(record, name) for name in OF_PREFECT if hasattr(record, name)}
         if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
-        return json.dumps(told, default=str)
+            entry["error"] = record.exc_info[0].__name__
+        return json.dumps(entry, default=str)

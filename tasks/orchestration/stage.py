@@ -102,8 +102,8 @@ def warn_person(message: str) -> None:
     if not logger.isEnabledFor(logging.INFO):
         line = {"severity": "WARNING", "name": "crowdcover", "message": escape_unprintable(message)}
         as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
-        told = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
-        sys.stderr.write(f"{told}\n")
+        text = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
+        sys.stderr.write(f"{text}\n")
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:

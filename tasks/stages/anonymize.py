@@ -23,7 +23,7 @@ def anonymize(
     kind: Kind,
     plan: Any,
     stored: tuple[Stored, Stored],
-    maker: Anonymizer[Any],
+    anonymizer: Anonymizer[Any],
     compute: engines.Compute,
     split: Stored | None = None,
 ) -> Stored:
@@ -38,18 +38,18 @@ def anonymize(
 
     def make(folder: Path) -> Mapping[str, Any]:
         data = _load_records(kind, encoded, split)
-        maker.admit(data)
-        order = secret_streams.draw_permutation(run.seed, "order", data.records)
-        part = kind.part(data, order)
+        anonymizer.admit(data)
+        tie_order = secret_streams.draw_permutation(run.seed, "order", data.records)
+        part = kind.part(data, tie_order)
         if part.data.records < data.records:
             log_line(f"{data.records - part.data.records} records hide among equal ones: no masks")
-        made, seconds = engines.run_anonymizer(
-            run, inputs, maker, part.data, part.tie_order, compute
+        result, seconds = engines.run_anonymizer(
+            run, inputs, anonymizer, part.data, part.tie_order, compute
         )
-        made = part.restore_whole(made)
-        np.savez(folder / MADE, allow_pickle=False, **made.arrays())
-        facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
-        return {**facts, "iterations": engines.describe_timed_steps(made, seconds)}
+        result = part.restore_whole(result)
+        np.savez(folder / MADE, allow_pickle=False, **result.arrays())
+        facts = kind.write(plan, run.seed, result, ingested, encoded, folder)
+        return {**facts, "iterations": engines.describe_timed_steps(result, seconds)}
 
     seen = run.ever_visible() or Retractions.of(run).all
     standing = run.whole("anonymize") if seen else None

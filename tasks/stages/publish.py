@@ -56,8 +56,8 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
         f"published {count_published_rows(manifest)} rows as {manifest['name']} "
         f"{manifest['version']}"
     )
-    if told := words_of(manifest).describe_no_change(manifest):
-        log_line(told)
+    if sentence := words_of(manifest).describe_no_change(manifest):
+        log_line(sentence)
     return to.parent / str(manifest["version"])
 
 

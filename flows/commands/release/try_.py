@@ -67,10 +67,10 @@ def run(options: argparse.Namespace) -> int:
 
     stated = list_settings(options.k, options.weights)
     part = [] if options.partition is None else format_partition_settings(options.partition)
-    orders = build_setting_plans(options.plan, [*options.overrides, *part], stated)
-    name = orders[0].name
+    plans = build_setting_plans(options.plan, [*options.overrides, *part], stated)
+    name = plans[0].name
     found = []
-    for rows, outcome in try_settings(orders, stated, options.sample, options.seed):
+    for rows, outcome in try_settings(plans, stated, options.sample, options.seed):
         found.append((rows, outcome))
         if not options.quiet:
             print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)
@@ -85,8 +85,8 @@ def run(options: argparse.Namespace) -> int:
         shown = [Line(each.stated, each.numbers) for each in outcomes]
         print_tables([build_settings_table(shown)], piped=WIDE)
         for outcome in outcomes:
-            if outcome.told:
-                print(f"{outcome.label}: {escape_unprintable(outcome.told)}")
+            if outcome.refusal_text:
+                print(f"{outcome.label}: {escape_unprintable(outcome.refusal_text)}")
     numbers = any(outcome.numbers for outcome in outcomes)
     return 0 if numbers else next(outcome.code for outcome in outcomes)
 

@@ -26,21 +26,21 @@ from kinds.rows import key_texts, write_csv
 from storage.vault import secret_streams
 
 
-def write_release(seed: bytes, made: ObfuscatedGraph, folder: Path) -> Mapping[str, Any]:
+def write_release(seed: bytes, result: ObfuscatedGraph, folder: Path) -> Mapping[str, Any]:
     """Write the edges in each format, the codebook and, apart, the secret map of keys.
 
     Keys are drawn by the run's secret. Edges stand in the order of their keys, the lesser key of
     each first. A vertex without an edge has a key that is nowhere published.
     """
-    n = made.graph.records
+    n = result.graph.records
     keys = secret_streams.distinct_keys(seed, "keys", n)
     rank = np.empty(n, dtype=np.int64)
     rank[np.argsort(keys)] = np.arange(n)
-    ends = np.sort(np.stack([rank[made.u], rank[made.v]]), axis=0)
+    ends = np.sort(np.stack([rank[result.u], rank[result.v]]), axis=0)
     order = np.lexsort((ends[1], ends[0]))
     named = np.sort(keys)[ends[:, order]]
     rows = pl.DataFrame(
-        {U: key_texts(named[0]), V: key_texts(named[1]), P: made.p[order] / ONE},
+        {U: key_texts(named[0]), V: key_texts(named[1]), P: result.p[order] / ONE},
     )
     rows.write_parquet(folder / PARQUET)
     write_csv(flatten_rows(rows), folder / CSV)

@@ -145,9 +145,9 @@ def _draw_bar_pairs(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) ->
         axes.set(xlim=(0, limit), ylim=(len(names) - 0.5, -0.5), xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         figure.text(0.25, 0.03, "upper bar: source; lower bar: release", color=INK, fontsize=11)
-        told = "; ".join(
+        description = "; ".join(
             f"{name} edges: {percent(pair[0])} before, {percent(pair[1])} after"
             for name, pair in zip(names, pairs, strict=True)
         )
         title = "Bar chart of vertices by their number of edges, before and after"
-        return drawing.render_svg(figure, "plot-degrees", title, f"{told}.")
+        return drawing.render_svg(figure, "plot-degrees", title, f"{description}.")

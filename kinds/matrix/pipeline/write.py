@@ -38,7 +38,7 @@ class Published(NamedTuple):
 
 
 def write_release(
-    plan: MatrixPlan, seed: bytes, made: GroupedMatrix, encoded: Stored, folder: Path
+    plan: MatrixPlan, seed: bytes, result: GroupedMatrix, encoded: Stored, folder: Path
 ) -> Mapping[str, Any]:
     """Write the rows in each format, the codebook and, apart, the secret row map.
 
@@ -46,11 +46,11 @@ def write_release(
     order.
     """
     names = pl.read_parquet(encoded.file(NAMES), glob=False).to_series()
-    published = _number_items(plan, seed, made, names, folder)
-    keys = secret_streams.distinct_keys(seed, "keys", made.matrix.records)
+    published = _number_items(plan, seed, result, names, folder)
+    keys = secret_streams.distinct_keys(seed, "keys", result.matrix.records)
     order = np.argsort(keys)
-    lists = _list_group_items(made, published.number)
-    rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[made.group[order]]})
+    lists = _list_group_items(result, published.number)
+    rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[result.group[order]]})
     rows.write_parquet(folder / PARQUET)
     write_csv(flatten_rows(rows), folder / CSV)
     codebook = {"reading": READING, "keyed": bool(plan.keyed), "items": published.labels}
@@ -62,10 +62,10 @@ def write_release(
 
 
 def _number_items(
-    plan: MatrixPlan, seed: bytes, made: GroupedMatrix, names: pl.Series, folder: Path
+    plan: MatrixPlan, seed: bytes, result: GroupedMatrix, names: pl.Series, folder: Path
 ) -> Published:
     """Number the items that rows have by name, or by fresh keys where items are people."""
-    used = np.unique(made.indices)
+    used = np.unique(result.indices)
     labels = names[used].to_list()
     rank = np.arange(len(used), dtype=np.int32)
     if plan.keyed:
@@ -74,16 +74,16 @@ def _number_items(
         pl.DataFrame({ITEM: labels, KEY: texts}).write_parquet(folder / ITEM_KEYS)
         rank[np.argsort(keys)] = rank.copy()
         labels = sorted(texts.to_list())
-    number = np.full(made.matrix.items, -1, dtype=np.int32)
+    number = np.full(result.matrix.items, -1, dtype=np.int32)
     number[used] = rank
     return Published(labels, number)
 
 
-def _list_group_items(made: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:
+def _list_group_items(result: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:
     """The published numbers of each group's items, ascending."""
-    groups = len(made.indptr) - 1
-    group = np.repeat(np.arange(groups, dtype=np.int64), np.diff(made.indptr))
-    held = pl.DataFrame({"group": group, ITEMS: number[made.indices]}).sort("group", ITEMS)
+    groups = len(result.indptr) - 1
+    group = np.repeat(np.arange(groups, dtype=np.int64), np.diff(result.indptr))
+    held = pl.DataFrame({"group": group, ITEMS: number[result.indices]}).sort("group", ITEMS)
     lists = held.group_by("group", maintain_order=True).agg(ITEMS)
     every = pl.DataFrame({"group": np.arange(groups, dtype=np.int64)})
     joined = every.join(lists, on="group", how="left", maintain_order="left")

@@ -89,5 +89,7 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
 def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     for key, what in _MESSAGES.name_entries("inference").items():
         share = manifest["protection"].get(key)
-        told = _MESSAGES.say("risks", "up_to", share=share) if is_number(share) else NOT_MEASURED
-        yield Figure(what, told, "nothing", NO_LIMIT)
+        measured = (
+            _MESSAGES.say("risks", "up_to", share=share) if is_number(share) else NOT_MEASURED
+        )
+        yield Figure(what, measured, "nothing", NO_LIMIT)

@@ -140,8 +140,8 @@ def list_shown_texts(laid: Laid) -> list[Shown]:
 def with_classes(measured: Measured, laid: Laid) -> Measured:
     """Measure equivalence classes, too."""
     below = identical_rows(measured.classes, laid.seat) < measured.crowds.demanded
-    told = sensitive_values(laid.rows, laid.columns, measured.classes, diversity_in_classes)
-    return replace(measured, classes_below_k=int(below.sum()), in_classes=told)
+    in_classes = sensitive_values(laid.rows, laid.columns, measured.classes, diversity_in_classes)
+    return replace(measured, classes_below_k=int(below.sum()), in_classes=in_classes)
 
 
 def _measure_attacks(

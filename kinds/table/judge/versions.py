@@ -266,12 +266,12 @@ def of_crowds(
             crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
-    told = count_histories(cells)
+    histories = count_histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
-    short = told.chain[told.number < k[K].to_numpy()]
+    short = histories.chain[histories.number < k[K].to_numpy()]
     few = len(short)
     new = history.filter(pl.col(CHAIN).is_in(short.tolist()), pl.col(BORN) == batch).height
-    one = int((told.rows < k[K].to_numpy()).sum())
+    one = int((histories.rows < k[K].to_numpy()).sum())
     people = k.height
     what = "people who" if history[RECORD].null_count() == 0 else "records that"
     return (

@@ -292,8 +292,8 @@ class TablePlan:
 def _suggest_columns(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
     """Which columns of the source the plan may have meant."""
     pairs = [(name, get_close_matches(name, unnamed, n=1)) for name in unknown]
-    told = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]
-    return f" (did you mean {', '.join(told)}?)" if told else ""
+    hints = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]
+    return f" (did you mean {', '.join(hints)}?)" if hints else ""
 
 
 def _require_type(key: str, value: Any) -> None:

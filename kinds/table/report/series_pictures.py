@@ -23,11 +23,11 @@ def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:
     """The section on the series; nothing where the release is no version."""
     if series.series_of(manifest) is None:
         return {}
-    told = series.versions_of(manifest)[-MOST:]
+    versions = series.versions_of(manifest)[-MOST:]
     drawings = [
-        rows_plot(told),
+        rows_plot(versions),
         _MESSAGES.say("plots_of_series", "rows_explained"),
-        crowds_plot(told, manifest),
+        crowds_plot(versions, manifest),
     ]
     shown = [Markup(drawings[0]), drawings[1], Markup(drawings[2])]  # noqa: S704 - drawn here
     return {"series": macros.versions(series, manifest, series_words, shown)}

@@ -191,5 +191,5 @@ def describe_new_rows(manifest: Manifest) -> str:
 
 def describe_movements(counts: Mapping[str, Any]) -> list[str]:
     """Sentences on who came, who went and who waits, for the log."""
-    told = ["rows", *(name for name in ("pulled", "held_by_history") if counts[name])]
-    return [_MESSAGES.say("movements", name, **counts) for name in told]
+    names = ["rows", *(name for name in ("pulled", "held_by_history") if counts[name])]
+    return [_MESSAGES.say("movements", name, **counts) for name in names]
