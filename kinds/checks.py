@@ -82,20 +82,6 @@ class LimitsSection(Section):
         return None
 
 
-def format_limit_rows(section: type[LimitsSection]) -> list[str]:
-    """The limits as rows of a table in the docs."""
-    limits = section.list_limits().items()
-    return [f"| `{key} = {limit.example}` | {limit.documented} |" for key, limit in limits]
-
-
-def format_limit_lines(section: type[LimitsSection]) -> list[str]:
-    """The limits as commented lines of a plan in the docs."""
-    return [
-        align_comment(f"{key} = {limit.example}", limit.documented, WIDE)
-        for key, limit in section.list_limits().items()
-    ]
-
-
 def propose_limits(
     section: type[LimitsSection], known: Mapping[str, Any], between: str, width: int
 ) -> str:

@@ -558,8 +558,8 @@ MUTANTS = (
     Mutant(
         "graph: keys in the order of the source",
         "kinds/graph/pipeline/write.py",
-        'keys = secrecy.distinct_keys(seed, "keys", n)',
-        'keys = np.sort(secrecy.distinct_keys(seed, "keys", n))',
+        'keys = secret_streams.distinct_keys(seed, "keys", n)',
+        'keys = np.sort(secret_streams.distinct_keys(seed, "keys", n))',
         OF_GRAPHS + "test_release.py",
     ),
     Mutant(

@@ -12,32 +12,12 @@ import pytest
 from anon_core.anonymizers import ANONYMIZERS
 from flows.cli import main
 from flows.release import release
-from kinds import KINDS
 from tests.contract.alike import Alike
-from tests.contract.bag.pool import Pool
+from tests.contract.conftest import VALUES
 from tests.contract.runs import Runs
 from tests.contract.stripes import Stripes
 from tests.flows.orders import Order
-
-VALUES = ["a"] * 9 + ["b"] * 6 + ["c"] * 2 + ["d"]
-
-
-@pytest.fixture
-def bag(tmp_path, monkeypatch):
-    """The toy kind, registered, and a plan for it."""
-    monkeypatch.setitem(KINDS, "bag", "tests.contract.bag")
-    monkeypatch.setitem(ANONYMIZERS, "pool", Pool)
-    pl.DataFrame({"value": VALUES}).write_csv(tmp_path / "bag.csv")
-    plan = tmp_path / "bag.toml"
-    plan.write_text('name = "bag"\n[source]\nkind = "bag"\npath = "bag.csv"\n[privacy]\nk = 4\n')
-    return plan
-
-
-def told(capsys, *arguments):
-    """Exit code and output of a command."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code, capsys.readouterr().out
+from tests.support.commands import call
 
 
 def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
@@ -48,9 +28,9 @@ def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
     assert manifest["privacy"]["promise"] == ["groups of k"]
     assert "hides in a group of k" in (folder / "report.html").read_text()
     assert Path(release.fn(str(bag))) == folder
-    code, text = told(capsys, "audit", folder, "--plan", bag)
+    code, text, _ = call(capsys, "audit", folder, "--plan", bag)
     assert (code, "all 9 guarantees hold" in text) == (0, True)
-    code, text = told(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder)
     assert code == 0
     assert "Groups below k" in text
     assert "hides in a group of k" in " ".join(text.split())
@@ -59,14 +39,14 @@ def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
 def test_the_audit_of_a_kind_refuses_changed_rows(bag, capsys):
     folder = Path(release.fn(str(bag)))
     pl.DataFrame({"value": [*VALUES[:-1], "d"]}).write_parquet(folder / "lines.parquet")
-    code, text = told(capsys, "audit", folder, "--plan", bag)
+    code, text, _ = call(capsys, "audit", folder, "--plan", bag)
     assert code == 4
     assert "groups of k" in text
 
 
 def test_a_kind_refuses_the_anonymizers_of_another(bag, capsys):
     bag.write_text(bag.read_text() + '[anonymizer]\nname = "adaptive"\n')
-    code, _ = told(capsys, "release", bag)
+    code, _, _ = call(capsys, "release", bag)
     assert code == 2
 
 
@@ -80,9 +60,9 @@ def test_a_table_anonymizer_in_one_file_goes_from_plan_to_show(tmp_path, monkeyp
     page = (folder / "report.html").read_text()
     assert "Identical rows." in page
     assert "A checker that compares cells as text" not in page
-    code, text = told(capsys, "audit", folder, "--plan", order.plan)
+    code, text, _ = call(capsys, "audit", folder, "--plan", order.plan)
     assert code == 0
-    code, text = told(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder)
     assert code == 0
     assert "identical rows" in " ".join(text.split())
 
@@ -122,16 +102,16 @@ def test_a_matrix_goes_from_plan_to_show(matrix, capsys):
     assert manifest["anonymizer"] == {"name": "runs", "longer": 0}
     assert manifest["privacy"]["promise"] == list(Runs.promise.findings)
     assert Path(release.fn(str(matrix))) == folder
-    code, text = told(capsys, "audit", folder, "--plan", matrix)
+    code, text, _ = call(capsys, "audit", folder, "--plan", matrix)
     assert (code, "smooth majority" in text) == (0, True)
-    code, text = told(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder)
     shown = " ".join(text.replace("│", " ").replace("║", " ").split())
     assert (code, "some entries are false" in shown) == (0, True)
 
 
 def test_a_matrix_refuses_the_anonymizers_of_tables(matrix, capsys):
     matrix.write_text(matrix.read_text().replace('"runs"', '"k-member"'))
-    code, _ = told(capsys, "release", matrix)
+    code, _, _ = call(capsys, "release", matrix)
     assert code == 2
 
 
@@ -163,14 +143,14 @@ def test_a_graph_goes_from_plan_to_show(graph, capsys):
     assert manifest["privacy"]["promise"] == list(Alike.promise.findings)
     assert manifest["privacy"]["below"] == 0
     assert Path(release.fn(str(graph))) == folder
-    code, text = told(capsys, "audit", folder, "--plan", graph)
+    code, text, _ = call(capsys, "audit", folder, "--plan", graph)
     assert (code, "obfuscated" in text) == (0, True)
-    code, text = told(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder)
     shown = " ".join(text.replace("│", " ").split())
     assert (code, "no vertex is likelier than 1 in k" in shown) == (0, True)
 
 
 def test_a_graph_refuses_the_anonymizers_of_matrices(graph, capsys):
     graph.write_text(graph.read_text().replace('"alike"', '"smooth"'))
-    code, _ = told(capsys, "release", graph)
+    code, _, _ = call(capsys, "release", graph)
     assert code == 2

@@ -11,17 +11,11 @@ from flows.plan.plan import model_of
 from flows.plan.schema import plan_schema
 from flows.release import release
 from kinds import KINDS, kind_called
-from kinds.checks import (
-    LimitsSection,
-    declare_limit,
-    format_limit_lines,
-    format_limit_rows,
-    propose_limits,
-)
+from kinds.checks import WIDE, LimitsSection, align_comment, declare_limit, propose_limits
 from kinds.judge.limits import StarterLine, read_number
 from kinds.section import Share
 from tests.contract.bag.kind import BagKind
-from tests.contract.test_kinds import bag, told  # noqa: F401
+from tests.support.commands import call
 
 DOCS = Path(__file__).parents[2] / "docs/plan.md"
 
@@ -43,8 +37,22 @@ class ToyChecks(LimitsSection):
     )
 
 
+def format_limit_rows(section):
+    """The limits as rows of a table in the docs."""
+    limits = section.list_limits().items()
+    return [f"| `{key} = {limit.example}` | {limit.documented} |" for key, limit in limits]
+
+
+def format_limit_lines(section):
+    """The limits as commented lines of a plan in the docs."""
+    return [
+        align_comment(f"{key} = {limit.example}", limit.documented, WIDE)
+        for key, limit in section.list_limits().items()
+    ]
+
+
 @pytest.fixture
-def limited(bag, monkeypatch):  # noqa: F811
+def limited(bag, monkeypatch):
     """A plan of a bag with this value of the toy limit."""
     sections = {**BagKind.sections, "checks": (ToyChecks, ToyChecks())}
     monkeypatch.setattr(BagKind, "sections", sections)
@@ -94,9 +102,9 @@ def test_check_and_audit_have_it(limited, capsys):
     folder = Path(release.fn(str(limited(0.5))))
     (claim,) = json.loads((folder / "manifest.json").read_text())["checks"]
     assert claim == {"measure": "shown lines", "about": None, "required": 0.5, "found": 0.5}
-    code, text = told(capsys, "audit", folder, "--plan", limited(0.99))
+    code, text, _ = call(capsys, "audit", folder, "--plan", limited(0.99))
     assert (code, refused in " ".join(text.split())) == (4, True)
-    code, text = told(capsys, "audit", folder, "--plan", limited(0.5))
+    code, text, _ = call(capsys, "audit", folder, "--plan", limited(0.5))
     assert (code, "checks of the plan" in text) == (0, True)
 
 

@@ -46,7 +46,7 @@ def in_numpy(name):
     ("target", "fails", "stage"),
     [
         ("polars.DataFrame.write_parquet", in_polars, "stage ingest"),
-        ("storage.vault.files.flush_folder", no_room, "stage ingest"),
+        ("storage.vault.run.flush_folder", no_room, "stage ingest"),
         ("tasks.orchestration.gates.write_private", no_room, "stage validate"),
         ("numpy.savez", in_numpy("bits.npz"), "stage binarize"),
         ("tasks.stages.identify.write_people", no_room, "stage identify"),

@@ -191,12 +191,13 @@ def test_keys_are_small_letters_digits_and_dashes():
     assert key_of("anonymize", "") == "anonymize"
 
 
-def test_each_stage_is_a_span_with_names_only(released_once):
+def test_each_stage_is_a_span_with_names_only(tmp_path):
     exporter = InMemorySpanExporter()
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         trace.set_tracer_provider(TracerProvider())
     trace.get_tracer_provider().add_span_processor(SimpleSpanProcessor(exporter))
-    order = released_once()
+    order = Order(tmp_path)
+    order.release()
     order.write_source(people(30))
     with pytest.raises(DriftError):
         order.release()

@@ -506,7 +506,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("way", WRONG)
 def test_a_wrong_anonymizer_does_not_pass_the_gate(tmp_path, monkeypatch, way):
-    monkeypatch.setattr(ReleasePlan, "maker", property(lambda plan: Wrong(way=way)))
+    monkeypatch.setattr(ReleasePlan, "build_anonymizer", lambda plan: Wrong(way=way))
     order = Order(tmp_path)
     if (
         way == "all_bits"

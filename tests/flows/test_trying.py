@@ -90,7 +90,7 @@ def test_the_numbers_are_those_of_a_release(tmp_path, k):
             each for name, each in attacks.items() if not name.startswith("insider who knows")
         ),
     }
-    assert (outcome.told, outcome.code) == ("", 0)
+    assert (outcome.refusal_text, outcome.code) == ("", 0)
 
 
 def test_the_same_seed_shows_the_same_numbers(tmp_path):
@@ -129,12 +129,12 @@ def test_a_greater_k_keeps_less(tmp_path):
 def test_a_setting_that_is_refused_stops_no_other(tmp_path):
     order = Order(tmp_path / "a", checks={"min_utility": 0.9})
     small, large, more = outcomes(order, [2, 20, 91])
-    assert (small.told, small.code) == ("", 0) or small.numbers
+    assert (small.refusal_text, small.code) == ("", 0) or small.numbers
     assert large.code == 4
-    assert large.told.startswith("would be refused: utility 0.")
+    assert large.refusal_text.startswith("would be refused: utility 0.")
     assert large.numbers
     assert (more.numbers, more.code) == ((), 2)
-    assert more.told.startswith("refused: 90 of 90 records demand k > 90; ")
+    assert more.refusal_text.startswith("refused: 90 of 90 records demand k > 90; ")
 
 
 def test_a_release_that_was_published_is_not_looked_at(tmp_path):
@@ -193,7 +193,7 @@ def test_matrices_and_graphs_have_numbers_of_their_own(tmp_path):
         orders = build_setting_plans(folder / f"{name}.toml", (), each)
         found = [outcome for _, outcome in try_settings(orders, each, None, 1)]
         assert [list(numbers(outcome)) for outcome in found] == [keys, keys]
-        assert found[0].told == ""
+        assert found[0].refusal_text == ""
 
 
 def test_samples_of_matrices_and_graphs(tmp_path):
