@@ -13,6 +13,7 @@ import csv
 import dataclasses
 import hashlib
 import json
+import multiprocessing.process  # noqa: F401 - draws a key as it is imported, before any case
 import os
 import random
 import re
