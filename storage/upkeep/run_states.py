@@ -24,7 +24,7 @@ from storage.vault.vault import Vault
 from storage.vault.verdicts import of_gates, of_stage
 
 LOCKS = Path("/proc/locks")  # every file lock of this machine
-GATES = ("alike", "kept", "beside", "approved")
+_GATES = ("alike", "kept", "beside", "approved")
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -136,7 +136,7 @@ def _find_refusal_state(run: Run, request: Request | None) -> State | None:
         return State(word, words, ending.at, ending.stage, ending.message)
     for name, entry in _list_verdicts(run):
         failed = [each for each in entry["verdict"]["outcomes"] if each["success"] is not True]
-        if failed and (request is None or name in GATES):
+        if failed and (request is None or name in _GATES):
             reason = "; ".join(dict.fromkeys(_describe_outcome(each) for each in failed))
             words = f"refused at {name}: {reason}"
             return State("refused", words, str(entry["judged"]), name, reason)
@@ -154,7 +154,7 @@ def _list_verdicts(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _describe_outcome(outcome: Mapping[str, Any]) -> str:
     """A failed expectation: of a gate its message, else what was expected, and the column."""
-    if outcome["expectation"] in GATES:
+    if outcome["expectation"] in _GATES:
         return str(outcome["found"])
     expected = str(outcome["words"] or outcome["expectation"])
     return expected if outcome["column"] is None else f"{expected} (column {outcome['column']!r})"
