@@ -29,7 +29,7 @@ from storage.source.values import (
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
 UTC = "UTC"  # what files and drivers give for moments of which no zone is known
-DIGITS = 15  # of any number that a float64 keeps
+_DIGITS = 15  # of any number that a float64 keeps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +278,7 @@ def _refuse_inexact(given: pl.Series, numbers: pl.Series, column: Column) -> Non
 def _count_inexact(given: pl.Series) -> int:
     """Count numbers, texts or decimals, that are another one as float64."""
     texts = given.cast(pl.String).drop_nulls()
-    long = texts.filter(texts.str.count_matches(r"\d") > DIGITS).unique()
+    long = texts.filter(texts.str.count_matches(r"\d") > _DIGITS).unique()
     return sum(Decimal(text) != Decimal(repr(float(text))) for text in long.to_list())
 
 

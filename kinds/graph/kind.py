@@ -30,8 +30,8 @@ from storage.vault.refusals import SecondReleaseError
 from storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
-LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
-COUNTS = ("vertices", "edges", "expected_edges")  # of drift
+_LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
+_COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
 class Graph(Kind):
@@ -40,7 +40,7 @@ class Graph(Kind):
     name = "graph"
     anonymizer = "uncertain_graph"
     sections = SECTIONS
-    claimed = {"drift": dict.fromkeys([*COUNTS, *(f"{name}_before" for name in COUNTS)])}
+    claimed = {"drift": dict.fromkeys([*_COUNTS, *(f"{name}_before" for name in _COUNTS)])}
     files = FILES
     codebook = CODEBOOK
 
@@ -160,7 +160,7 @@ class Graph(Kind):
         utility = {
             name: each
             for name, each in sections.get("utility", {}).items()
-            if name not in LATER or name in stated
+            if name not in _LATER or name in stated
         }
         return {**sections, "utility": utility}
 

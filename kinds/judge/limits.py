@@ -65,7 +65,7 @@ class LimitNumber:
     l: int | None = None
 
 
-Numbers = Callable[[Sections, Any], Iterable[LimitNumber]]  # of what a plan states at the key
+_Numbers = Callable[[Sections, Any], Iterable[LimitNumber]]  # of what a plan states at the key
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Limit(LimitMeasure):
     variants : what else is measured, where a plan says so.
     """
 
-    numbers: Numbers
+    numbers: _Numbers
     description: str
     example: str
     documented: str
@@ -213,7 +213,7 @@ def build_share(part: int | None, whole: int, **more: Any) -> LimitNumber:
     return LimitNumber(found=part / whole, shown=f"{part} of {whole}", **more)
 
 
-def read_number(*keys: str, form: str = ".4f") -> Numbers:
+def read_number(*keys: str, form: str = ".4f") -> _Numbers:
     """Of a limit that applies to the one number at these keys of the measured sections."""
 
     def numbers(measured: Sections, _: Any) -> Iterator[LimitNumber]:
@@ -224,7 +224,7 @@ def read_number(*keys: str, form: str = ".4f") -> Numbers:
     return numbers
 
 
-def read_unchanged(key: str) -> Numbers:
+def read_unchanged(key: str) -> _Numbers:
     """Of a limit that applies to the share that is published as it was; 1: nothing was hidden."""
 
     def numbers(measured: Sections, _: Any) -> Iterator[LimitNumber]:

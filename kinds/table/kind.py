@@ -46,7 +46,7 @@ from storage.source.sources import Source
 from storage.vault.run import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
-LATER = {
+_LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note"),
 }
@@ -110,7 +110,7 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: {**section.model_dump(exclude=LATER), **section.levels()}
+            name: {**section.model_dump(exclude=_LATER), **section.levels()}
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})

@@ -18,7 +18,7 @@ from kinds.judge.files import read_matching, read_rows
 from storage.source.reading import Reading
 
 OBFUSCATED = "obfuscated"
-TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file
+_TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file
 NOT_JUDGED = Finding(
     OBFUSCATED, passed=False, detail="not judged: keys or edges are missing or cannot be read"
 )
@@ -56,7 +56,7 @@ def _judge_columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> 
     passed = rows.columns == [U, V, P]
     if "parquet" in formats:
         found = pl.scan_parquet(folder / PARQUET, glob=False).collect_schema()
-        passed = passed and found == TYPES
+        passed = passed and found == _TYPES
     return Finding("no other column", passed, f"{rows.width} columns; u, v and p are expected")
 
 

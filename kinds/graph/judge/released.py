@@ -15,7 +15,7 @@ from kinds.judge.audit import Finding
 from kinds.judge.seats import KEY_FORM
 
 MILLION = 1_000_000
-LEAST = 1000  # billionths in a millionth
+_LEAST = 1000  # billionths in a millionth
 
 
 class ReadEdges(NamedTuple):
@@ -140,5 +140,5 @@ def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> UncertainEdges:
     u, v = (end.cast(numbers).to_physical().to_numpy() for end in (edges.u, edges.v))
     low, high = np.minimum(u, v).astype(np.int32), np.maximum(u, v).astype(np.int32)
     order = np.lexsort((high, low))
-    p = (edges.millionths * LEAST).astype(np.int32)
+    p = (edges.millionths * _LEAST).astype(np.int32)
     return UncertainEdges(low[order], high[order], p[order], n)

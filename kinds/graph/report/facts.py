@@ -21,7 +21,7 @@ from reports.words import (
 )
 
 _MESSAGES = load_messages("kinds", "kinds.graph")
-FORMATS = {  # of numbers that are no counts
+_FORMATS = {  # of numbers that are no counts
     **dict.fromkeys(("degree", "path_length", "triangles_deviation"), digits),
     **dict.fromkeys(("connected", "clustering"), percent),
 }
@@ -69,7 +69,7 @@ def list_sides(manifest: Manifest, group: str) -> list[Side]:
     """Numbers of the graph before and after; an older release lacks some."""
     utility = manifest["utility"]
     return [
-        Side(what, *(FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released")))
+        Side(what, *(_FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released")))
         for key, what in _MESSAGES.name_entries("sides", group).items()
         if key in utility
     ]

@@ -27,7 +27,7 @@ from kinds.matrix.plan.sections import MatrixPlan
 from storage.source.reading import Reading
 
 CLASSES, MAJORITY = "equivalence classes", "smooth majority"
-KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person
+_KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person
 NOT_JUDGED = Finding(
     CLASSES, passed=False, detail="not judged: there are no rows, or keys or items are missing"
 )
@@ -99,7 +99,7 @@ def _measure_release(
         smooth=measure_smoothness(classes, class_of, record, item, released.number),
         items=items,
         released_items=released.number,
-        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in KNOWN},
+        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in _KNOWN},
     )
 
 

@@ -30,7 +30,7 @@ class DriftSection(Section):
     accepted: dict[str, AcceptedSection] = {}
 
 
-OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
 def _read_attacks(measured: Sections, stated: float) -> Iterator[LimitNumber]:
@@ -90,7 +90,7 @@ class ChecksSection(LimitsSection):
             3, "0.99", "refuses a matrix whose entries are all as in the source", offered=True
         ),
     )
-    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
 
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:

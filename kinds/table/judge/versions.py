@@ -45,8 +45,8 @@ from storage.ledger.identifier_spelling import FORM
 from storage.source.reading import Reading
 from storage.vault.run import Stored
 
-FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
-SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
+FROZEN, _WITHDRAWN, _BATCH = "rows as before", "withdrawn rows", "the batch as checked"
+_SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
 def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -91,7 +91,7 @@ def of_files(
             f"{lost} rows are missing, {other} differ from what was published first, {unknown} "
             f"are of no version, of {there.height}; the order is that of the keys",
         ),
-        Finding(WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
+        Finding(_WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
     ]
 
 
@@ -175,7 +175,7 @@ def of_history(
         )
         changed = both.filter(~(same & died)).height
     return Finding(
-        SINGLE,
+        _SINGLE,
         twice + changed == 0,
         f"{twice} records have two rows, {changed} rows of earlier versions are listed otherwise",
     )
@@ -224,7 +224,7 @@ def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Ser
     right = keys == laid.rows[KEY][laid.seat].to_list() and np.array_equal(k, laid.records.k)
     right &= born[RECORD].to_list() == source.gather(laid.records.source_rows).to_list()
     return Finding(
-        BATCH,
+        _BATCH,
         bool(laid.paired and same and right),
         f"{shown.height} rows are new, {laid.rows.height} were checked; the vault's list of them "
         + ("agrees" if right else "names other rows, another k or other records"),

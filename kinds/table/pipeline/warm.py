@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from anon_core.tables.records import BinaryTable
 
 NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
-RECORDS, K = 96, 5  # large enough that a release of it calls every kernel
+RECORDS, _K = 96, 5  # large enough that a release of it calls every kernel
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def tiny_table() -> "BinaryTable":
         ColumnSpec(name="set", kind="categorical"),
         ColumnSpec(name="flag", kind="binary"),
     ]
-    return encode(fit(specs, columns), columns, np.full(RECORDS, K))
+    return encode(fit(specs, columns), columns, np.full(RECORDS, _K))
 
 
 def compile_makers(table: "BinaryTable") -> None:

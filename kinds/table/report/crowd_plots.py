@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_THRESHOLDS = 24
 LOG_FROM = 4
-DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.2))
+DASHED, _DOTTED = (0, (4, 2)), (0, (1, 1.2))
 
 
 class Crowds(Protocol):
@@ -102,11 +102,13 @@ def crowd_plot(crowds: Crowds) -> str:
             linestyle=DASHED,
         )
         if differ:
-            axes.plot(sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=DOTTED)
+            axes.plot(
+                sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=_DOTTED
+            )
         axes.plot(sizes, matchable, drawstyle=way, color=ACCENT, linewidth=2.5)
         _crowd_axes(axes, sizes)
         lines = [("demanded", MUTED, DASHED), ("achieved (matchable)", ACCENT, "-")]
-        _line_legend(figure, (*lines, ("rows that fit", SECOND, DOTTED)) if differ else lines)
+        _line_legend(figure, (*lines, ("rows that fit", SECOND, _DOTTED)) if differ else lines)
         sentences = [
             "Share of people for whom at least so many rows are demanded, or who have them."
         ]

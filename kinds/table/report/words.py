@@ -18,7 +18,7 @@ from reports.words import Block, Check, Exposure, PageSection, Risk, Text
 __all__ = ["WORDS", "TableWords"]
 
 NOTABLE = 0.05  # share of the rows
-CONSTANT = 0.9  # share of the people with several records
+_CONSTANT = 0.9  # share of the people with several records
 MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
 _MESSAGES = load_messages("kinds", "kinds.table")
 
@@ -190,7 +190,7 @@ def _constant_values(manifest: Manifest) -> list[str]:
     constant = [
         _MESSAGES.say("warnings", "constant", name=name, **found)
         for name, found in values.items()
-        if found["constant"] > 0 and found["constant"] >= CONSTANT * found["people"]
+        if found["constant"] > 0 and found["constant"] >= _CONSTANT * found["people"]
     ]
     return _shorten_list(constant, "column")
 

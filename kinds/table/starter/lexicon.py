@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from kinds.table.starter import words
 
-WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
-DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
+_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
+_DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
 # Vowels and other marks of the scripts of India and Thailand belong to words, too.
-WORDS = re.compile(r"(?:[^\W\d_]|[\u0900-\u0965\u0970-\u0e4e])+|\d+")
+_WORDS = re.compile(r"(?:[^\W\d_]|[\u0900-\u0965\u0970-\u0e4e])+|\d+")
 LISTS = (
     "title",
     "given",
@@ -69,8 +69,8 @@ def fold_accents(text: str) -> str:
 
 def tokenize_name(name: str) -> list[str]:
     """The words of a name, folded."""
-    joined = DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
-    return [word.casefold() for word in WORDS.findall(WORD_ENDS.sub(" ", joined))]
+    joined = _DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
+    return [word.casefold() for word in _WORDS.findall(_WORD_ENDS.sub(" ", joined))]
 
 
 def topics_of(words: list[str]) -> frozenset[str]:
