@@ -32,7 +32,7 @@ from storage.vault.vault import Vault
 from tasks.compute.engines import Compute
 from tasks.stages.anonymize import anonymize
 
-FORMAT = "parquet"
+_FORMAT = "parquet"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _measure_setting(
     compute = Compute(threads=order.compute.threads, memory=order.memory_bytes)
     made = anonymize(run, kind, data, (ingested, encoded), maker, compute)
     again = reading.again()
-    audit = kind.judge(data, maker.promise, (FORMAT,), again, made.path, made.path)
+    audit = kind.judge(data, maker.promise, (_FORMAT,), again, made.path, made.path)
     again.end()
     if not audit.passed or audit.measured is None:
         raise GuaranteeError(audit.sentence())

@@ -22,7 +22,7 @@ from tasks.stages.compare import LastRelease, last_of_series
 from tasks.stages.split import split
 
 # What an approval outlasts no change of.
-STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
+_STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def _find_approved_parts(
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.find_version_in_work(int(folder.path.name))
-    if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
+    if known is None or any(known.about.get(name) != about.get(name) for name in _STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")
     if last is None or last.ended or last.decision is None or not last.decision.approved:
