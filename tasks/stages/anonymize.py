@@ -14,7 +14,7 @@ from storage.vault.run import Run, Stored
 from tasks.compute import engines
 from tasks.orchestration.stage import log_line, stage
 
-MADE = "made.npz"
+_MADE = "made.npz"
 
 
 @stage("anonymize")
@@ -47,7 +47,7 @@ def anonymize(
             run, inputs, maker, part.data, part.tie_order, compute
         )
         made = part.restore_whole(made)
-        np.savez(folder / MADE, allow_pickle=False, **made.arrays())
+        np.savez(folder / _MADE, allow_pickle=False, **made.arrays())
         facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
         return {**facts, "iterations": engines.describe_timed_steps(made, seconds)}
 
