@@ -558,8 +558,8 @@ MUTANTS = (
     Mutant(
         "graph: keys in the order of the source",
         "kinds/graph/pipeline/write.py",
-        'keys = secrecy.distinct_keys(seed, "keys", n)',
-        'keys = np.sort(secrecy.distinct_keys(seed, "keys", n))',
+        'keys = secret_streams.distinct_keys(seed, "keys", n)',
+        'keys = np.sort(secret_streams.distinct_keys(seed, "keys", n))',
         OF_GRAPHS + "test_release.py",
     ),
     Mutant(
@@ -804,7 +804,7 @@ MUTANTS = (
     Mutant(
         "catalogue: CSV files hold lists",
         "kinds/catalogued.py",
-        'return "string" if form == CSV and found in AS_TEXT else found',
+        'return "string" if form == _CSV and found in AS_TEXT else found',
         "return found",
         DESCRIBED,
     ),
@@ -1000,7 +1000,7 @@ MUTANTS = (
     Mutant(
         "reader: people behind a row hold nothing",
         "crowdcover/weights.py",
-        "np.minimum(1.0, HELD * np.bincount(cell, minlength=cells) / max(1.0, k))",
+        "np.minimum(1.0, _HELD * np.bincount(cell, minlength=cells) / max(1.0, k))",
         "np.minimum(0.0, np.bincount(cell, minlength=cells) / max(1.0, k))",
         ANSWERS,
     ),
