@@ -27,7 +27,7 @@ from storage.source.values import (
 )
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
-UNREADABLE = "the source holds values that cannot be read as text; convert them"
+UNREADABLE_TEXT = "the source holds values that cannot be read as text; convert them"
 UTC = "UTC"  # what files and drivers give for moments of which no zone is known
 _DIGITS = 15  # of any number that a float64 keeps
 
@@ -114,7 +114,7 @@ def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         stripped = values.cast(pl.String).str.strip_chars()
         return stripped.set(stripped.is_in(absent), None)
 
-    return call_or_refuse(given, UNREADABLE)
+    return call_or_refuse(given, UNREADABLE_TEXT)
 
 
 def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
@@ -179,7 +179,7 @@ def _name_column_values(series: pl.Series, column: Column, missing: Sequence[str
 
 def _of_cell(text: str, column: Column) -> pl.Series:
     """One text as a cell of the column, in a column of one row; refused if it is none."""
-    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
+    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE_TEXT)
 
 
 def _format_type(series: pl.Series) -> str:

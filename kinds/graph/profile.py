@@ -8,7 +8,7 @@ from anon_core.measures.requirements import is_at_most
 from kinds.judge.drift import Changes, DriftLimits, Excess, build_excess
 
 _ALL = 1.0  # allows every change
-COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
+_COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,5 +56,5 @@ def compare_profiles(
         version=version,
         rows_before=before["rows"],
         rows=now["rows"],
-        counts={name: (before[key], now[key]) for name, key in COUNTED.items()},
+        counts={name: (before[key], now[key]) for name, key in _COUNTED.items()},
     )

@@ -35,7 +35,7 @@ from storage.source.sources import Source
 from storage.vault.run import Run, Stored
 
 ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
-COUNTED = ("rows", "items", "entries")  # of drift
+_COUNTED = ("rows", "items", "entries")  # of drift
 
 
 class Matrix(Kind):
@@ -47,7 +47,7 @@ class Matrix(Kind):
     claimed = {
         "keyed": OPEN,
         "columns": {EACH: dict.fromkeys(("role", "allow", "allow_note"))},
-        "drift": dict.fromkeys([*COUNTED, *(f"{name}_before" for name in COUNTED)]),
+        "drift": dict.fromkeys([*_COUNTED, *(f"{name}_before" for name in _COUNTED)]),
     }
     files = FILES
     codebook = CODEBOOK

@@ -32,7 +32,7 @@ ABANDONED = "abandoned"  # of version.json: runs of batches that were replaced
 PENDING = "pending"
 _KEPT = {"identify"}  # stages of an older version that hold digests only
 # What stays of a run that was given up: why it was refused. None of it holds values.
-WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
+_WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
 
 
 class NobodyHidesError(GuaranteeError):
@@ -220,7 +220,7 @@ class Series:
 def _strip_run(run: Path) -> None:
     """Remove what a run holds but its words."""
     for path in sorted(run.glob("*")):
-        if path.name not in WORDS:
+        if path.name not in _WORDS:
             remove_folder(path) if path.is_dir() else path.unlink()
     for left in run.glob(".*.partial"):
         shutil.rmtree(left, ignore_errors=True)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from validations.recognition.cells import Cells, any_word
 from validations.recognition.words import load_words
 
-AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
+_AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
 DOT = r"(?:\.|[\[({<]\s*(?:dot|\.|punkt|point|punto)\s*[\])}>]|\s+dot\s+)"
 _EMAIL = (
     r"(?i)[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}"
-    r"|[\p{L}\p{N}._+-]{2,}\s*" + AT + r"\s*[\p{L}\p{N}-]{2,}\s*" + DOT + r"\s*\p{L}{2,}"
+    r"|[\p{L}\p{N}._+-]{2,}\s*" + _AT + r"\s*[\p{L}\p{N}-]{2,}\s*" + DOT + r"\s*\p{L}{2,}"
     r"|[\p{L}\p{N}._+-]{2,}(?:\s+at\s+|_at_)[\p{L}\p{N}-]{2,}(?:\s+dot\s+|_dot_)\p{L}{2,}"
     r"|(?:^|[^\p{L}\p{N}@])[\p{L}][\p{L}\p{N}._+-]+@\p{L}[\p{L}\p{N}-]+(?:$|[^\p{L}\p{N}@])"
     r"|(?-i:[\p{L}\p{N}._+-]{2,}[ _]AT[ _][\p{L}\p{N}-]+\.[a-z]{2,})"

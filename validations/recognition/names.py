@@ -18,7 +18,7 @@ _NUMBER = re.compile(
 )
 MRZ = r"\b[PIACV][A-Z<][A-Z]{3}[A-Z<]{8,}<<?[A-Z]+<"
 _DEGREES = r"M\.D\.|Ph\.\s?D\.|D\.D\.S\.|DDS|Esq\."
-NAME = r"\p{Lu}[\p{L}'.-]*"
+_NAME = r"\p{Lu}[\p{L}'.-]*"
 _MANY = 10
 
 
@@ -31,7 +31,7 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
         found[np.flatnonzero(found)] = person
     found |= cells.contain(MRZ) | _find_named(cells)
     if cells.has_word(_name_words()) and len(cells.rows) >= _MANY:
-        found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
+        found |= cells.contain(rf"^\s*{_NAME}([ ,]+{_NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 
 
@@ -77,7 +77,7 @@ def _build_title_pattern() -> str:
     after = r"(?:^|[^\p{L}\p{N}\s.-]\s*|\p{Ll}[\p{L}]*\s+|[.!?:]\s+)"
     return "|".join(
         [
-            rf"{start}(?:{free}){link}{more}{NAME}",
+            rf"{start}(?:{free}){link}{more}{_NAME}",
             rf"{after}(?:{dotted})\.\s*{more}\p{{Lu}}[\p{{L}}'-]+",
             rf"(?:^|[.!?:;,(]\s*|{start}(?:{_join_alternatives(titles['before_dr'])})\s+)dr\.?\s+{more}\p{{L}}{{3}}",
             rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}|^(?:DR|PROF)\.?\s+\p{{Lu}}{{2,}}",
@@ -85,7 +85,7 @@ def _build_title_pattern() -> str:
             rf"\p{{Lu}}\p{{L}}+\s+(?:\p{{Lu}}\.?\s+)?\p{{Lu}}[\p{{L}}'-]+,\s+(?:{_DEGREES})(?:$|[^\p{{L}}])",
             rf"{start}(?:{small})\.?\s+(?:\p{{Ll}}{{3}}|\p{{Lu}}\p{{L}})",
             rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_join_alternatives(titles['after'])})",
-            rf"{NAME}\s+(?:{_join_alternatives(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
+            rf"{_NAME}\s+(?:{_join_alternatives(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
             rf"{start}(?:{_join_alternatives(titles['right_to_left'])})\.?\s+[\p{{Arabic}}\p{{Hebrew}}]{{2,}}",
             rf"(?:{_join_alternatives(titles['before_without_blank'])})\s?[\p{{Devanagari}}\p{{Thai}}]{{2,}}",
         ]

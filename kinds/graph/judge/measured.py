@@ -32,7 +32,7 @@ from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan.sections import GraphPlan
 
 _DIGITS = 1000  # published shares and differences are multiples of 0.001
-ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
+_ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
 _KNOWN: dict[Knowledge, str] = {
     "ceiling": "the expected degree",
     "mode": "the likeliest degree",
@@ -258,9 +258,9 @@ def _count_isolated(edges: UncertainEdges) -> int:
 
 
 def _round_down(level: float) -> float:
-    return math.floor(level * _DIGITS + ROUNDING) / _DIGITS
+    return math.floor(level * _DIGITS + _ROUNDING) / _DIGITS
 
 
 def _round_up(share: float) -> float:
     """A share or a difference, rounded up: a release is not told to be better than it is."""
-    return math.ceil(share * _DIGITS - ROUNDING) / _DIGITS
+    return math.ceil(share * _DIGITS - _ROUNDING) / _DIGITS

@@ -14,7 +14,7 @@ from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
 from kinds.judge.audit import Finding
 from kinds.judge.seats import KEY_FORM
 
-MILLION = 1_000_000
+_MILLION = 1_000_000
 _LEAST = 1000  # billionths in a millionth
 
 
@@ -41,9 +41,9 @@ class ReadEdges(NamedTuple):
 def read_edges(rows: pl.DataFrame) -> ReadEdges:
     """The columns of the released edges; text of a CSV file is read as numbers."""
     p = rows[P].cast(pl.Float64, strict=False).fill_null(np.nan).fill_nan(-1.0).to_numpy()
-    whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * MILLION)
+    whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * _MILLION)
     # Exactly the float64 nearest to it: low bits could tell something.
-    good = (p == whole / MILLION) & (whole >= 1)
+    good = (p == whole / _MILLION) & (whole >= 1)
     millionths = np.where(good, whole, -1).astype(np.int64)
     u, v = (rows[name].cast(pl.String).fill_null("") for name in (U, V))
     return ReadEdges(u, v, millionths)

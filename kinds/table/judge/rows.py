@@ -32,9 +32,9 @@ from kinds.table.plan.sections import TablePlan
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.reading import Reading
 
-COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
+_COMPATIBLE, _MATCHABLE, _IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 PEOPLE = "crowds of people"
-NOT_JUDGED = Finding(
+_NOT_JUDGED = Finding(
     "crowds",
     passed=False,
     detail="not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing",
@@ -72,12 +72,12 @@ def audit_rows(
     if typed is not None:
         findings.append(of_types(folder, formats, typed))
     if not _has_all_columns(rows, columns):
-        return Audit((*findings, NOT_JUDGED), rows=rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
     laid, more = _lay_rows(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
     law_path = matching.with_name(LAW) if even else None
     measured = measure_release(laid, law_path, private_demand=private)
-    if IDENTICAL in promise.findings:
+    if _IDENTICAL in promise.findings:
         measured = with_classes(measured, laid)
     findings += [
         *more,
@@ -213,21 +213,21 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     unmatched = "" if measured.matched else "; none is matchable without a true row for everyone"
     findings = [
         Finding(
-            COMPATIBLE,
+            _COMPATIBLE,
             counts.below_k == 0,
             f"{counts.below_k} of {records} records fit {rows}",
-            required=of_people or COMPATIBLE in promise.findings,
+            required=of_people or _COMPATIBLE in promise.findings,
         ),
         Finding(
-            MATCHABLE,
+            _MATCHABLE,
             counts.matchable_below_k == 0,
             f"{counts.matchable_below_k} of {records} records are matchable with {rows}{unmatched}",
-            required=of_people or MATCHABLE in promise.findings,
+            required=of_people or _MATCHABLE in promise.findings,
         ),
     ]
     if (below := measured.classes_below_k) is not None:
         detail = f"the row of {below} of {records} records is identical to fewer than k rows"
-        findings.append(Finding(IDENTICAL, below == 0, detail))
+        findings.append(Finding(_IDENTICAL, below == 0, detail))
     return findings
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from reports.facts import Manifest, describe_levels, list_facts
 from reports.messages import load_messages
 from reports.quantities import count, digits, is_number, printable
-from reports.words import Block, Share
+from reports.words import Block, ShareCell
 
 
 class CrowdDiversity(NamedTuple):
@@ -147,7 +147,7 @@ def build_column_block(manifest: Manifest) -> Block:
     """Shares of unmasked cells and of information kept, by column."""
     headings = _MESSAGES.list_headings("headings", "column")
     rows = [
-        (column.name, Share(column.exact, "yellow"), Share(column.kept, "cyan"))
+        (column.name, ShareCell(column.exact, "yellow"), ShareCell(column.kept, "cyan"))
         for column in columns(manifest)
     ]
     return Block(_MESSAGES.say("headings", "columns"), headings, rows)
