@@ -14,7 +14,7 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
-from kinds.numerals import Numerals, find_numerals, keys_of
+from kinds.numerals import Numerals, find_numerals, list_numeral_keys
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.values import (
     EXACT,
@@ -237,7 +237,8 @@ def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
     if guess is None:
         return usual
     keys = " and ".join(
-        f"columns.{column.name}.{key} = {sign!r}" for key, sign in keys_of(guess.numerals).items()
+        f"columns.{column.name}.{key} = {sign!r}"
+        for key, sign in list_numeral_keys(guess.numerals).items()
     )
     return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 

@@ -146,7 +146,7 @@ def _are_numbers(plain: pl.Series) -> bool:
     return plain.null_count() == 0 and not plain.str.contains(r"^-?0\d").any()
 
 
-def keys_of(numerals: Numerals) -> dict[str, str]:
+def list_numeral_keys(numerals: Numerals) -> dict[str, str]:
     """The keys of the plan that state it, without those at their defaults."""
     stated = {
         "decimal": numerals.decimal, "thousands": numerals.thousands, "strip": numerals.strip,

@@ -537,8 +537,8 @@ MUTANTS = (
     Mutant(
         "graph: one vertex more may be below its k",
         "kinds/graph/judge/audit.py",
-        "return Finding(OBFUSCATED, below <= exempt,",
-        "return Finding(OBFUSCATED, below <= exempt + 1,",
+        "return Finding(_OBFUSCATED, below <= exempt,",
+        "return Finding(_OBFUSCATED, below <= exempt + 1,",
         OF_GRAPHS + "test_naive_auditor.py",
     ),
     Mutant(
@@ -628,15 +628,15 @@ MUTANTS = (
     Mutant(
         "series: who comes back is somebody new to the auditor",
         "kinds/table/judge/versions.py",
-        "digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON)",
-        "digests.alias(RECORD)",
+        "digests.alias(RECORD_DIGEST), number.alias(CHAIN), number.alias(PERSON)",
+        "digests.alias(RECORD_DIGEST)",
         RETURNING,
     ),
     Mutant(
         "series: who comes back is somebody new to the maker",
         "kinds/table/series/earlier.py",
-        "return self.rows.select(CHAIN, RECORD)",
-        "return self.members.select(CHAIN, RECORD)",
+        "return self.rows.select(CHAIN, RECORD_DIGEST)",
+        "return self.members.select(CHAIN, RECORD_DIGEST)",
         RETURNING,
     ),
     Mutant(

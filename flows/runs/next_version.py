@@ -7,7 +7,7 @@ from typing import Any
 
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from kinds.versions import Asked, Before
+from kinds.versions import Before, KnownPeople
 from storage.approval.approval import Approval
 from storage.ledger.ledger import Ledger
 from storage.series.series import NobodyHidesError, Series, Version
@@ -96,7 +96,7 @@ class NextVersion:
             (self.split, identified, assembled),
             self.before,
             (self.source, self.batch),
-            Asked(ledger.key, self.series.withdrawn()),
+            KnownPeople(ledger.key, self.series.withdrawn()),
         )
         if isinstance(checked, CheckedRelease):
             return checked
@@ -171,7 +171,7 @@ def _divide_source(
     """Decide who stays and who is in the batch."""
     number = int(folder.path.name)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
-    asked = Asked(
+    asked = KnownPeople(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),

@@ -16,7 +16,7 @@ from kinds.graph.pipeline.encode import load_encoded, write_encoded
 from kinds.graph.pipeline.ingest import ingest_source
 from kinds.graph.pipeline.people import build_people, rebuild_people
 from kinds.graph.pipeline.write import write_release
-from kinds.graph.plan.sections import SECTIONS, GraphPlan, K
+from kinds.graph.plan.sections import K_RULE, SECTIONS, GraphPlan
 from kinds.graph.profile import compare_profiles
 from kinds.graph.report.catalogued import describe_fields
 from kinds.judge.audit import Audit, Sections
@@ -50,7 +50,7 @@ class Graph(Kind):
 
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k, which pydantic would list one by one."""
-        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+        return f"privacy.k {K_RULE}" if list(location[:2]) == ["privacy", "k"] else None
 
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""

@@ -33,7 +33,7 @@ def type_name(dtype: pl.DataType) -> str:
     return _NAMES.get(dtype.base_type(), "string")
 
 
-def form_of(spec: ColumnSpec) -> str:
+def name_form(spec: ColumnSpec) -> str:
     """How the cells of a quasi-identifier are shown."""
     if not spec.is_counted:
         return LIST
@@ -70,7 +70,7 @@ def build_stored_schema(
     """The columns of data.parquet; `source` has the types of the typed source columns."""
     schema: dict[str, pl.DataType] = {KEY: pl.String()}
     for column in list_released_columns(columns):
-        form = _VALUE if column.spec is None else form_of(column.spec)
+        form = _VALUE if column.spec is None else name_form(column.spec)
         schema[column.name] = find_stored_type(form, source[column.name])
     return pl.Schema(schema)
 
@@ -86,7 +86,7 @@ def describe_codebook_columns(
     """The codebook's `columns`: each column in order; `source` as for `build_stored_schema`."""
     entries = [{"name": KEY, "role": "key", "type": "string", "form": _VALUE}]
     for column in list_released_columns(columns):
-        form = _VALUE if column.spec is None else form_of(column.spec)
+        form = _VALUE if column.spec is None else name_form(column.spec)
         kind = type_name(source[column.name])
         entries.append({"name": column.name, "role": column.role, "type": kind, "form": form})
     return entries

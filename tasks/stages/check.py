@@ -12,7 +12,7 @@ from anon_core.promise import Promise
 from kinds.base import Kind
 from kinds.judge.audit import Audit
 from kinds.judge.limits import ReleaseLimits, describe_shortfalls
-from kinds.versions import Asked, Before, Following
+from kinds.versions import Before, Following, KnownPeople
 from storage.source.reading import LOST, Reading
 from storage.vault.run import Run, Stored
 from storage.vault.verdicts import VERDICT
@@ -123,7 +123,7 @@ def check_version(
     stages: tuple[Stored, Stored, Stored],
     before: Before | None,
     readings: tuple[Reading, Reading],
-    asked: Asked,
+    asked: KnownPeople,
 ) -> CheckedRelease | frozenset[int]:
     """Audit a version beside all versions before it; stages are split, identified and assembled.
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from anon_core.promise import Promise
 from kinds.graph.judge.measured import Measured
-from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_edges
+from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_released_edges
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
 from kinds.graph.pipeline.read import read_source
@@ -40,7 +40,7 @@ def audit_graph(
     findings.append(_judge_columns(rows, folder, formats))
     if not {U, V, P} <= set(rows.columns):
         return Audit((*findings, _NOT_JUDGED), rows=rows)
-    edges = read_edges(rows)
+    edges = read_released_edges(rows)
     findings += [*judge_edges(edges), judge_codebook(folder, source.vertices)]
     released, more = judge_map(edges, source, read_matching(secrets / MATCHING))
     findings += more

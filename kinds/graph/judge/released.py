@@ -38,7 +38,7 @@ class ReadEdges(NamedTuple):
         return int(np.count_nonzero(self.millionths < 0))
 
 
-def read_edges(rows: pl.DataFrame) -> ReadEdges:
+def read_released_edges(rows: pl.DataFrame) -> ReadEdges:
     """The columns of the released edges; text of a CSV file is read as numbers."""
     p = rows[P].cast(pl.Float64, strict=False).fill_null(np.nan).fill_nan(-1.0).to_numpy()
     whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * _MILLION)

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.graph.profile import GraphDriftLimits
-from kinds.judge.limits import LimitNumber, Sections, StarterLine, build_number, read_number
+from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, build_number, read_number
 from kinds.section import Section, Share, or_off
 
 LESS = "lower k, raise privacy.eps or the limit"
@@ -36,7 +36,7 @@ class DriftSection(Section):
 _OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
-def _read_hiding(measured: Sections, _: float) -> Iterator[LimitNumber]:
+def _read_hiding(measured: MeasuredSections, _: float) -> Iterator[LimitNumber]:
     below, records = measured["privacy"]["below"], measured["privacy"]["records"]
     yield build_number(below / records, finding=f"{below} of {records}")
 

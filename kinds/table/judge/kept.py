@@ -12,10 +12,9 @@ import polars as pl
 
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import KEY
-from kinds.table.version_files import KEY as ROW_KEY
-from kinds.table.version_files import is_in_version
+from kinds.table.version_files import ROW_KEY, is_in_version
 
-FILE = "kept.parquet"  # versions: one line for each row ever published
+KEPT_ROWS = "kept.parquet"  # versions: one line for each row ever published
 _EXACT, _LOST = "exact", "lost"
 
 
@@ -32,7 +31,11 @@ def of_rows(laid: Laid) -> pl.DataFrame:
 
 def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
     """The same for every row ever published; `folder` is what the version before stored."""
-    return born if folder is None else pl.concat([pl.read_parquet(folder / FILE, glob=False), born])
+    return (
+        born
+        if folder is None
+        else pl.concat([pl.read_parquet(folder / KEPT_ROWS, glob=False), born])
+    )
 
 
 def summarize_version_utility(

@@ -20,7 +20,7 @@ from kinds.judge.files import read_matching, read_rows
 from kinds.judge.seats import find_row_seats
 from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
-from kinds.table.judge.as_text import Reader, as_text, number_distinct_cells
+from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_text
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
@@ -60,7 +60,7 @@ def audit_rows(
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     """
-    even = law.EVEN in promise.findings
+    even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     records, repeated = _load_records(reading, columns, demand, person, needed)
     book = read_codebook(folder)
@@ -107,7 +107,9 @@ def _read_released_rows(
         )
         for levels in records.levels
     ]
-    return read_rows(folder, FILES, formats, lambda rows: as_text(rows, readers), flattened=True)
+    return read_rows(
+        folder, FILES, formats, lambda rows: show_as_text(rows, readers), flattened=True
+    )
 
 
 def lay_rows_beside_records(

@@ -100,7 +100,7 @@ class ChecksSection(LimitsSection):
         list[DiversitySection], BeforeValidator(_wrap_in_list, json_schema_input_type=Diversities)
     ] = declare_limit(
         [],
-        **vars(limits.DISTINCT),
+        **vars(limits.DISTINCT_VALUES),
         variants=(limits.ENTROPY, limits.ODDS),
         numbers=limits.read_diversity,
         description="how many values of a sensitive column each crowd must show.",

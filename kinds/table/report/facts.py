@@ -50,7 +50,7 @@ def count_owners(manifest: Manifest) -> int | None:
     return people
 
 
-def describe_demand(manifest: Manifest) -> str:
+def describe_table_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
         return describe_levels(

@@ -40,7 +40,7 @@ class TableWords(KindWords):
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-        return facts.describe_demand(series.with_all_rows(manifest))
+        return facts.describe_table_demand(series.with_all_rows(manifest))
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, of a version over all versions so far."""

@@ -10,7 +10,7 @@ from kinds.columns import type_source_column
 from kinds.table.layout import CARRIED, list_released_columns
 from kinds.table.plan.sections import TablePlan
 from kinds.table.series.present import Present
-from kinds.table.version_files import RECORD, VALUES
+from kinds.table.version_files import RECORD_DIGEST, VALUES
 
 _MOSTLY = 0.5  # of the values of a column
 _AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
@@ -26,9 +26,11 @@ def count_changed_records(
     """
     if not members.height:
         return {}
-    place = pl.DataFrame({RECORD: found.known[RECORD], _AT: np.arange(found.known.height)})
+    place = pl.DataFrame(
+        {RECORD_DIGEST: found.known[RECORD_DIGEST], _AT: np.arange(found.known.height)}
+    )
     of_members = members.with_columns(pl.Series(GOES, going)).drop(VALUES)
-    both = of_members.join(place, on=RECORD, how="inner", maintain_order="left")
+    both = of_members.join(place, on=RECORD_DIGEST, how="inner", maintain_order="left")
     both = both.filter(pl.col(GOES))
     now = found.table[both[_AT].to_numpy()]
     return {

@@ -79,7 +79,7 @@ class Held(NamedTuple):
 # ---------------------------------------------------------------- a column of nothing else
 
 
-def form_of(texts: Sequence[str]) -> str:
+def find_contact_form(texts: Sequence[str]) -> str:
     """What nine of ten texts are: e-mail addresses, IBANs ...; empty for none of these."""
     for form, holds in CHECKED.items():
         if texts and _nearly_all(holds, texts):

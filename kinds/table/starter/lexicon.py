@@ -76,7 +76,7 @@ def tokenize_name(name: str) -> list[str]:
 def topics_of(words: list[str]) -> frozenset[str]:
     """What the words of a name are about. English words may have a letter for their type."""
     bare = [w[1:] for w in words if w[0] in TYPE_LETTERS and len(w) > 3]
-    return _find_topics(load_words(), words) | _find_topics(load_words("en"), bare)
+    return _find_topics(load_lexicon(), words) | _find_topics(load_lexicon("en"), bare)
 
 
 def _find_topics(lexicon: Lexicon, words: list[str]) -> frozenset[str]:
@@ -151,7 +151,7 @@ def _list_topic_words(topic: str) -> set[str]:
 
 
 @cache
-def load_words(language: str = "") -> Lexicon:
+def load_lexicon(language: str = "") -> Lexicon:
     """The words of all files, or of one language, by the way in which they are looked for."""
     words: dict[str, set[str]] = defaultdict(set)
     globs, phrases, unspaced = (defaultdict[str, set[str]](set) for _ in range(3))

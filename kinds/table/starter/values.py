@@ -90,9 +90,13 @@ class Values:
         Up to twice `SAMPLE` distinct values are looked at.
         """
         if self.is_text or self.formats:
-            return "" if self.formats else contacts.form_of(self.some)
+            return "" if self.formats else contacts.find_contact_form(self.some)
         step = max(1, self.distinct // SAMPLE)
-        return contacts.form_of([f"{n:.0f}" for n in self.levels[::step]]) if self.whole else ""
+        return (
+            contacts.find_contact_form([f"{n:.0f}" for n in self.levels[::step]])
+            if self.whole
+            else ""
+        )
 
     @cached_property
     def held(self) -> list[contacts.Held]:
