@@ -17,7 +17,7 @@ from crowdcover.named import label_name
 from crowdcover.weights import Weights
 
 LARGEST = 10**7  # cells of a crosstab
-ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of frequencies
+_ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of frequencies
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def frequencies_of(
         return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
     groups, of_groups = by
     parts = []
-    name = label_name(groups.name, (label_name(column.name, ANSWERS), *ANSWERS))
+    name = label_name(groups.name, (label_name(column.name, _ANSWERS), *_ANSWERS))
     for level, label in enumerate(groups.levels.texts):
         here = np.zeros(len(groups.levels))
         here[level] = 1.0
@@ -147,7 +147,7 @@ def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.
     total = expected.sum()
     return pl.DataFrame(
         {
-            label_name(column.name, ANSWERS): column.levels.texts,
+            label_name(column.name, _ANSWERS): column.levels.texts,
             "certain": _round_counts(column.cells.back(np.where(sizes == 1, certain, 0.0))),
             "possible": _round_counts(column.cells.back(possible)),
             "expected": expected,

@@ -17,7 +17,7 @@ from crowdcover.meant import (
     unwrap_numpy_value,
 )
 
-Number = int | float | dt.date | str  # a text is an ISO date
+_Number = int | float | dt.date | str  # a text is an ISO date
 
 
 @dataclass(frozen=True)
@@ -31,39 +31,39 @@ class Between:
         Whether the end itself is outside.
     """
 
-    lo: Number | None = field(default=None)
-    hi: Number | None = field(default=None)
+    lo: _Number | None = field(default=None)
+    hi: _Number | None = field(default=None)
     without_lo: bool = False
     without_hi: bool = False
 
 
-def between(lo: Number, hi: Number) -> Between:
+def between(lo: _Number, hi: _Number) -> Between:
     """From `lo` to `hi`, both included."""
     return Between(lo, hi)
 
 
-def at_least(lo: Number) -> Between:
+def at_least(lo: _Number) -> Between:
     """`lo` and above."""
     return Between(lo=lo)
 
 
-def at_most(hi: Number) -> Between:
+def at_most(hi: _Number) -> Between:
     """`hi` and below."""
     return Between(hi=hi)
 
 
-def above(lo: Number) -> Between:
+def above(lo: _Number) -> Between:
     """Above `lo`."""
     return Between(lo=lo, without_lo=True)
 
 
-def below(hi: Number) -> Between:
+def below(hi: _Number) -> Between:
     """Below `hi`."""
     return Between(hi=hi, without_hi=True)
 
 
-Value = str | bool | Number | None
-Condition = Value | Iterable[Value] | Between
+_Value = str | bool | _Number | None
+Condition = _Value | Iterable[_Value] | Between
 Where = Mapping[str, Condition]
 
 

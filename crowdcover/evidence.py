@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from crowdcover.cells import Places, Sets
 from crowdcover.columns import Column
 
-ROWS, RECORDS = 2000, 5000  # looked at, at most
+_ROWS, _RECORDS = 2000, 5000  # looked at, at most
 HALF_EVEN = 0.25  # far above what releases of rare values have, 0.02 at most; see docs/reader.md
 
 
@@ -30,7 +30,7 @@ def compute_fitting_share(columns: Sequence[Column]) -> float:
     ----------
     columns : sequence of Column
         The masked columns of a release. Rows stand in the order of random keys, so every n-th of
-        them is a random sample; at most `ROWS` are looked at, and `RECORDS` different exact rows.
+        them is a random sample; at most `_ROWS` are looked at, and `_RECORDS` different exact rows.
 
     Returns
     -------
@@ -41,9 +41,9 @@ def compute_fitting_share(columns: Sequence[Column]) -> float:
         return 0.0
     open_ = np.stack([(each.cells.sizes > 1)[each.which] for each in columns])
     whole, masked = np.flatnonzero(~open_.any(axis=0)), np.flatnonzero(open_.any(axis=0))
-    masked = masked[:: max(1, len(masked) // ROWS)][:ROWS]
+    masked = masked[:: max(1, len(masked) // _ROWS)][:_ROWS]
     records = np.stack([_find_exact_levels(each, whole) for each in columns])
-    records = np.unique(records, axis=1)[:, :RECORDS]
+    records = np.unique(records, axis=1)[:, :_RECORDS]
     fits = np.ones((len(masked), records.shape[1]), dtype=np.bool_)
     for each, levels in zip(columns, records, strict=True):
         fits &= _build_level_masks(each, masked)[:, levels]

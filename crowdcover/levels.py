@@ -18,7 +18,7 @@ from crowdcover.named import number_repeated_names
 Floats = NDArray[np.float64]
 
 MISSING, OTHER = "(missing)", "(other)"
-NUMBERS = ("numeric", "date")
+_NUMBERS = ("numeric", "date")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Levels:
     @property
     def is_counted(self) -> bool:
         """Whether its values are numbers or dates."""
-        return self.kind in NUMBERS
+        return self.kind in _NUMBERS
 
     @cached_property
     def texts(self) -> list[str]:
@@ -128,7 +128,7 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
     kind, count, shift = str(entry["kind"]), len(labels), int(bool(entry["has_missing"]))
     lo, hi = np.full(count, np.nan), np.full(count, np.nan)
     shown, above = np.full(count, np.nan), np.zeros(count, dtype=np.bool_)
-    if kind in NUMBERS and count > shift:
+    if kind in _NUMBERS and count > shift:
         lo[shift:], hi[shift:], above[shift:] = _read_bounds(entry, kind)
         if "medians" in entry:
             shown[shift:] = entry["medians"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NUMERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)  # 01 is none
+_NUMERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)  # 01 is none
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 TRUTHS = {text: truth for truth in (True, False) for text in (f"{truth}", f"{truth}".lower())}
 TRUTHS |= {text.upper(): truth for text, truth in TRUTHS.items()}
@@ -51,7 +51,7 @@ def _number_of(value: Any) -> Fraction | None:
 
 
 def _of_text(text: str) -> Meaning:
-    if NUMERAL.fullmatch(text):
+    if _NUMERAL.fullmatch(text):
         return "number", Fraction(text)
     if text in TRUTHS:
         return "truth", TRUTHS[text]

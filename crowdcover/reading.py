@@ -19,11 +19,11 @@ from crowdcover.columns import Column, build_exact_column, list_level_values
 from crowdcover.errors import ReleaseError
 from crowdcover.levels import Levels, of_attribute, unite_levels
 
-MANIFEST, CODEBOOK = "manifest.json", "codebook.json"
+_MANIFEST, _CODEBOOK = "manifest.json", "codebook.json"
 DATA = ("data.parquet", "data.csv.gz")
 OTHER_KINDS = {"rows.parquet": "a sparse matrix", "edges.parquet": "an uncertain graph"}
-SINCE, KEY = "since", "key"
-TYPES: dict[str, type[pl.DataType]] = {  # of codebook.json; others are guessed from CSV
+_SINCE, _KEY = "since", "key"
+_TYPES: dict[str, type[pl.DataType]] = {  # of codebook.json; others are guessed from CSV
     "string": pl.String,
     "integer": pl.Int64,
     "float": pl.Float64,
@@ -40,19 +40,19 @@ def files_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame
     ReleaseError
         The folder is no release of a table, or a file is not the one that was published.
     """
-    if not (folder / MANIFEST).is_file():
+    if not (folder / _MANIFEST).is_file():
         raise ReleaseError(
-            f"{folder} is no release folder: it has no {MANIFEST}; give the folder that holds "
-            f"{DATA[0]} and {MANIFEST}, such as releases/adult/v1"
+            f"{folder} is no release folder: it has no {_MANIFEST}; give the folder that holds "
+            f"{DATA[0]} and {_MANIFEST}, such as releases/adult/v1"
         )
-    manifest = _parse_document((folder / MANIFEST).read_bytes(), MANIFEST)
+    manifest = _parse_document((folder / _MANIFEST).read_bytes(), _MANIFEST)
     for name, kind in OTHER_KINDS.items():
         if name in manifest.get("files", {}):
             raise ReleaseError(
                 f"{folder} is a release of {kind}, and this reads tables; its rows are in "
                 f"{name}, which polars reads"
             )
-    codebook = _parse_document(_read_published_file(folder, CODEBOOK, manifest), CODEBOOK)
+    codebook = _parse_document(_read_published_file(folder, _CODEBOOK, manifest), _CODEBOOK)
     data = next((each for each in DATA if (folder / each).is_file()), None)
     if data is None:
         raise ReleaseError(
@@ -80,14 +80,14 @@ def _read_published_file(folder: Path, name: str, manifest: Mapping[str, Any]) -
     stated = manifest.get("files", {}).get(name)
     if stated is None or not (folder / name).is_file():
         raise ReleaseError(
-            f"{folder}: {name} is missing, or {MANIFEST} does not state its hash; copy the whole "
+            f"{folder}: {name} is missing, or {_MANIFEST} does not state its hash; copy the whole "
             "release folder again"
         )
     content = (folder / name).read_bytes()
     if hashlib.sha256(content).hexdigest() != stated:
         raise ReleaseError(
             f"{name} is not the file that was published: its SHA-256 differs from the one in "
-            f"{MANIFEST}; copy the release folder again, and do not edit its files"
+            f"{_MANIFEST}; copy the release folder again, and do not edit its files"
         )
     return content
 
@@ -98,12 +98,12 @@ def _read_rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.Dat
         if name.endswith(".parquet"):
             return pl.read_parquet(content)
         types = {
-            str(each["name"]): TYPES[each["type"]]
+            str(each["name"]): _TYPES[each["type"]]
             for each in codebook.get("columns", ())
-            if each["type"] in TYPES
+            if each["type"] in _TYPES
         }
         types |= {entry["name"]: pl.String for entry in _list_attributes(codebook)} | {
-            KEY: pl.String
+            _KEY: pl.String
         }
         text = gzip.decompress(content)
         # polars leaves the quotes in names doubled.
@@ -129,7 +129,7 @@ def _list_attributes(codebook: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _no_codebook() -> ReleaseError:
     return ReleaseError(
-        f"{CODEBOOK} is not a codebook of crowdcover; copy the release folder again"
+        f"{_CODEBOOK} is not a codebook of crowdcover; copy the release folder again"
     )
 
 
@@ -145,16 +145,16 @@ def columns_of(
     """
     masked = [str(entry["name"]) for entry in _list_attributes(codebook)]
     if not set(masked) <= set(rows.columns):
-        raise ReleaseError(f"the data lack a column that {CODEBOOK} names; copy the folder again")
+        raise ReleaseError(f"the data lack a column that {_CODEBOOK} names; copy the folder again")
     roles, types = _list_roles_and_types(manifest, codebook)
     books = codebook.get("batches")
     batches = {"": codebook} if books is None else dict(books)
-    since = np.full(rows.height, "") if books is None else rows[SINCE].cast(pl.String).to_numpy()
+    since = np.full(rows.height, "") if books is None else rows[_SINCE].cast(pl.String).to_numpy()
     found = {}
     for series in rows:  # rows["^a$"] would be the columns that match a pattern
         if (name := series.name) in masked:
             found[name] = _build_masked_column(series, types.get(name), batches, since)
-        elif name != KEY:
+        elif name != _KEY:
             found[name] = build_exact_column(series, roles.get(name, "keep"))
     return found
 

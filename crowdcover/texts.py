@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from crowdcover.errors import ReleaseError
 from crowdcover.levels import MISSING, OTHER, Levels
 
-ALL, EMPTY, DOTS = "*", "\\_", ".."
+_ALL, _EMPTY, DOTS = "*", "\\_", ".."
 PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes the next sign along
 
 
@@ -31,7 +31,7 @@ def format_level_texts(levels: Levels) -> list[str]:
 def escape_category(value: str) -> str:
     """A category as a cell writes it."""
     if value == "":
-        return EMPTY
+        return _EMPTY
     if value == MISSING:
         return "\\" + value
     text, last = "", len(value) - 1
@@ -58,7 +58,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     unread = 0
     for row, text in enumerate(texts):
         found: slice | list[int] | None = None
-        if text == ALL:
+        if text == _ALL:
             found = slice(None)
         elif text in level_of:
             found = [level_of[text]]

@@ -12,7 +12,7 @@ from crowdcover.errors import ReleaseError
 Estimator = Literal["crowd", "uniform", "em"]
 ROUNDS, SETTLED = 500, 1e-7  # of EM: steps at most, and the change of shares that ends them
 # Measured on Adult, NIST ACS and Google Play, held against other tables: docs/reader.md.
-HELD = 1.5  # of k people behind a row so many hold each value that the cell must have
+_HELD = 1.5  # of k people behind a row so many hold each value that the cell must have
 EVENED = 0.75  # the power of the shares by which the others are spread
 
 
@@ -130,7 +130,7 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     if estimator == "em":
         return replace(even, level=run_em_steps(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
-    anchored = np.minimum(1.0, HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
+    anchored = np.minimum(1.0, _HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
     level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED
     crowd = Weights(column, level, anchored, even)
     return crowd if estimator == "crowd" else replace(even, other=crowd)

@@ -32,7 +32,7 @@ from storage.vault.vault import Vault
 from tasks.compute.engines import Compute
 from tasks.stages.anonymize import anonymize
 
-FORMAT = "parquet"
+_FORMAT = "parquet"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _measure_setting(
     compute = Compute(threads=plan.compute.threads, memory=plan.memory_bytes)
     result = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute)
     again = reading.again()
-    audit = kind.judge(data, anonymizer.promise, (FORMAT,), again, result.path, result.path)
+    audit = kind.judge(data, anonymizer.promise, (_FORMAT,), again, result.path, result.path)
     again.end()
     if not audit.passed or audit.measured is None:
         raise GuaranteeError(audit.sentence())

@@ -11,7 +11,7 @@ from kinds.section import PlanError, Section, Share
 from validations.recognition.kinds import KINDS
 
 LONGEST_NOTE = 500
-KEY = "checks.drift.accepted"
+_KEY = "checks.drift.accepted"
 Limits = TypeVar("Limits", bound=DriftLimits)
 
 
@@ -45,8 +45,8 @@ def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
     for name in section.accepted:
         if name not in limits and name not in columns:
             raise PlanError(
-                f"{KEY} names {name!r}, which is neither a limit of checks.drift nor a column that "
-                f"is compared; allowed: {', '.join([*limits, *columns])}"
+                f"{_KEY} names {name!r}, which is neither a limit of checks.drift nor a column "
+                f"that is compared; allowed: {', '.join([*limits, *columns])}"
                 + did_you_mean(name, [*limits, *columns])
             )
 

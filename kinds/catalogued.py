@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kinds.base import Kind
 
 CATALOGUE = tuple(WRITERS)
-PARQUET, CSV = "parquet", "csv"
+_PARQUET, _CSV = "parquet", "csv"
 # What a CSV file writes as text.
 AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
 
@@ -65,9 +65,9 @@ def _read_schema(folder: Path, formats: Mapping[str, str]) -> pl.Schema:
     """The columns of the rows; without a Parquet file all types are those of texts."""
     if not formats:
         return pl.Schema()
-    if PARQUET in formats:
-        return pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
-    return pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False).schema
+    if _PARQUET in formats:
+        return pl.scan_parquet(folder / formats[_PARQUET], glob=False).collect_schema()
+    return pl.read_csv(folder / formats[_CSV], n_rows=0, infer_schema=False, glob=False).schema
 
 
 def _data_file(
@@ -96,4 +96,4 @@ def _find_field_type(dtype: pl.DataType, form: str) -> Type:
         found = "array"
     elif isinstance(dtype, pl.Struct):
         found = "object"
-    return "string" if form == CSV and found in AS_TEXT else found
+    return "string" if form == _CSV and found in AS_TEXT else found

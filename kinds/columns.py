@@ -14,7 +14,7 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
-from kinds.numerals import Numerals, find_numerals, keys_of
+from kinds.numerals import Numerals, find_numerals, list_numeral_keys
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.values import (
     EXACT,
@@ -27,9 +27,9 @@ from storage.source.values import (
 )
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
-UNREADABLE = "the source holds values that cannot be read as text; convert them"
+UNREADABLE_TEXT = "the source holds values that cannot be read as text; convert them"
 UTC = "UTC"  # what files and drivers give for moments of which no zone is known
-DIGITS = 15  # of any number that a float64 keeps
+_DIGITS = 15  # of any number that a float64 keeps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         stripped = values.cast(pl.String).str.strip_chars()
         return stripped.set(stripped.is_in(absent), None)
 
-    return call_or_refuse(given, UNREADABLE)
+    return call_or_refuse(given, UNREADABLE_TEXT)
 
 
 def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
@@ -179,7 +179,7 @@ def _name_column_values(series: pl.Series, column: Column, missing: Sequence[str
 
 def _of_cell(text: str, column: Column) -> pl.Series:
     """One text as a cell of the column, in a column of one row; refused if it is none."""
-    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
+    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE_TEXT)
 
 
 def _format_type(series: pl.Series) -> str:
@@ -237,7 +237,8 @@ def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
     if guess is None:
         return usual
     keys = " and ".join(
-        f"columns.{column.name}.{key} = {sign!r}" for key, sign in keys_of(guess.numerals).items()
+        f"columns.{column.name}.{key} = {sign!r}"
+        for key, sign in list_numeral_keys(guess.numerals).items()
     )
     return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 
@@ -278,7 +279,7 @@ def _refuse_inexact(given: pl.Series, numbers: pl.Series, column: Column) -> Non
 def _count_inexact(given: pl.Series) -> int:
     """Count numbers, texts or decimals, that are another one as float64."""
     texts = given.cast(pl.String).drop_nulls()
-    long = texts.filter(texts.str.count_matches(r"\d") > DIGITS).unique()
+    long = texts.filter(texts.str.count_matches(r"\d") > _DIGITS).unique()
     return sum(Decimal(text) != Decimal(repr(float(text))) for text in long.to_list())
 
 

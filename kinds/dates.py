@@ -7,7 +7,7 @@ import polars as pl
 
 ISO_DATE = "%Y-%m-%d"
 TWO_DIGITS = re.compile(r"%-?[yDgxc]")  # a year of two digits
-TIME = re.compile(r"%[.:369#-]*[HIklMSTRrpPfXczZ+s]")  # a part of a day
+_TIME = re.compile(r"%[.:369#-]*[HIklMSTRrpPfXczZ+s]")  # a part of a day
 ZONE_NAME = re.compile(r"%Z")  # which polars reads over
 NANOSECONDS = r"\.\d{7,}"
 
@@ -35,7 +35,7 @@ def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> 
 
 def has_time(date_format: str) -> bool:
     """Whether a format writes a part of a day."""
-    return TIME.search(date_format) is not None
+    return _TIME.search(date_format) is not None
 
 
 def has_zone_name(date_format: str) -> bool:

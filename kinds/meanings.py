@@ -4,7 +4,7 @@ import re
 from inspect import cleandoc
 
 ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
-HEADING = "Attributes\n----------\n"
+_HEADING = "Attributes\n----------\n"
 
 
 def list_key_meanings(of: type, *, typed: bool = False) -> dict[str, str]:
@@ -14,7 +14,7 @@ def list_key_meanings(of: type, *, typed: bool = False) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in reversed(of.__mro__):
-        _, _, entries = cleandoc(vars(each).get("__doc__") or "").partition(HEADING)
+        _, _, entries = cleandoc(vars(each).get("__doc__") or "").partition(_HEADING)
         found |= _parse_entries(entries, typed=typed)
     return found
 

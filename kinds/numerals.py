@@ -16,12 +16,12 @@ APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 CURRENCIES = (
     "$\u00a2-\u00a5\u058f\u060b\u09f2\u09f3\u0e3f\u17db\u20a0-\u20c0"  # as Unicode has them
 )
-CODES = (
+_CODES = (
     "EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|ISK|TRY|RUB|UAH|ILS|AED|SAR|"
     "EGP|ZAR|NGN|KES|KRW|TWD|HKD|SGD|THB|IDR|MYR|PHP|VND|AUD|NZD|CAD|MXN|ARS|CLP|COP"
 )
-UNITS = re.compile(
-    rf"[{CURRENCIES}%\N{{PER MILLE SIGN}}]|R\$|US\$|A\$|C\$|{CODES}|"
+_UNITS = re.compile(
+    rf"[{CURRENCIES}%\N{{PER MILLE SIGN}}]|R\$|US\$|A\$|C\$|{_CODES}|"
     "[Ee]uros?|[Kk]r|z\u0142|K\u010d|Ft|Fr|Rs|TL|Rp|lei|\u0440\u0443\u0431|\u0433\u0440\u043d|\u5186|\u5143|\uc6d0"
 )
 REST = rf"[^0-9\s.,{APOSTROPHES}+\-{MINUS}]"  # what is neither a digit nor a sign of a number
@@ -131,7 +131,7 @@ def _find_common_unit(distinct: pl.Series) -> str | None:
     """The unit that texts state, all the same one or none; None where they hold other texts."""
     rests: Sequence[str] = distinct.str.extract_all(REST).list.join("").unique().to_list()
     stated = [rest for rest in rests if rest]
-    if len(stated) > 1 or any(UNITS.fullmatch(rest) is None for rest in stated):
+    if len(stated) > 1 or any(_UNITS.fullmatch(rest) is None for rest in stated):
         return None
     return stated[0] if stated else ""
 
@@ -146,7 +146,7 @@ def _are_numbers(plain: pl.Series) -> bool:
     return plain.null_count() == 0 and not plain.str.contains(r"^-?0\d").any()
 
 
-def keys_of(numerals: Numerals) -> dict[str, str]:
+def list_numeral_keys(numerals: Numerals) -> dict[str, str]:
     """The keys of the plan that state it, without those at their defaults."""
     stated = {
         "decimal": numerals.decimal, "thousands": numerals.thousands, "strip": numerals.strip,

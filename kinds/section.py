@@ -26,8 +26,8 @@ from storage.places.place import is_remote, place_of
 from storage.source.drivers import ADDRESSES, DATABASES, database_of
 from storage.source.sources import Source
 
-Value = TypeVar("Value")
-Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
+_Value = TypeVar("_Value")
+Unshown = Annotated[_Value, Field(repr=False)]  # may contain cell values or a password
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {

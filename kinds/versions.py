@@ -100,7 +100,7 @@ def _require_stage(version: Version, stage: str) -> Stored:
 
 
 @dataclass(frozen=True)
-class Asked:
+class KnownPeople:
     """What is known of people beside source and plan.
 
     Attributes
@@ -166,7 +166,7 @@ class Versions(Protocol):
         following: Following,
         reading: Reading,
         before: Before | None,
-        asked: Asked,
+        asked: KnownPeople,
         folder: Path,
     ) -> Mapping[str, Any]:
         """Store who stays, who is withdrawn and the batch, as a source of its own.
@@ -202,7 +202,7 @@ class Versions(Protocol):
         stages: tuple[Stored, Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
-        asked: Asked,
+        asked: KnownPeople,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """Audit a version beside all before it.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _MESSAGES = load_messages("reports")
-COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
+_COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
 Pair = tuple[Any, Any]
 
 
@@ -224,7 +224,7 @@ def _format_short(key: str, value: Any) -> str:
 
 
 def _format_number(name: str, value: Any) -> str:
-    if name in COUNTS:
+    if name in _COUNTS:
         return count(value)
     if name == "gcp_by_width" or (is_number(value) and not 0 <= value <= 1):
         return quantities.digits(value)

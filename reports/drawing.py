@@ -31,7 +31,7 @@ CSS_VARIABLES = {
     SURFACE: "surface",
 }
 # CSS pixels; narrow enough that letters stay legible on a telephone.
-WIDTH = 380
+_WIDTH = 380
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "crowdcover",
@@ -53,17 +53,17 @@ STYLE = {
     "grid.color": GRID,
     "grid.linewidth": 1,
 }
-EMPTY = "<svg></svg>"
+_EMPTY = "<svg></svg>"
 _LEFT_OUT: ContextVar[bool] = ContextVar("left out", default=False)
-Params = ParamSpec("Params")
+_Params = ParamSpec("_Params")
 
 
-def draw_or_leave_out(draw: Callable[Params, str]) -> Callable[Params, str]:
+def draw_or_leave_out(draw: Callable[_Params, str]) -> Callable[_Params, str]:
     """Let a function that draws one SVG element give an empty one where drawings are left out."""
 
     @functools.wraps(draw)
-    def drawn(*args: Params.args, **kwargs: Params.kwargs) -> str:
-        return EMPTY if _LEFT_OUT.get() else draw(*args, **kwargs)
+    def drawn(*args: _Params.args, **kwargs: _Params.kwargs) -> str:
+        return _EMPTY if _LEFT_OUT.get() else draw(*args, **kwargs)
 
     return drawn
 
@@ -89,7 +89,7 @@ def start_figure(height: int) -> "Figure":
     """An empty figure, as wide as a plot of the page and `height` CSS pixels high."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
+    return Figure(figsize=(_WIDTH / 72, height / 72), dpi=72)
 
 
 def place_axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
@@ -135,7 +135,7 @@ def render_svg(figure: "Figure", name: str, title: str, description: str) -> str
     )
     drawing = re.sub(r"<[^>]*>", lambda tag: _own_tag(tag[0], name), drawing)
     height = round(figure.get_figheight() * 72)
-    root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" '
+    root = f'<svg class="plot" viewBox="0 0 {_WIDTH} {height}" id="{name}" role="img" '
     root += f'aria-labelledby="{name}-title" aria-describedby="{name}-desc">'
     root += f'<title id="{name}-title">{escape(title)}</title>'
     root += f'<desc id="{name}-desc">{escape(description)}</desc>'

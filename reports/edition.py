@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-DIGITS = 16
+_DIGITS = 16
 SUFFIXES = (".py", ".j2", ".toml")
 
 
@@ -23,4 +23,4 @@ def hash_texts(packages: Sequence[Path]) -> str:
                 name = path.relative_to(package.parent).as_posix()
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 digest.update(f"{name} {content}\n".encode())
-    return digest.hexdigest()[:DIGITS]
+    return digest.hexdigest()[:_DIGITS]

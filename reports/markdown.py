@@ -16,7 +16,7 @@ from reports.notices import HEADING
 from reports.quantities import percent, printable
 from reports.verdict import judge_manifest
 from reports.verdicts import describe_expected, list_checks
-from reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, Share, Words
+from reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, ShareCell, Words
 
 
 def render_release(manifest: Manifest, words: Words) -> str:
@@ -121,7 +121,9 @@ def _render_figure(figure: Figure) -> str:
 def _render_block(block: Block) -> str:
     if not block.headings:
         return _render_facts(block.heading, [Fact(*map(str, row)) for row in block.rows])
-    rows = [[percent(c.value) if isinstance(c, Share) else c for c in row] for row in block.rows]
+    rows = [
+        [percent(c.value) if isinstance(c, ShareCell) else c for c in row] for row in block.rows
+    ]
     table = _render_table(block.headings, rows)
     if not table:
         return ""

@@ -16,7 +16,7 @@ from reports import quantities
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-FOLDER = "messages"
+_FOLDER = "messages"
 FILTERS = (
     *("count", "digits", "moment", "one_in", "percent", "points", "printable", "size", "utility"),
 )
@@ -91,7 +91,7 @@ def load_messages(*packages: str) -> Messages:
     """The messages of these packages, read once."""
     entries: dict[str, Any] = {}
     for package in packages:
-        folder = files(package) / FOLDER
+        folder = files(package) / _FOLDER
         for file in sorted(folder.iterdir(), key=lambda each: each.name):
             if file.name.endswith(".toml"):
                 entries = _merge_groups(entries, tomllib.loads(file.read_text(encoding="utf-8")))

@@ -8,7 +8,7 @@ from reports.messages import load_messages
 from reports.quantities import count
 
 _MESSAGES = load_messages("reports")
-WIDTH = 24
+_WIDTH = 24
 
 
 def list_rehearsal_lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _say(name: str, **figures: Any) -> str:
 
 
 def _format_fact(label: str, words: str) -> str:
-    return f"  {label:<{WIDTH}}{words}"
+    return f"  {label:<{_WIDTH}}{words}"
 
 
 def _format_time(seconds: float) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WHERE = re.compile(r"; every \w+ lies in the vault: \S+$")
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 COLOURS = {
     "published": "green",
     "waits": "yellow",
@@ -85,7 +85,7 @@ def _state_without_reason(entry: Mapping[str, Any]) -> str:
 
 def _with_times(words: str) -> str:
     """A sentence with its times to the minute."""
-    return TIME.sub(lambda found: moment(found[0]), words)
+    return _TIME.sub(lambda found: moment(found[0]), words)
 
 
 def _build_table(*headings: str) -> "Table":

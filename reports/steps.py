@@ -10,7 +10,7 @@ from reports.words import Words
 
 RESERVED = ("number", "seconds", "published")
 MOST_STEPS = 12  # a summary shows at most so many steps in full
-ENDS = 4  # steps shown at each end of a longer run
+_ENDS = 4  # steps shown at each end of a longer run
 
 
 def list_steps(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
@@ -30,7 +30,7 @@ def list_shown_rows(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
     places = set(range(len(steps)))
     if len(steps) > MOST_STEPS:
         kept = words.find_published_step(steps)
-        places = {*range(ENDS), *range(len(steps) - ENDS, len(steps))}
+        places = {*range(_ENDS), *range(len(steps) - _ENDS, len(steps))}
         places |= set() if kept is None else {kept}
     return build_step_rows(manifest, words, sorted(places))
 

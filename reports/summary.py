@@ -11,7 +11,7 @@ from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.quantities import percent
 from reports.verdict import Tone, judge_manifest
-from reports.words import Block, Share, Words
+from reports.words import Block, ShareCell, Words
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -106,11 +106,13 @@ def _facts_table(title: str, rows: Sequence[Fact]) -> "Table":
 def _rows_table(
     title: str,
     headings: Sequence[str],
-    rows: Sequence[Sequence[str | Share]],
+    rows: Sequence[Sequence[str | ShareCell]],
     right: Iterable[int] | None = None,
 ) -> "Table":
     """A table with headings; a share takes two columns, its number and its bar."""
-    shares = {place for row in rows for place, cell in enumerate(row) if isinstance(cell, Share)}
+    shares = {
+        place for row in rows for place, cell in enumerate(row) if isinstance(cell, ShareCell)
+    }
     numbers = set(range(1, len(headings)) if right is None else right)
     wide: list[str] = []
     at_right = []
@@ -122,7 +124,7 @@ def _rows_table(
     for row in rows:
         cells: list[RenderableType] = []
         for cell in row:
-            if isinstance(cell, Share):
+            if isinstance(cell, ShareCell):
                 cells += [_plain_text(percent(cell.value)), _draw_bar(cell)]
             else:
                 cells.append(_plain_text(cell))
@@ -156,7 +158,7 @@ def _plain_text(text: str) -> "Text":
     return Text(text)
 
 
-def _draw_bar(share: Share) -> "RenderableType":
+def _draw_bar(share: ShareCell) -> "RenderableType":
     from rich.progress_bar import ProgressBar
 
     known = share.value == share.value  # only nan differs from itself

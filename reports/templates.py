@@ -13,7 +13,7 @@ from reports.quantities import count, percent
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
 
 def load_template(name: str, folder: Path | None = None) -> "Template":
@@ -30,7 +30,7 @@ def _make_environment(folder: Path | None) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader([FOLDER] if folder is None else [folder, FOLDER]),
+        loader=FileSystemLoader([_FOLDER] if folder is None else [folder, _FOLDER]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

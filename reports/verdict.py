@@ -15,7 +15,7 @@ from reports.words import Exposure, Words
 
 _MESSAGES = load_messages("reports")
 HOLDS, FAILS, NOTHING = (_MESSAGES.say("judgement", key) for key in ("holds", "fails", "nothing"))
-MANY = 0.1  # share of the people from which a heading names them first
+_MANY = 0.1  # share of the people from which a heading names them first
 Tone = Literal["holds", "warns", "some", "many", "fails"]
 
 
@@ -75,7 +75,7 @@ def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
     both = [each for each in (alone, exposure) if each is not None]
     if not both:
         return None
-    many = any(each.share is None or each.share >= MANY for each in both)
+    many = any(each.share is None or each.share >= _MANY for each in both)
     text = ", and ".join(each.text for each in both)
     if alone is not None:  # no promise is about them
         return "many" if many else "some", capitalize_first(text)

@@ -39,7 +39,7 @@ def list_constant_checks(words: Words) -> tuple[str, ...]:
     return (*words.checks_between_stages, *ALWAYS_AFTER)
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """One expectation with its result."""
 
     column: str
@@ -53,11 +53,11 @@ class CheckResult(NamedTuple):
 
     name: str
     text: CheckText
-    lines: Sequence[Line]
+    lines: Sequence[_Line]
     moment: str
 
     @property
-    def failed(self) -> Sequence[Line]:
+    def failed(self) -> Sequence[_Line]:
         """The expectations that do not hold."""
         return [line for line in self.lines if not line.passed]
 
@@ -114,10 +114,10 @@ def describe_expected(outcome: Document, words: Words) -> str:
     return printable(outcome["words"] or sentence_of_finding(outcome["expectation"], words))
 
 
-def _describe_line(outcome: Document, words: Words) -> Line:
+def _describe_line(outcome: Document, words: Words) -> _Line:
     column = "" if outcome["column"] is None else printable(outcome["column"])
     passed = outcome["success"] is True
-    return Line(column, describe_expected(outcome, words), printable(outcome["found"]), passed)
+    return _Line(column, describe_expected(outcome, words), printable(outcome["found"]), passed)
 
 
 def _list_facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:

@@ -29,7 +29,7 @@ class Check(NamedTuple):
         return ("demands nothing" if self.empty else "holds") if self.passed else "fails"
 
 
-class Share(NamedTuple):
+class ShareCell(NamedTuple):
     """A cell with a share from 0 to 1; the terminal draws a bar beside it."""
 
     value: float
@@ -45,7 +45,7 @@ class Block(NamedTuple):
 
     heading: str
     headings: Sequence[str]
-    rows: Sequence[Sequence[str | Share]]
+    rows: Sequence[Sequence[str | ShareCell]]
     right: Sequence[int] | None = None
     meanings: Sequence[Fact] = ()
 

@@ -537,8 +537,8 @@ MUTANTS = (
     Mutant(
         "graph: one vertex more may be below its k",
         "kinds/graph/judge/audit.py",
-        "return Finding(OBFUSCATED, below <= exempt,",
-        "return Finding(OBFUSCATED, below <= exempt + 1,",
+        "return Finding(_OBFUSCATED, below <= exempt,",
+        "return Finding(_OBFUSCATED, below <= exempt + 1,",
         OF_GRAPHS + "test_naive_auditor.py",
     ),
     Mutant(
@@ -628,15 +628,15 @@ MUTANTS = (
     Mutant(
         "series: who comes back is somebody new to the auditor",
         "kinds/table/judge/versions.py",
-        "digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON)",
-        "digests.alias(RECORD)",
+        "digests.alias(RECORD_DIGEST), number.alias(CHAIN), number.alias(PERSON)",
+        "digests.alias(RECORD_DIGEST)",
         RETURNING,
     ),
     Mutant(
         "series: who comes back is somebody new to the maker",
         "kinds/table/series/earlier.py",
-        "return self.rows.select(CHAIN, RECORD)",
-        "return self.members.select(CHAIN, RECORD)",
+        "return self.rows.select(CHAIN, RECORD_DIGEST)",
+        "return self.members.select(CHAIN, RECORD_DIGEST)",
         RETURNING,
     ),
     Mutant(
@@ -804,7 +804,7 @@ MUTANTS = (
     Mutant(
         "catalogue: CSV files hold lists",
         "kinds/catalogued.py",
-        'return "string" if form == CSV and found in AS_TEXT else found',
+        'return "string" if form == _CSV and found in AS_TEXT else found',
         "return found",
         DESCRIBED,
     ),
@@ -1000,7 +1000,7 @@ MUTANTS = (
     Mutant(
         "reader: people behind a row hold nothing",
         "crowdcover/weights.py",
-        "np.minimum(1.0, HELD * np.bincount(cell, minlength=cells) / max(1.0, k))",
+        "np.minimum(1.0, _HELD * np.bincount(cell, minlength=cells) / max(1.0, k))",
         "np.minimum(0.0, np.bincount(cell, minlength=cells) / max(1.0, k))",
         ANSWERS,
     ),

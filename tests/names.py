@@ -123,7 +123,10 @@ def _list_top_names(module: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+                for each in ast.walk(target):
+                    # An entry put into a mapping names nothing: there the mapping is only read.
+                    if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                        yield each.id
 
 
 def main() -> None:

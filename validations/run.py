@@ -27,14 +27,14 @@ from anon_core.errors import InputError
 from validations.expectations import Worded
 from validations.verdicts import Outcome, Verdict
 
-Columns = Mapping[str, NDArray[Any]]
+_Columns = Mapping[str, NDArray[Any]]
 
 SOURCE = "memory"
 AT_ONCE = 64  # columns whose expectations are checked together
 _ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source
 
 
-def validate_columns(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
+def validate_columns(suite: gx.ExpectationSuite, columns: _Columns) -> Verdict:
     """Validate columns of one length against a suite.
 
     An expectation fails if it raises an exception or returns no result.
@@ -67,7 +67,7 @@ def _get_context() -> AbstractDataContext:
     )
 
 
-def _find_passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+def _find_passed(suite: gx.ExpectationSuite, columns: _Columns) -> set[str]:
     """Return the ids of the expectations that pass.
 
     Each expectation gets a random id, because two of one type may test one column.
@@ -81,7 +81,7 @@ def _find_passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
 
 
 def _divide_suite(
-    suite: gx.ExpectationSuite, columns: Columns
+    suite: gx.ExpectationSuite, columns: _Columns
 ) -> Iterator[tuple[gx.ExpectationSuite, Sequence[str]]]:
     """Split a suite into parts, each with the columns that its expectations need.
 
@@ -106,7 +106,7 @@ def _divide_suite(
             yield part, [name for name in columns if not block or name in block]
 
 
-def _find_passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+def _find_passed_together(suite: gx.ExpectationSuite, columns: _Columns) -> set[str]:
     """Return the ids of the expectations that pass; the source is deleted, as it keeps the data."""
     sources = _get_context().data_sources
     try:

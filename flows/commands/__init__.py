@@ -9,7 +9,7 @@ from importlib import import_module
 
 from flows.commands.command import Command
 
-FOLDERS = ("release", "look", "plan", "approval", "vault")  # in the order of the help
+_FOLDERS = ("release", "look", "plan", "approval", "vault")  # in the order of the help
 
 
 def find_commands(paths: Iterable[str] = __path__) -> dict[str, Command]:
@@ -27,7 +27,7 @@ def find_commands(paths: Iterable[str] = __path__) -> dict[str, Command]:
 def _find_place(of_folder: tuple[str, Command]) -> tuple[int, bool, str]:
     """Where a command stands in the help; the one that its folder is named after goes first."""
     folder, command = of_folder
-    place = FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+    place = _FOLDERS.index(folder) if folder in _FOLDERS else len(_FOLDERS)
     return place, command.name != folder, command.name
 
 

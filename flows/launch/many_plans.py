@@ -26,7 +26,7 @@ from storage.approval.approval import WaitingError
 from tasks.compute.engines import quiet_dask
 
 WAITS = 6  # the exit code of a plan that waits for approval
-Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
+_Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
 # Workers are no daemons: a plan with engine = 'dask' starts processes of its own.
 CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}
 
@@ -36,7 +36,7 @@ logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)
 
 
 @task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
-def _release_frozen_plan(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task run
+def _release_frozen_plan(name: str, plan: str) -> _Outcome:  # noqa: ARG001 - names the task run
     """Release one plan. Prefect turns a refusal into a task state, so Dask logs no exception.
 
     A plan that waits for approval is no failure of the task.
@@ -51,7 +51,7 @@ def _release_frozen_plan(name: str, plan: str) -> Outcome:  # noqa: ARG001 - nam
 @flow(name="releases", persist_result=False)
 def release_frozen_plans(
     names: list[str], plans: list[str]
-) -> list[Outcome] | State[list[Outcome]]:
+) -> list[_Outcome] | State[list[_Outcome]]:
     """Release each frozen plan; the parameters are paths, as in `release`."""
     with _share_server():
         futures = [_release_frozen_plan.submit(*each) for each in zip(names, plans, strict=True)]
@@ -65,7 +65,7 @@ def release_frozen_plans(
     return Completed(message=words, data=outcomes) if waiting else outcomes
 
 
-def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
+def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[_Outcome]:
     """Run the flow on at most `workers` processes; return one outcome for each named plan."""
     names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
     with dask.config.set(CONFIGURATION):
@@ -73,7 +73,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
         run = release_frozen_plans.with_options(task_runner=runner, flow_run_name=", ".join(names))
         return cast(
-            "list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False)
+            "list[_Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False)
         )
 
 
@@ -87,7 +87,7 @@ def _share_server() -> Iterator[None]:
         yield
 
 
-def _await_outcome(future: PrefectFuture[Outcome]) -> Outcome:
+def _await_outcome(future: PrefectFuture[_Outcome]) -> _Outcome:
     try:
         return future.result()
     except AnonymityError as refusal:

@@ -12,7 +12,7 @@ from flows.runs.known_plan import apply_series_form, recognise_source
 from kinds.base import Kind
 from kinds.judge.audit import Audit, Finding, audit_folder
 from kinds.judge.forms import codebook_form, manifest_form
-from kinds.judge.manifest_keys import Keys, keys_of
+from kinds.judge.manifest_keys import Keys, list_manifest_keys
 from storage.approval.approval import Approval
 from storage.approval.attestation import list_stray_names
 from storage.approval.decision_rules import find_manifest_objection
@@ -144,7 +144,7 @@ def _list_manifest_keys(plan: ReleasePlan, audit: Audit) -> Keys:
     settings: Keys = {"anonymizer": dict.fromkeys(plan.anonymizer_settings)}
     whole = audit.passed and audit.measured is not None
     measured = audit.measured.sections() if whole else {}
-    return keys_of({**plan.kind.claimed, **settings}, measured)
+    return list_manifest_keys({**plan.kind.claimed, **settings}, measured)
 
 
 def _check_signature(folder: Path, run: Run) -> list[Finding]:

@@ -13,7 +13,7 @@ from reports import difference
 from storage.places.place import Place, local_copy
 from storage.shelf.content import has_version_files
 
-COUNTED = ("new", "gone")
+_COUNTED = ("new", "gone")
 
 
 def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[str, Any]:
@@ -67,6 +67,6 @@ def _refuse_damaged_manifest() -> Iterator[None]:
 
 def _count_categories(change: dict[str, Any], values: bool) -> dict[str, Any]:
     """Categories by number; their names, which are values, only where they are asked for."""
-    counts = {f"{key}_count": len(change[key]) for key in COUNTED if key in change}
-    kept = change if values else {key: each for key, each in change.items() if key not in COUNTED}
+    counts = {f"{key}_count": len(change[key]) for key in _COUNTED if key in change}
+    kept = change if values else {key: each for key, each in change.items() if key not in _COUNTED}
     return {**counts, **kept}

@@ -17,7 +17,7 @@ from storage.vault.refusals import FolderError
 
 GIVE = "give the folder that `crowdcover release` printed"
 # What the manifest of every version has stated.
-STATED = {"crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility"}
+_STATED = {"crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility"}
 
 
 def require_release(folder: Place, *files: str) -> None:
@@ -71,7 +71,7 @@ def read_manifest(folder: Place) -> dict[str, Any]:
     """The manifest of a release folder; refused unless it states these keys."""
     require_release(folder)
     manifest = _parse_manifest(folder / MANIFEST)
-    if manifest is None or not manifest.keys() >= STATED:
+    if manifest is None or not manifest.keys() >= _STATED:
         raise InputError(
             f"{folder / MANIFEST} is no manifest of a release, or it is damaged; {GIVE}, unchanged"
         )

@@ -16,7 +16,7 @@ from storage.source.edges import EdgeList, read_edges
 
 Advanced = Callable[[float], None]
 
-WORDS = {
+_WORDS = {
     "vertices": "vertices",
     "edges": "edges",
     "loops_left_out": "edges from a vertex to itself, left out",
@@ -56,7 +56,7 @@ def format_measures(numbers: Mapping[str, Any]) -> list[str]:
     """Return the numbers for people, a line each."""
     shown = {name: _format_number(value) for name, value in numbers.items()}
     width = max(map(len, shown.values()))
-    return [f"{value:>{width}}  {WORDS[name]}" for name, value in shown.items()]
+    return [f"{value:>{width}}  {_WORDS[name]}" for name, value in shown.items()]
 
 
 def _measure_certain_graph(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, Any]:

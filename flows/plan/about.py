@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from kinds.section import Section
 
-LONGEST = 300
+_LONGEST = 300
 _ID = r"\(*[A-Za-z0-9][A-Za-z0-9.+-]*\)*"
 LICENCE = re.compile(rf"https?://[^\s\"<>\\^`{{|}}]+|{_ID}( (AND|OR|WITH) {_ID})*")
 
@@ -18,10 +18,10 @@ def _check_text(value: Any) -> Any:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, str) and not (
-        value.strip() and len(value) <= LONGEST and value.isprintable()
+        value.strip() and len(value) <= _LONGEST and value.isprintable()
     ):
         raise ValueError(
-            f"must be a text in one line, of 1 to {LONGEST} characters; it is published as it is"
+            f"must be a text in one line, of 1 to {_LONGEST} characters; it is published as it is"
         )
     return value
 
@@ -50,18 +50,18 @@ def _check_day(value: Any) -> Any:
     return text
 
 
-Text = Annotated[
+_Text = Annotated[
     str,
     BeforeValidator(
         _check_text,
-        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)] | date,
+        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=_LONGEST)] | date,
     ),
 ]
 Licence = Annotated[
     str,
     BeforeValidator(
         _check_licence,
-        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)],
+        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=_LONGEST)],
     ),
 ]
 Day = Annotated[str, BeforeValidator(_check_day, json_schema_input_type=date)]
@@ -82,13 +82,13 @@ class AboutSection(Section):
     answers_until : the last day of that.
     """
 
-    title: Text | None = None
-    publisher: Text | None = None
+    title: _Text | None = None
+    publisher: _Text | None = None
     licence: Licence | None = None
-    population: Text | None = None
-    as_of: Text | None = None
-    recipient: Text | None = None
-    contact: Text | None = None
+    population: _Text | None = None
+    as_of: _Text | None = None
+    recipient: _Text | None = None
+    contact: _Text | None = None
     answers_until: Day | None = None
 
     @property

@@ -18,7 +18,7 @@ OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
 NO_OPTIONS = ("array", "chdir", "error", "export", "job-name", "nodes", "ntasks", "output", "wrap")
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)")
 
-Positive = Annotated[int, Field(ge=1)]
+_Positive = Annotated[int, Field(ge=1)]
 # Text that job scripts take without quotes.
 Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]
 
@@ -42,9 +42,9 @@ class ClusterSection(Section):
     """
 
     launcher: Literal["slurm", "mpirun"]
-    nodes: Positive = 1
-    tasks_per_node: Positive = 1
-    cores_per_task: Positive = 1
+    nodes: _Positive = 1
+    tasks_per_node: _Positive = 1
+    cores_per_task: _Positive = 1
     partition: Plain | None = None
     account: Plain | None = None
     time_limit: str | None = None
@@ -102,7 +102,7 @@ class ComputeSection(Section):
     threads: Annotated[int, Field(ge=0)] = 0
     memory: str = "4GiB"
     scheduler: str | None = None
-    workers: Positive = 2
+    workers: _Positive = 2
     cluster: ClusterSection | None = None
 
     def check(self, anonymizer: str, engines: Collection[str]) -> None:

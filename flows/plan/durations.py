@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 UNITED = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
-LONGEST = timedelta(days=1000)
+_LONGEST = timedelta(days=1000)
 
 
 def parse_duration(text: str) -> timedelta | None:
@@ -19,4 +19,4 @@ def sum_duration_parts(*parts: str | None) -> timedelta | None:
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in parts)
     whole = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-    return whole if timedelta() < whole < LONGEST else None
+    return whole if timedelta() < whole < _LONGEST else None

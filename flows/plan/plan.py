@@ -37,7 +37,7 @@ from storage.vault.files import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 
-UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+_UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 # What does not shape the release: where it runs, is read from and is written to, its checks, and
 # what readers are told about it.
 NOT_SHAPING: dict[str, Any] = {
@@ -54,7 +54,7 @@ NOT_SHAPING: dict[str, Any] = {
 
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=MOST_NAME)]  # as a schema says it
+_Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=MOST_NAME)]  # as a schema says it
 
 
 def _release_name(value: Any) -> Any:
@@ -85,7 +85,7 @@ class ReleasePlan(Section):
     series : makes each run the next version of one release.
     """
 
-    name: Annotated[str, BeforeValidator(_release_name, json_schema_input_type=Name)]
+    name: Annotated[str, BeforeValidator(_release_name, json_schema_input_type=_Name)]
     about: AboutSection = AboutSection()
     source: Any
     anonymizer: dict[str, Any] = {}
@@ -226,12 +226,12 @@ class ReleasePlan(Section):
         found = re.fullmatch(
             r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE
         )
-        if found is None or found[2].lower() not in UNITS:
+        if found is None or found[2].lower() not in _UNITS:
             raise PlanError(
                 "compute.memory must be a number and a unit, e.g. '4GiB'; units: "
-                + ", ".join(UNITS)
+                + ", ".join(_UNITS)
             )
-        return int(float(found[1]) * UNITS[found[2].lower()])
+        return int(float(found[1]) * _UNITS[found[2].lower()])
 
     def freeze(self, folder: Path) -> Path:
         """Write the plan as understood, overrides included, into a private folder; its file.

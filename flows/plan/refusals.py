@@ -14,9 +14,9 @@ from kinds.base import Kind
 from kinds.nearest import did_you_mean
 
 MOST_SHOWN = 40  # characters of a value
-WORDS = re.compile("[A-Za-z _-]+")  # a password has other signs
-SECRET = ("credentials", "signing_key")  # a person may have put a secret itself there
-REQUIRED = {  # by pydantic's type of error: what a key must be
+_WORDS = re.compile("[A-Za-z _-]+")  # a password has other signs
+_SECRET = ("credentials", "signing_key")  # a person may have put a secret itself there
+_REQUIRED = {  # by pydantic's type of error: what a key must be
     "string_type": "be a text",
     "bool_type": "be true or false",
     "int_type": "be a whole number",
@@ -60,7 +60,7 @@ def describe_setting_rule(error: Exception) -> str:
 
 def _describe_rule(item: Any) -> str:
     message: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
-    return REQUIRED.get(item["type"], message)
+    return _REQUIRED.get(item["type"], message)
 
 
 def _describe_input(item: Any) -> str:
@@ -68,7 +68,7 @@ def _describe_input(item: Any) -> str:
     value = item["input"]
     if isinstance(value, (bool, int, float)):
         return f"; it is {json.dumps(value)}"
-    if not isinstance(value, str) or len(value) > MOST_SHOWN or not WORDS.fullmatch(value):
+    if not isinstance(value, str) or len(value) > MOST_SHOWN or not _WORDS.fullmatch(value):
         return ""
     if item["type"] in ("model_type", "dict_type"):
         return ""  # a password may stand in it
@@ -80,7 +80,7 @@ def _describe_input(item: Any) -> str:
 def _may_be_shown(location: Sequence[int | str], model: type[BaseModel]) -> bool:
     """Whether no key on the way to a value may hold cells or a secret."""
     for part in location:
-        if str(part).endswith(SECRET):
+        if str(part).endswith(_SECRET):
             return False
         if part in model.model_fields:
             field = model.model_fields[str(part)]

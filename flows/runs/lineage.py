@@ -15,7 +15,7 @@ from storage.shelf.layout import MANIFEST
 from tasks.orchestration.lineage import Column, Written, build_lineage, place_name
 
 DESCRIBED = "datapackage.json"
-SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
+_SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
 
 
 @contextmanager
@@ -69,5 +69,5 @@ def _build_column(field: dict[str, Any], manifest: dict[str, Any]) -> Column:
     """A column, and the one of the source whose values it shows or masks."""
     name = str(field["name"])
     role = str(manifest.get("columns", {}).get(name, {}).get("role", ""))
-    source = name if role in SHOWN and field.get("crowdcover:role") == role else ""
+    source = name if role in _SHOWN and field.get("crowdcover:role") == role else ""
     return Column(name, field["type"], field.get("description", ""), source, role == "quasi")

@@ -7,7 +7,7 @@ from typing import Any
 
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from kinds.versions import Asked, Before
+from kinds.versions import Before, KnownPeople
 from storage.approval.approval import Approval
 from storage.ledger.ledger import Ledger
 from storage.series.series import NobodyHidesError, Series, Version
@@ -22,7 +22,7 @@ from tasks.stages.compare import LastRelease, last_of_series
 from tasks.stages.split import split
 
 # What an approval outlasts no change of.
-STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
+_STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class NextVersion:
             (self.split, identified, assembled),
             self.before,
             (self.source, self.batch),
-            Asked(ledger.key, self.series.withdrawn()),
+            KnownPeople(ledger.key, self.series.withdrawn()),
         )
         if isinstance(checked, CheckedRelease):
             return checked
@@ -171,7 +171,7 @@ def _divide_source(
     """Decide who stays and who is in the batch."""
     number = int(folder.path.name)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
-    asked = Asked(
+    asked = KnownPeople(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),
@@ -227,7 +227,7 @@ def _find_approved_parts(
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.find_version_in_work(int(folder.path.name))
-    if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
+    if known is None or any(known.about.get(name) != about.get(name) for name in _STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")
     if last is None or last.ended or last.decision is None or not last.decision.approved:

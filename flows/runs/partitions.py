@@ -20,7 +20,7 @@ from storage.vault.files import find_readable_path, open_replacement_path
 from storage.vault.run import Run
 from storage.vault.vault import Vault
 
-PARTS = "parts"  # of a series in the vault
+_PARTS = "parts"  # of a series in the vault
 
 
 def read_plan_source(plan: ReleasePlan) -> Reading:
@@ -106,7 +106,7 @@ def split_by_partition(
     plan = apply_series_form(plan, vault)
     versions, series = plan.kind.versions, Series(vault, plan.name).open()
     assert versions is not None
-    folder = series.path / PARTS
+    folder = series.path / _PARTS
     folder.mkdir(mode=0o700, exist_ok=True)
     with Run(folder).hold_lock():
         _remove_part_files(folder)

@@ -16,7 +16,7 @@ from kinds.graph.pipeline.encode import load_encoded, write_encoded
 from kinds.graph.pipeline.ingest import ingest_source
 from kinds.graph.pipeline.people import build_people, rebuild_people
 from kinds.graph.pipeline.write import write_release
-from kinds.graph.plan.sections import SECTIONS, GraphPlan, K
+from kinds.graph.plan.sections import K_RULE, SECTIONS, GraphPlan
 from kinds.graph.profile import compare_profiles
 from kinds.graph.report.catalogued import describe_fields
 from kinds.judge.audit import Audit, Sections
@@ -30,8 +30,8 @@ from storage.vault.refusals import SecondReleaseError
 from storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
-LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
-COUNTS = ("vertices", "edges", "expected_edges")  # of drift
+_LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
+_COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
 class Graph(Kind):
@@ -40,7 +40,7 @@ class Graph(Kind):
     name = "graph"
     anonymizer = "uncertain_graph"
     sections = SECTIONS
-    claimed = {"drift": dict.fromkeys([*COUNTS, *(f"{name}_before" for name in COUNTS)])}
+    claimed = {"drift": dict.fromkeys([*_COUNTS, *(f"{name}_before" for name in _COUNTS)])}
     files = FILES
     codebook = CODEBOOK
 
@@ -50,7 +50,7 @@ class Graph(Kind):
 
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k, which pydantic would list one by one."""
-        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+        return f"privacy.k {K_RULE}" if list(location[:2]) == ["privacy", "k"] else None
 
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""
@@ -160,7 +160,7 @@ class Graph(Kind):
         utility = {
             name: each
             for name, each in sections.get("utility", {}).items()
-            if name not in LATER or name in stated
+            if name not in _LATER or name in stated
         }
         return {**sections, "utility": utility}
 

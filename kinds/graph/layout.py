@@ -10,7 +10,7 @@ PARQUET = "edges.parquet"
 CSV = "edges.csv.gz"
 FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
-READING = (
+_READING = (
     "a row of the data files is an edge: u and v are the random keys of its ends, the lesser key "
     "first, and p is the probability that the edge exists, in millionths; edges that are not "
     "listed have probability 0; there are `vertices` vertices, those without an edge included"
@@ -26,4 +26,4 @@ MEASURED = "measured.npz"  # check: what pictures need
 
 def format_codebook(vertices: int) -> str:
     """The text of the codebook."""
-    return json.dumps({"reading": READING, "vertices": vertices})
+    return json.dumps({"reading": _READING, "vertices": vertices})

@@ -7,8 +7,8 @@ from typing import Any
 from anon_core.measures.requirements import is_at_most
 from kinds.judge.drift import Changes, DriftLimits, Excess, build_excess
 
-ALL = 1.0  # allows every change
-COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
+_ALL = 1.0  # allows every change
+_COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class GraphChanges(Changes):
 
     def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
         """Each change above its limit, with what accepts it."""
-        yield from super().excesses(replace(limits, rows=ALL))
+        yield from super().excesses(replace(limits, rows=_ALL))
         for name, (was, now) in self.counts.items():
             change = abs(now - was) / max(now, was, 1)
             allowed = getattr(limits, name)
@@ -56,5 +56,5 @@ def compare_profiles(
         version=version,
         rows_before=before["rows"],
         rows=now["rows"],
-        counts={name: (before[key], now[key]) for name, key in COUNTED.items()},
+        counts={name: (before[key], now[key]) for name, key in _COUNTED.items()},
     )

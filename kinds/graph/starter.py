@@ -10,9 +10,9 @@ from storage.source.reading import Reading
 from storage.source.sources import Source
 
 COMMENT = "#"
-SEPARATORS = ("\t", ",", ";", " ")
-NAMES = ("u", "v", "p")
-HEAD = """\
+_SEPARATORS = ("\t", ",", ";", " ")
+_NAMES = ("u", "v", "p")
+_HEAD = """\
 # Starter plan for an uncertain graph: edges with probabilities. Take a mark out of `decide` once it
 # is answered.
 name = "release"
@@ -20,7 +20,7 @@ name = "release"
 [source]
 kind = "graph"
 """
-PRIVACY = """
+_PRIVACY = """
 [privacy]
 k = 20                            # each vertex hides among 20 by its degree
 eps = 0.0                         # share of the vertices that may hide among fewer
@@ -30,7 +30,7 @@ decide = ["k", "knows"]
 [checks]                          # a release beyond a limit is not published. Change a limit, or
                                   # delete its line, if you can say why
 """
-OFFERED = """\
+_OFFERED = """\
 # Defaults: a next graph may differ so much (docs/how-to/drift.md).
 # drift = {vertices = 0.3, edges = 0.3, expected_edges = 0.3, utility = 0.05}
 # More limits. Take the mark away to set one."""
@@ -64,21 +64,23 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
             f"a starter plan of a graph takes a source of two columns, or three with a "
             f"probability; this one has {number}. Write [columns] u, v and p by hand"
         )
-    keys = zip(NAMES, columns, strict=False)
+    keys = zip(_NAMES, columns, strict=False)
     lines = "".join(f"{key} = {toml_text(name)}\n" for key, name in keys)
     named = f"names = [{', '.join(map(toml_text, names))}]\n" if names else ""
     bare = "header = false\n" if names else ""
     return (
-        f'{HEAD}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
-        f"directions\n\n[columns]\n{lines}{named}{PRIVACY}"
-        f"{propose_limits(ChecksSection, {}, OFFERED, WIDE)}\n"
+        f'{_HEAD}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
+        f"directions\n\n[columns]\n{lines}{named}{_PRIVACY}"
+        f"{propose_limits(ChecksSection, {}, _OFFERED, WIDE)}\n"
     )
 
 
 def _detect_csv_form(source: Source) -> tuple[Source, str, str]:
     """How a CSV file is written: its comments and separator, and what the plan says of them."""
-    found = [_count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in SEPARATORS]
-    sign = SEPARATORS[found.index(max(found))]
+    found = [
+        _count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in _SEPARATORS
+    ]
+    sign = _SEPARATORS[found.index(max(found))]
     commented = _count_fields(replace(source, separator=sign)) != max(found)
     option = f"separator = {toml_text(sign)}\n" if sign != "," else ""
     comment = COMMENT if commented else ""

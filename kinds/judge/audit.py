@@ -106,7 +106,7 @@ class Audit:
         return "broken: " + "; ".join(f"{each.guarantee} ({each.detail})" for each in self.broken)
 
 
-UNREADABLE = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
+_UNREADABLE = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
 
 
 def audit_folder(
@@ -124,12 +124,12 @@ def audit_folder(
         manifest = read_document(folder / MANIFEST)
         claimed_files = dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return audit.also(UNREADABLE)
+        return audit.also(_UNREADABLE)
     sections = {} if audit.measured is None else audit.measured.sections()
     if "privacy" not in manifest or any(
         not isinstance(manifest.get(name, {}), dict) for name in ("privacy", *sections)
     ):
-        return audit.also(UNREADABLE)
+        return audit.also(_UNREADABLE)
     protection = manifest.get("protection")
     if not (isinstance(protection, dict) and DIRECT_COUNTS in protection):
         sections.get("protection", {}).pop(DIRECT_COUNTS, None)

@@ -17,7 +17,7 @@ Found = Mapping[str, Mapping[str, int]]  # by column and kind: rows
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTexts:
     """The texts of one published column, or the labels of its codebook.
 
     Attributes
@@ -43,24 +43,24 @@ class Shown:
 
 def build_shown_cells(
     name: str, cells: pl.Series, key: str, allow: Sequence[str] = ()
-) -> Shown | None:
+) -> ShownTexts | None:
     """The cells of a column as they are published; None where they are no texts or numbers."""
     texts = _convert_to_texts(cells.alias(""))
     if texts is None:
         return None
     texts = texts.filter(texts.is_not_null() & (texts != ""))
     times = texts.alias("text").value_counts(sort=False, name="rows").sort("text")
-    return Shown(name, times["text"], times["rows"].to_numpy().astype(np.int64), key, allow)
+    return ShownTexts(name, times["text"], times["rows"].to_numpy().astype(np.int64), key, allow)
 
 
 def build_shown_labels(
     name: str, labels: Sequence[str], rows: NDArray[np.int64], key: str, allow: Sequence[str] = ()
-) -> Shown:
+) -> ShownTexts:
     """The labels of a codebook, with the number of rows that each of them is true of."""
-    return Shown(name, pl.Series(labels, dtype=pl.String), rows.astype(np.int64), key, allow)
+    return ShownTexts(name, pl.Series(labels, dtype=pl.String), rows.astype(np.int64), key, allow)
 
 
-def count_direct(shown: Sequence[Shown]) -> dict[str, dict[str, int]]:
+def count_direct(shown: Sequence[ShownTexts]) -> dict[str, dict[str, int]]:
     """Count, for each column and kind, the rows that look like it; without what is not found."""
     from validations.recognition.recognise import (
         count_rows,  # tables of all countries: not at each start
@@ -75,7 +75,7 @@ def count_direct(shown: Sequence[Shown]) -> dict[str, dict[str, int]]:
     }
 
 
-def direct_finding(shown: Sequence[Shown], found: Found, rows: int) -> Finding:
+def direct_finding(shown: Sequence[ShownTexts], found: Found, rows: int) -> Finding:
     """Whether all that was found is allowed; the detail names columns, kinds, rows and ways out."""
     refused, allowed = [], []
     for each in shown:

@@ -15,7 +15,7 @@ from storage.source.csv_rows import first_rows, read_csv
 from storage.source.panics import silence_panics
 from storage.source.values import FOREIGN_ERRORS
 
-AT_ONCE = 250_000  # rows whose text is held at a time
+_AT_ONCE = 250_000  # rows whose text is held at a time
 
 Flat = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -86,7 +86,7 @@ def _read_file(
 def _hash_of(rows: pl.DataFrame) -> str:
     """SHA-256 of the rows as CSV; their text is never held whole."""
     parts = hashlib.sha256(rows[:0].write_csv().encode())
-    for some in rows.iter_slices(AT_ONCE):
+    for some in rows.iter_slices(_AT_ONCE):
         parts.update(some.write_csv(include_header=False).encode())
     return parts.hexdigest()
 

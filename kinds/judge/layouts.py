@@ -19,13 +19,13 @@ import zstandard
 from kinds.judge.thrift import Compact
 
 MAGIC = b"PAR1"
-PLAIN, ZSTD = 0, 6  # codecs
+_PLAIN, ZSTD = 0, 6  # codecs
 # Fields by number: of an offset index and a column index, of the header of a page.
 KNOWN_OF_INDEX = {4: {1, 2}, 6: {1, 2, 3, 4, 5}}
 KNOWN_OF_PAGE = {1, 2, 3, 4, 5, 7, 8}
 LOOSE = "the Parquet file holds bytes that are no part of its rows"
 
-Span = tuple[int, int]
+_Span = tuple[int, int]
 
 
 def loose_bytes(content: bytes) -> Iterator[str]:
@@ -41,7 +41,7 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         yield LOOSE
 
 
-def _list_parts(content: bytes) -> Iterator[Span]:
+def _list_parts(content: bytes) -> Iterator[_Span]:
     """Where each part begins and ends."""
     size = int.from_bytes(content[-8:-4], "little")
     start = len(content) - 8 - size
@@ -57,7 +57,7 @@ def _list_parts(content: bytes) -> Iterator[Span]:
             yield from _list_chunk_parts(content, chunk)
 
 
-def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[Span]:
+def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
     """The pages of a column chunk, the copy of its metadata, and its indexes."""
     about = chunk[3]
     at = about.get(11) or about[9]  # the page of its dictionary, else of its first rows
@@ -88,7 +88,7 @@ def require_exact_page(packed: bytes, codec: int, size: int) -> None:
     A page of Zstandard is one frame. What the frame states of itself (size, checksum, dictionary)
     is checked while it is unpacked.
     """
-    exact = codec == PLAIN and len(packed) == size
+    exact = codec == _PLAIN and len(packed) == size
     if codec == ZSTD and packed.startswith(zstandard.FRAME_HEADER):  # a skippable frame is none
         frame = zstandard.ZstdDecompressor().decompressobj()
         with suppress(zstandard.ZstdError):

@@ -12,7 +12,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from anon_core.measures.requirements import Requirement, Sense
 
-Sections = Mapping[str, Any]  # the measured sections of a manifest
+MeasuredSections = Mapping[str, Any]  # the measured sections of a manifest
 
 UNMEASURED = "was not measured when it was published"
 
@@ -65,7 +65,9 @@ class LimitNumber:
     l: int | None = None
 
 
-Numbers = Callable[[Sections, Any], Iterable[LimitNumber]]  # of what a plan states at the key
+_Numbers = Callable[
+    [MeasuredSections, Any], Iterable[LimitNumber]
+]  # of what a plan states at the key
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Limit(LimitMeasure):
     variants : what else is measured, where a plan says so.
     """
 
-    numbers: Numbers
+    numbers: _Numbers
     description: str
     example: str
     documented: str
@@ -119,7 +121,7 @@ class Limit(LimitMeasure):
     starter: StarterLine | None = None
     variants: tuple[LimitMeasure, ...] = ()
 
-    def compare(self, key: str, stated: Any, measured: Sections) -> Iterator[LimitCheck]:
+    def compare(self, key: str, stated: Any, measured: MeasuredSections) -> Iterator[LimitCheck]:
         """Each number beside its limit, of a plan that states this at the key."""
         for number in self.numbers(measured, stated):
             yield self._build_check(key, stated, number)
@@ -160,7 +162,7 @@ class ReleaseLimits:
 
     stated: Mapping[str, tuple[Limit, Any]] = field(default_factory=dict)
 
-    def compare(self, measured: Sections) -> list[LimitCheck]:
+    def compare(self, measured: MeasuredSections) -> list[LimitCheck]:
         """Every limit beside the number that was measured."""
         return [
             check
@@ -168,12 +170,12 @@ class ReleaseLimits:
             for check in limit.compare(key, stated, measured)
         ]
 
-    def require(self, measured: Sections, finding: str, remedy: str = "") -> None:
+    def require(self, measured: MeasuredSections, finding: str, remedy: str = "") -> None:
         """Refuse a release that falls short."""
         if short := self.list_shortfalls(measured):
             raise GuaranteeError(describe_shortfalls(short, finding, remedy))
 
-    def list_claims(self, measured: Sections) -> list[dict[str, Any]]:
+    def list_claims(self, measured: MeasuredSections) -> list[dict[str, Any]]:
         """The limits as the manifest states them, each with the number that was held against it."""
         return [
             {
@@ -186,7 +188,7 @@ class ReleaseLimits:
             for check in self.compare(measured)
         ]
 
-    def list_shortfalls(self, measured: Sections) -> list[LimitCheck]:
+    def list_shortfalls(self, measured: MeasuredSections) -> list[LimitCheck]:
         """The limits that are not reached."""
         return [check for check in self.compare(measured) if not check.holds]
 
@@ -213,10 +215,10 @@ def build_share(part: int | None, whole: int, **more: Any) -> LimitNumber:
     return LimitNumber(found=part / whole, shown=f"{part} of {whole}", **more)
 
 
-def read_number(*keys: str, form: str = ".4f") -> Numbers:
+def read_number(*keys: str, form: str = ".4f") -> _Numbers:
     """Of a limit that applies to the one number at these keys of the measured sections."""
 
-    def numbers(measured: Sections, _: Any) -> Iterator[LimitNumber]:
+    def numbers(measured: MeasuredSections, _: Any) -> Iterator[LimitNumber]:
         for key in keys[:-1]:
             measured = measured.get(key, {})
         yield build_number(measured.get(keys[-1]), form)
@@ -224,10 +226,10 @@ def read_number(*keys: str, form: str = ".4f") -> Numbers:
     return numbers
 
 
-def read_unchanged(key: str) -> Numbers:
+def read_unchanged(key: str) -> _Numbers:
     """Of a limit that applies to the share that is published as it was; 1: nothing was hidden."""
 
-    def numbers(measured: Sections, _: Any) -> Iterator[LimitNumber]:
+    def numbers(measured: MeasuredSections, _: Any) -> Iterator[LimitNumber]:
         number = build_number(measured["utility"].get(key))
         nothing = "nothing was hidden: " if number.found == 1 else ""
         yield replace(number, finding=f"{nothing}a share of {number.shown}")
@@ -235,7 +237,7 @@ def read_unchanged(key: str) -> Numbers:
     return numbers
 
 
-def read_attacks(measured: Sections, _: Any) -> Iterator[LimitNumber]:
+def read_attacks(measured: MeasuredSections, _: Any) -> Iterator[LimitNumber]:
     """The success of each attacker."""
     for name, attack in measured.get("attacks", {}).items():
         yield build_number(attack.get("success"), about=name)

@@ -12,7 +12,7 @@ OPEN = None  # a text or a number, or a document that is compared elsewhere
 NUMBERS = "numbers"  # any names, of stages or figures, each with a number
 
 SOFTWARE = ("python", "numba", "numpy", "polars", "scipy")
-RELEASE: Keys = {
+RELEASE_KEYS: Keys = {
     **dict.fromkeys(("crowdcover", "texts", "name", "version", "plan_sha256", "created")),
     "software": dict.fromkeys(SOFTWARE),
     "source": dict.fromkeys(("kind", "rows", "columns")),
@@ -37,24 +37,24 @@ RELEASE: Keys = {
     "files": OPEN,
 }
 # By section of measured numbers, what is stated beside them.
-MEASURED: Keys = {
+MEASURED_KEYS: Keys = {
     "privacy": {"promise": OPEN},
     **{name: {} for name in ("utility", "protection", "attacks")},
     "series": {"constant": OPEN, "allow_short_histories": OPEN, "versions": NUMBERS},
 }
 
 
-def keys_of(kind: Keys, measured: Keys) -> Keys:
+def list_manifest_keys(kind: Keys, measured: Keys) -> Keys:
     """All keys of a kind's manifests; a section that was not measured is open."""
     sections = {
-        name: {**MEASURED.get(name, {}), **dict.fromkeys(section)}
+        name: {**MEASURED_KEYS.get(name, {}), **dict.fromkeys(section)}
         for name, section in measured.items()
     }
-    keys = {**RELEASE, **sections}
+    keys = {**RELEASE_KEYS, **sections}
     for name, below in kind.items():
         known = keys.get(name)
         keys[name] = {**known, **below} if isinstance(known, dict) else below
-    return keys | dict.fromkeys(MEASURED.keys() - sections.keys())
+    return keys | dict.fromkeys(MEASURED_KEYS.keys() - sections.keys())
 
 
 def count_unknown(document: Any, keys: Any) -> int:

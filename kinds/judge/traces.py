@@ -15,14 +15,14 @@ from kinds.judge.thrift import Compact
 WRITER = re.compile(rb"Polars( \(\w+\))?( version [\w.+-]+)?( \(build \w+\))?")
 # What Python writes in a gzip header for speed and system.
 SPEEDS, SYSTEMS = (0, 2, 4), (3, 255)
-SCHEMA = b"ARROW:schema"
+_SCHEMA = b"ARROW:schema"
 # Writers cut statistics of long texts at this many bytes and may raise the last letter by one.
 CUT = 32
 LETTER = 4  # bytes at most
 # Format codes of `struct` for Parquet's physical types whose statistics can be read.
-NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}
+_NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}
 TEXT = 6
-AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
+_AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
 
 def find_file_traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
@@ -49,8 +49,8 @@ def gzip_traces(content: bytes) -> Iterator[str]:
     member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     view, at = memoryview(content), 0
     while at < len(view) and not member.eof:
-        member.decompress(view[at : at + AT_ONCE])
-        at += AT_ONCE
+        member.decompress(view[at : at + _AT_ONCE])
+        at += _AT_ONCE
     if member.unused_data or at < len(view):
         yield "the gzip file goes on after its rows"
 
@@ -59,7 +59,7 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     """Check a Parquet footer: FileMetaData, fields by number."""
     size = int.from_bytes(content[-8:-4], "little")
     footer = Compact(content[-8 - size : -8]).fields()
-    if any(entry[1] != SCHEMA for entry in footer.get(5, [])):
+    if any(entry[1] != _SCHEMA for entry in footer.get(5, [])):
         yield "the Parquet footer contains metadata"
     if not WRITER.fullmatch(footer.get(6, b"")):
         yield "the Parquet footer names another writer"
@@ -96,14 +96,14 @@ def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
     """Whether the stated minimum and maximum of a column chunk occur in its rows."""
     stated = [value for field, value in chunk.get(12, {}).items() if field in (1, 2, 5, 6)]
     kind = chunk[1]
-    if not stated or not (kind == TEXT or kind in NUMBERS):
+    if not stated or not (kind == TEXT or kind in _NUMBERS):
         return True
     if kind == TEXT:
         values = column.cast(pl.String) if column.dtype != pl.Binary else column
         held = {v if isinstance(v, bytes) else v.encode() for v in values.unique().drop_nulls()}
         return all(_is_among_values(value, held) for value in stated)
     sign = str.upper if column.dtype.is_unsigned_integer() else str.lower
-    code = "<" + (sign(NUMBERS[kind]) if kind in (1, 2) else NUMBERS[kind])
+    code = "<" + (sign(_NUMBERS[kind]) if kind in (1, 2) else _NUMBERS[kind])
     held = set(column.to_physical().unique().drop_nulls())
     return all(struct.unpack(code, value)[0] in held for value in stated)
 

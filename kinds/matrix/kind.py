@@ -22,7 +22,7 @@ from kinds.matrix.pipeline.items import item_columns
 from kinds.matrix.pipeline.overlap import intersect_releases
 from kinds.matrix.pipeline.people import build_people, rebuild_people
 from kinds.matrix.pipeline.write import write_release
-from kinds.matrix.plan.sections import SECTIONS, K, MatrixPlan
+from kinds.matrix.plan.sections import K_RULE, SECTIONS, MatrixPlan
 from kinds.matrix.profile import compare_profiles
 from kinds.matrix.report.catalogued import describe_fields
 from kinds.sampling import sample_rows
@@ -35,7 +35,7 @@ from storage.source.sources import Source
 from storage.vault.run import Run, Stored
 
 ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
-COUNTED = ("rows", "items", "entries")  # of drift
+_COUNTED = ("rows", "items", "entries")  # of drift
 
 
 class Matrix(Kind):
@@ -47,7 +47,7 @@ class Matrix(Kind):
     claimed = {
         "keyed": OPEN,
         "columns": {EACH: dict.fromkeys(("role", "allow", "allow_note"))},
-        "drift": dict.fromkeys([*COUNTED, *(f"{name}_before" for name in COUNTED)]),
+        "drift": dict.fromkeys([*_COUNTED, *(f"{name}_before" for name in _COUNTED)]),
     }
     files = FILES
     codebook = CODEBOOK
@@ -60,7 +60,7 @@ class Matrix(Kind):
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k and bins, which pydantic would list one by one."""
         if list(location[:2]) == ["privacy", "k"]:
-            return f"privacy.k {K}"
+            return f"privacy.k {K_RULE}"
         if list(location[:2]) == ["columns", "bins"] and len(location) > 2:
             return f"{'.'.join(location[:3])} {BINS}"
         return None

@@ -7,7 +7,7 @@ from typing import Any
 from anon_core.measures.requirements import is_at_most
 from kinds.judge.drift import Changes, DriftLimits, Excess, build_excess
 
-COUNTED = ("items", "entries")
+_COUNTED = ("items", "entries")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,5 +56,5 @@ def compare_profiles(
         version=version,
         rows_before=before["rows"],
         rows=now["rows"],
-        counts={name: (before[name], now[name]) for name in COUNTED},
+        counts={name: (before[name], now[name]) for name in _COUNTED},
     )

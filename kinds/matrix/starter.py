@@ -8,14 +8,14 @@ from kinds.section import PlanError, toml_text
 from storage.source.reading import Reading
 from storage.source.sources import Source
 
-HEAD = """\
+_HEAD = """\
 # Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.
 name = "release"
 
 [source]
 kind = "matrix"
 """
-PRIVACY = """
+_PRIVACY = """
 [privacy]
 k = 5                             # each released row equals at least k - 1 others
 decide = ["k"]
@@ -42,7 +42,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     """
     if source.holds_arrays:
         columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
-        return f"{HEAD}{_format_path(source)}{columns}{_format_privacy()}"
+        return f"{_HEAD}{_format_path(source)}{columns}{_format_privacy()}"
     if source.has_option("separator") and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
@@ -60,7 +60,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     named = f"names = [{user}, {item}]\n" if names else ""
     bare = "header = false\n" if names else ""
     return (
-        f'{HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
+        f'{_HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
         'repeated = "refuse"               # "merge" counts an entry once\n\n'
         f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
         f"{named}{_format_keyed_line()}{_format_privacy()}"
@@ -78,7 +78,7 @@ def _format_path(source: Source) -> str:
 
 
 def _format_privacy() -> str:
-    return f"{PRIVACY}{propose_limits(ChecksSection, {}, MORE, WIDE)}\n{DRIFT}"
+    return f"{_PRIVACY}{propose_limits(ChecksSection, {}, MORE, WIDE)}\n{DRIFT}"
 
 
 def _format_keyed_line() -> str:

@@ -10,12 +10,12 @@ from kinds.table.layout import KEY, list_released_columns
 from kinds.table.version_files import SINCE
 
 FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
-VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
+_VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
 COUNTED = ("numeric", "date")  # kinds of columns whose cells have bounds
 LO, HI, ABSENT = "lo", "hi", "missing"  # fields of an interval
 INCLUDED, EXCLUDED = "included", "excluded"
-OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": VALUE}
-NAMES: Mapping[type[pl.DataType], str] = {
+OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": _VALUE}
+_NAMES: Mapping[type[pl.DataType], str] = {
     pl.Boolean: "boolean",
     pl.Date: "date",
     pl.Datetime: "datetime",
@@ -30,10 +30,10 @@ def type_name(dtype: pl.DataType) -> str:
         return "integer"
     if dtype.is_float():
         return "float"
-    return NAMES.get(dtype.base_type(), "string")
+    return _NAMES.get(dtype.base_type(), "string")
 
 
-def form_of(spec: ColumnSpec) -> str:
+def name_form(spec: ColumnSpec) -> str:
     """How the cells of a quasi-identifier are shown."""
     if not spec.is_counted:
         return LIST
@@ -54,7 +54,7 @@ def bound_type(dtype: pl.DataType) -> pl.DataType:
 
 def find_stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
     """The type of a column in data.parquet, whose values have this type in the source."""
-    if form == VALUE:
+    if form == _VALUE:
         return dtype
     if form == LIST:
         return pl.List(pl.String)
@@ -70,7 +70,7 @@ def build_stored_schema(
     """The columns of data.parquet; `source` has the types of the typed source columns."""
     schema: dict[str, pl.DataType] = {KEY: pl.String()}
     for column in list_released_columns(columns):
-        form = VALUE if column.spec is None else form_of(column.spec)
+        form = _VALUE if column.spec is None else name_form(column.spec)
         schema[column.name] = find_stored_type(form, source[column.name])
     return pl.Schema(schema)
 
@@ -84,9 +84,9 @@ def describe_codebook_columns(
     columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
 ) -> list[dict[str, str]]:
     """The codebook's `columns`: each column in order; `source` as for `build_stored_schema`."""
-    entries = [{"name": KEY, "role": "key", "type": "string", "form": VALUE}]
+    entries = [{"name": KEY, "role": "key", "type": "string", "form": _VALUE}]
     for column in list_released_columns(columns):
-        form = VALUE if column.spec is None else form_of(column.spec)
+        form = _VALUE if column.spec is None else name_form(column.spec)
         kind = type_name(source[column.name])
         entries.append({"name": column.name, "role": column.role, "type": kind, "form": form})
     return entries

@@ -32,7 +32,7 @@ from kinds.table.pipeline.overlap import intersect_releases
 from kinds.table.pipeline.people import build_people, rebuild_people
 from kinds.table.pipeline.write import write_release
 from kinds.table.plan.columns import RANGE, EarlierColumnSection
-from kinds.table.plan.sections import SECTIONS, K, TablePlan
+from kinds.table.plan.sections import K_RULE, SECTIONS, TablePlan
 from kinds.table.profile import compare_profiles
 from kinds.table.report.catalogued import describe_fields
 from kinds.table.report.findings import EVEN
@@ -46,7 +46,7 @@ from storage.source.sources import Source
 from storage.vault.run import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
-LATER = {
+_LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note"),
 }
@@ -85,7 +85,7 @@ class Table(Kind):
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k, bins and range, which pydantic would list one by one."""
         if list(location[:2]) == ["privacy", "k"]:
-            return f"privacy.k {K}"
+            return f"privacy.k {K_RULE}"
         forms = {"bins": BINS, "range": RANGE}
         if location[0] == "columns" and (form := forms.get("".join(location[2:3]))):
             return f"{'.'.join(location[:3])} {form}"
@@ -110,7 +110,7 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: {**section.model_dump(exclude=LATER), **section.levels()}
+            name: {**section.model_dump(exclude=_LATER), **section.levels()}
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})

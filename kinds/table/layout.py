@@ -12,7 +12,7 @@ CARRIED = ("sensitive", "keep")  # roles of columns that are published as they a
 # These are in the vault only.
 TABLE = "table.parquet"  # ingest: the columns that may be released
 DEMAND = "demand.parquet"  # ingest: the column that k is read from
-PERSON = "person.npy"  # ingest: number of the person of each source row
+PERSON_NUMBERS = "person.npy"  # ingest: number of the person of each source row
 BITS = "bits.npz"  # binarize: the encoded records
 CELLS = "cells.parquet"  # anonymize: the rows, cells as text and carried columns typed
 MATCHING = "matching.parquet"  # anonymize: record -> key

@@ -13,9 +13,9 @@ SHORT = "short.npy"  # versions: chains of records with fewer than k histories
 HELD = "held.parquet"  # split, assembled: records that wait, if later sources lack them
 
 # Columns of the files.
-CHAIN, PERSON, BORN, DIED, K = "#chain", "#person", "#born", "#died", "#k"
-SEAL, CONSTANT = "#seal", "#constant"
-RECORD, OWNER, VALUES, KEY = "#record", "#owner", "#values", "#key"
+CHAIN, PERSON, BORN, DIED, DEMANDED_K = "#chain", "#person", "#born", "#died", "#k"
+ROW_SEAL, CONSTANT = "#seal", "#constant"
+RECORD_DIGEST, OWNER, VALUES, ROW_KEY = "#record", "#owner", "#values", "#key"
 
 
 def is_in_version(number: int) -> pl.Expr:

@@ -14,7 +14,7 @@ from reports.catalogue.described import (
 from reports.messages import load_messages
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
-CONTEXT: dict[str, Any] = {
+_CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "citeAs": "cr:citeAs",
@@ -52,7 +52,7 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-TYPES: dict[Type, str] = {
+_TYPES: dict[Type, str] = {
     "string": "sc:Text",
     "integer": "sc:Integer",
     "number": "sc:Float",
@@ -63,8 +63,8 @@ TYPES: dict[Type, str] = {
     "object": "sc:Text",
     "any": "sc:Text",
 }
-MEDIA = {"application/vnd.apache.parquet": "application/x-parquet"}  # as Croissant names it
-ROWS = "rows"
+_MEDIA = {"application/vnd.apache.parquet": "application/x-parquet"}  # as Croissant names it
+_ROWS = "rows"
 
 
 def build_croissant(release: Described) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def build_croissant(release: Described) -> dict[str, Any]:
     publisher = release.about("publisher")
     return without_nothing(
         {
-            "@context": CONTEXT,
+            "@context": _CONTEXT,
             "@type": "sc:Dataset",
             "conformsTo": CONFORMS_TO,
             "name": release.name,
@@ -110,7 +110,7 @@ def _describe_file(release: Described, name: str) -> dict[str, Any]:
         "name": name,
         "contentUrl": name,
         "contentSize": f"{entry.bytes} B",
-        "encodingFormat": MEDIA.get(kind, kind),
+        "encodingFormat": _MEDIA.get(kind, kind),
         "sha256": entry.sha256,
     }
 
@@ -123,8 +123,8 @@ def _describe_record_set(file: DataFile) -> dict[str, Any]:
     return without_nothing(
         {
             "@type": "cr:RecordSet",
-            "@id": ROWS,
-            "name": ROWS,
+            "@id": _ROWS,
+            "name": _ROWS,
             "description": f"{file.rows} published rows{left}",
             "key": [{"@id": _id_of_column(numbers[name])} for name in file.key],
             "field": [_describe_field(file, numbers[each.name], each) for each in flat],
@@ -134,7 +134,7 @@ def _describe_record_set(file: DataFile) -> dict[str, Any]:
 
 def _id_of_column(number: int) -> str:
     """Columns by number: names of columns may hold any sign."""
-    return f"{ROWS}/{number}"
+    return f"{_ROWS}/{number}"
 
 
 def _describe_field(file: DataFile, number: int, field: Field) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _describe_field(file: DataFile, number: int, field: Field) -> dict[str, Any]
             "@id": _id_of_column(number),
             "name": field.name,
             "description": field.about,
-            "dataType": TYPES[field.type],
+            "dataType": _TYPES[field.type],
             "repeated": True if field.type == "array" else None,
             "source": {"fileObject": {"@id": file.name}, "extract": {"column": field.name}},
         }

@@ -5,7 +5,7 @@ from typing import Any
 
 from reports.catalogue.described import DataFile, Described, Field, media_type_of, without_nothing
 
-PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+_PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 ROLE = "crowdcover:role"
 
 
@@ -15,7 +15,7 @@ def build_datapackage(release: Described) -> dict[str, Any]:
     others = [_describe_plain_file(release, name) for name in release.others]
     return without_nothing(
         {
-            "$schema": PROFILE,
+            "$schema": _PROFILE,
             "name": _make_slug(release.name),
             "id": release.urn,
             "title": release.title,

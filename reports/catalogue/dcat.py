@@ -14,7 +14,7 @@ from reports.catalogue.described import (
     without_nothing,
 )
 
-CONTEXT = {
+_CONTEXT = {
     "adms": "http://www.w3.org/ns/adms#",
     "dcat": "http://www.w3.org/ns/dcat#",
     "dct": "http://purl.org/dc/terms/",
@@ -34,7 +34,7 @@ def build_dcat(release: Described) -> dict[str, Any]:
     publisher, contact = release.about("publisher"), release.about("contact")
     return without_nothing(
         {
-            "@context": CONTEXT,
+            "@context": _CONTEXT,
             "@id": release.urn,
             "@type": "dcat:Dataset",
             "dct:title": release.title,

@@ -16,7 +16,7 @@ Type = Literal[
 METHOD = "crowdcover"
 METHOD_LICENCE = "Apache-2.0"
 SPDX_LICENCES = "https://spdx.org/licenses/"
-MEDIA = {
+_MEDIA = {
     "parquet": "application/vnd.apache.parquet",
     "csv": "text/csv",
     ".json": "application/json",
@@ -150,7 +150,7 @@ class Described:
 def media_type_of(name: str, data: tuple[DataFile, ...] = ()) -> str:
     """The media type of a file of the release, before it was compressed."""
     formats = {each.name: each.format for each in data}
-    return MEDIA[formats[name] if name in formats else name[name.rindex(".") :]]
+    return _MEDIA[formats[name] if name in formats else name[name.rindex(".") :]]
 
 
 def without_nothing(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from reports.catalogue.described import (
     without_nothing,
 )
 
-CONTEXT = "https://spdx.org/rdf/3.0.1/spdx-context.jsonld"
+_CONTEXT = "https://spdx.org/rdf/3.0.1/spdx-context.jsonld"
 SPEC = "3.0.1"
 DATA_LICENCE = "CC0-1.0"  # of this document, as SPDX wants it
 # Of the packages that the manifest's "software" names.
@@ -45,7 +45,7 @@ def build_spdx(release: Described) -> Node:
     agent = _build_element(id_, "SoftwareAgent", "agent", name=METHOD)
     elements = [agent, dataset, build, *tools, *files, *licences, *related]
     return {
-        "@context": CONTEXT,
+        "@context": _CONTEXT,
         "@graph": [
             {
                 "@id": INFO,

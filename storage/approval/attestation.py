@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/release/v0.1"
 PAYLOAD = "application/vnd.in-toto+json"
-LONGEST = 1 << 20  # bytes of an envelope
+_LONGEST = 1 << 20  # bytes of an envelope
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def build_envelope(
 def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]:
     """What the signature of a folder says if one of these public keys made it; else why not."""
     try:
-        content = (folder / SIGNATURE).read_bytes()[: LONGEST + 1]
+        content = (folder / SIGNATURE).read_bytes()[: _LONGEST + 1]
     except OSError:
         return None, f"there is no {SIGNATURE}: not signed, or no longer"
     try:

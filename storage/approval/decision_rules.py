@@ -19,7 +19,7 @@ from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.vault.run import Run
 
-STATED = (
+_STATED = (
     "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",
     "signature",
 )  # fmt: skip
@@ -119,7 +119,7 @@ def find_manifest_objection(run: Run, folder: Place, rules: Rules) -> str:
 
 def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Decision:
     """The approval as a manifest states it."""
-    texts = {name: str(stated.get(name) or "") for name in STATED}
+    texts = {name: str(stated.get(name) or "") for name in _STATED}
     asked_by = stated.get("requested_by", {})
     known = request.decision
     return Decision(

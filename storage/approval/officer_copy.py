@@ -30,7 +30,7 @@ from storage.vault.folder_modes import Modes, is_own
 from storage.vault.refusals import FolderError
 from storage.vault.run import Run
 
-REPORT, NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
+REPORT, _NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"
 
 
@@ -56,7 +56,7 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
             with contextlib.suppress(OSError):
                 old.unlink()  # of the same question when it was asked before
         modes.file(folder / REPORT, read_private(run.path / PAGE))
-        modes.file(folder / NUMBERS, _format_json(request.question.manifest))
+        modes.file(folder / _NUMBERS, _format_json(request.question.manifest))
         modes.file(folder / REQUEST, _format_json(asked))  # last: without it nothing can be signed
     except OSError as error:
         raise FolderError(
@@ -150,7 +150,7 @@ class Copy:
         """Read a copy; refused unless report and numbers are those that were asked about."""
         try:
             asked = read_json(folder / REQUEST)
-            manifest = read_json(folder / NUMBERS)
+            manifest = read_json(folder / _NUMBERS)
             question = Question(asked["files"], asked["folder"], "", manifest)
             request = Request(
                 question,
@@ -171,7 +171,7 @@ class Copy:
             ) from None
         if not same:
             raise DecisionError(
-                f"{folder} was changed: {REPORT} or {NUMBERS} is not what was asked about; have "
+                f"{folder} was changed: {REPORT} or {_NUMBERS} is not what was asked about; have "
                 "the release run again, which writes the copy anew"
             )
         return cls(folder, request)

@@ -20,7 +20,7 @@ OF_THE_MOMENT = (
 )  # fmt: skip
 LONGEST_NAME = 100
 LONGEST_NOTE = 500
-UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 class DecisionError(AnonymityError):
@@ -169,7 +169,7 @@ def current_time() -> datetime:
 def format_duration(given: timedelta) -> str:
     """A duration as plans write it: 7d, 1d12h."""
     seconds, text = int(given.total_seconds()), ""
-    for unit, length in UNITS:
+    for unit, length in _UNITS:
         count, seconds = divmod(seconds, length)
         text += f"{count}{unit}" if count else ""
     return text

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX = "ed25519:"
 PUBLIC_BYTES, SIGNATURE_BYTES = 32, 64
-LONGEST = 4096  # bytes of a key file
+_LONGEST = 4096  # bytes of a key file
 # Points of small order, without their sign bit: anybody can forge a signature under such a "key".
 # All zeros, as a placeholder in a plan has, is one of them.
 WEAK = {
@@ -64,7 +64,7 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
     """Read a private key; refused if other accounts can read its file."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
-        content = path.read_bytes()[:LONGEST]
+        content = path.read_bytes()[:_LONGEST]
     except OSError as error:
         raise FolderError(
             f"the key {path} cannot be read ({type(error).__name__}); give the file that "

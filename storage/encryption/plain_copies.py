@@ -22,7 +22,7 @@ from storage.encryption.encryption import SealedError, decrypt_stream
 WORK = "CROWDCOVER_VAULT_WORK"
 MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are made by mkdtemp
 SPARE = 4  # a folder in memory must have room for so many copies of a file
-HELD = "lock"
+_HELD = "lock"
 _lock = threading.RLock()
 
 
@@ -134,11 +134,11 @@ def create_locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
         try:
-            held = create_private_file(folder / HELD)
+            held = create_private_file(folder / _HELD)
         except FileNotFoundError:
             continue
         fcntl.flock(held, fcntl.LOCK_EX)
-        if (folder / HELD).exists():
+        if (folder / _HELD).exists():
             return folder, held
         held.close()
 
@@ -152,7 +152,7 @@ def remove_ended(folder: Path) -> bool:
         if not any(folder.iterdir()):  # killed before its lock was made
             folder.rmdir()
             return True
-        with (folder / HELD).open("rb") as held:
+        with (folder / _HELD).open("rb") as held:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
     except OSError:

@@ -14,20 +14,20 @@ import polars as pl
 from storage.source.values import as_text
 
 FORM = 2  # of spellings; digests of form 1 are of texts as files spell them
-WHOLE = r"^[+-]?(?:0|[1-9][0-9]*)(?:[.,]0*)?$"  # leading zeros have a meaning
+_WHOLE = r"^[+-]?(?:0|[1-9][0-9]*)(?:[.,]0*)?$"  # leading zeros have a meaning
 # Digits in groups of three. One point before three digits may stand before a fraction as well.
 LEAD = r"^[+-]?[1-9][0-9]{0,2}"
-GROUPED = rf"{LEAD}(?:(?:,[0-9]{{3}})+|(?:['\u2019][0-9]{{3}})+|(?: [0-9]{{3}})+)(?:\.0*)?$"
+_GROUPED = rf"{LEAD}(?:(?:,[0-9]{{3}})+|(?:['\u2019][0-9]{{3}})+|(?: [0-9]{{3}})+)(?:\.0*)?$"
 POINTED = rf"{LEAD}(?:(?:\.[0-9]{{3}}){{2,}}(?:,0*)?|\.[0-9]{{3}},0*)$"
 EITHER = rf"{LEAD}\.[0-9]{{3}}$"
 POWER = r"^[+-]?[0-9](?:\.[0-9]+[eE]\+?|[eE]\+)[0-9]{1,3}$"  # as programs print large numbers
 UUID = r"^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?$"
-PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each begins, its length
+_PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each begins, its length
 EXPONENT = r"^(.*)e(\d+)$"  # polars prints 1e16 of a float
 # Blanks and hyphens that look like one, and marks that look like nothing.
 BLANK = r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
 HYPHEN = r"[\u2010\u2011\u2212]"
-NOTHING = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
+_NOTHING = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 LAST_DIGIT = 0x1FFFF  # no script has digits beyond
 
 
@@ -50,17 +50,17 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
     grouped = text.str.replace_all(r"[,'\u2019 ]", "")
     pointed = text.str.replace_all(r"\.", "")
     bare = small.str.strip_prefix("urn:uuid:").str.replace_all(r"[{}-]", "")
-    dashed = pl.concat_str(*(bare.str.slice(*part) for part in PARTS), separator="-")
+    dashed = pl.concat_str(*(bare.str.slice(*part) for part in _PARTS), separator="-")
     spelt = (
         given.to_frame("text")
         .select(
             pl.when(text.str.contains(EITHER))
             .then(text)
-            .when(text.str.contains(GROUPED))
+            .when(text.str.contains(_GROUPED))
             .then(_extract_digits(grouped))
             .when(text.str.contains(POINTED))
             .then(_extract_digits(pointed))
-            .when(text.str.contains(WHOLE))
+            .when(text.str.contains(_WHOLE))
             .then(_extract_digits(text))
             .when(small.str.contains(UUID))
             .then(dashed)
@@ -78,7 +78,7 @@ def _fold_characters(texts: pl.Series) -> pl.Series:
     """Texts with one sign for each of those that look alike."""
     if texts.str.contains(r"[^\x00-\x7f]").any():
         texts = (
-            texts.str.replace_all(NOTHING, "")
+            texts.str.replace_all(_NOTHING, "")
             .str.normalize("NFKC")
             .str.replace_many(_digits_of_scripts())
             .str.replace_all(HYPHEN, "-")

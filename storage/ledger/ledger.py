@@ -23,7 +23,7 @@ from storage.vault.files import read_secret, write_private
 from storage.vault.run import Run
 from storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
-SCHEMA = "1"
+_SCHEMA = "1"
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -276,9 +276,9 @@ class Ledger:
             ask(table)
         about: dict[str, str] = dict(ask("select name, value from about"))
         if not about:
-            for entry in (("schema", SCHEMA), ("key", self.key_print)):
+            for entry in (("schema", _SCHEMA), ("key", self.key_print)):
                 ask("insert into about values ($1, $2)", *entry)
-        elif about.get("schema") != SCHEMA:
+        elif about.get("schema") != _SCHEMA:
             raise LedgerError(
                 "the ledger was written by another version of crowdcover; use that version"
             )

@@ -12,9 +12,9 @@ from storage.upkeep.verification import RESTORE, Report
 from storage.vault.vault import LEDGER, LEDGER_KEY
 
 REBUILT = "run a release or an audit: what the ledger lacks is entered from the runs"
-ABOUT = "select name, value from about"
-ENTRIES = "select run, folder, version, published from releases order by folder, version"
-Rows = list[tuple[Any, ...]]
+_ABOUT = "select name, value from about"
+_ENTRIES = "select run, folder, version, published from releases order by folder, version"
+_Rows = list[tuple[Any, ...]]
 
 
 def look_at_ledger(report: Report, ledger: Ledger) -> None:
@@ -63,16 +63,16 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
                 )
 
 
-def _read_ledger(report: Report, ledger: Ledger, place: str) -> tuple[Rows, Rows] | None:
+def _read_ledger(report: Report, ledger: Ledger, place: str) -> tuple[_Rows, _Rows] | None:
     """What the ledger holds; None where it cannot be read."""
     try:
         if ledger.uri is not None:
             with open_ledger_transaction(ledger.vault.path / LEDGER, ledger.uri) as ask:
-                return ask(ABOUT), ask(ENTRIES)
+                return ask(_ABOUT), ask(_ENTRIES)
         file = (ledger.vault.path / LEDGER).absolute().as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=10)) as connection:
             sound = connection.execute("pragma integrity_check").fetchall()
-            rows = [connection.execute(query).fetchall() for query in (ABOUT, ENTRIES)]
+            rows = [connection.execute(query).fetchall() for query in (_ABOUT, _ENTRIES)]
     except FOREIGN_ERRORS as error:
         report.add(place, f"it cannot be read ({type(error).__name__})", _describe_remedy(ledger))
         return None

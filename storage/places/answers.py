@@ -23,7 +23,7 @@ UNCONDITIONAL = (
     "the object storage of {bucket} cannot write an object only if there is none (If-None-Match): "
     "of two writers none would be refused; name another publish.path"
 )
-WHAT_TO_DO = {
+_WHAT_TO_DO = {
     "driver": "{scheme}:// needs its driver: pip install 'crowdcover[{extra}]'",
     "keys": "no valid credentials for {bucket} were found; give them by the environment ({keys}) "
     "or by the role of this machine",
@@ -44,12 +44,12 @@ def what_to_do(error: Exception, bucket: str) -> str:
     """What to do about a driver's error; `bucket` is scheme://bucket."""
     scheme = bucket.partition("://")[0]
     driver = SCHEMES.get(scheme, SCHEMES["s3"])
-    words = WHAT_TO_DO[_classify_error(error)]
+    words = _WHAT_TO_DO[_classify_error(error)]
     return words.format(bucket=bucket, scheme=scheme, kind=type(error).__name__, **driver._asdict())
 
 
 def _classify_error(error: Exception) -> str:
-    """A key of `WHAT_TO_DO`, by the class of the error."""
+    """A key of `_WHAT_TO_DO`, by the class of the error."""
     kind = type(error).__name__
     if "Credential" in kind or "Token" in kind or kind in {"ProfileNotFound", "RefreshError"}:
         return "keys"

@@ -17,7 +17,7 @@ from anon_core.errors import AnonymityError
 IN_ADDRESS = re.compile(r"^([\w+.-]+://[^:@/?]*):.*@", re.DOTALL)
 BEFORE_MARK = re.compile(r"^([\w+.-]+://[^:@/?]*):(?!\d+(?:,[^/?@]*)?/).*@", re.DOTALL)
 # Names of parameters that hold one; the signature of an address that was signed beforehand is one.
-SECRET = re.compile(
+_SECRET = re.compile(
     r"passw|passphrase|passcode|secret|token|private_?key|access_?key|signature|credential"
     r"|^(?:pass|pwd|sig)$|^scram_",
     re.IGNORECASE,
@@ -26,7 +26,7 @@ AFTER_SEMICOLON = re.compile(r";([^=;?]*)=")
 # In a statement: addresses, texts such as 'host=h password=p', secrets and headers that it sets.
 ADDRESS = re.compile(r"[\w+.-]+://[^\s'\"]+")
 LITERAL = re.compile(r"'(?:[^']|'')*'")
-STATED = re.compile(
+_STATED = re.compile(
     r"(?:passw\w*|passphrase|pwd|secret\w*|\w*token|\w*access_?key\w*)\s*=\s*[^\s%'=]",
     re.IGNORECASE,
 )
@@ -35,7 +35,7 @@ CREATED = re.compile(
     re.IGNORECASE,
 )
 OPEN_TO_ALL = ("/run/secrets", "/var/run/secrets")  # a container's own: nobody else is in there
-FORM = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:[/~].+|prefect:[a-z0-9][a-z0-9-]*", re.DOTALL)
+_FORM = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:[/~].+|prefect:[a-z0-9][a-z0-9-]*", re.DOTALL)
 FORMS = "'env:NAME', 'file:/path' or 'prefect:block'"
 
 
@@ -48,7 +48,7 @@ def without_password(uri: str) -> str:
     address, mark, query = uri.partition("?")
     stripped = IN_ADDRESS.sub(r"\1@", address)
     for stated in AFTER_SEMICOLON.finditer(stripped):
-        if SECRET.search(stated[1].strip()):
+        if _SECRET.search(stated[1].strip()):
             stripped = stripped[: stated.start()]
             break
     if mark and stripped == address and BEFORE_MARK.match(uri):
@@ -56,7 +56,7 @@ def without_password(uri: str) -> str:
     if not mark:
         return stripped
     parameters = query.split("&")
-    kept = [each for each in parameters if not SECRET.search(unquote_plus(each.partition("=")[0]))]
+    kept = [each for each in parameters if not _SECRET.search(unquote_plus(each.partition("=")[0]))]
     return stripped + mark + "&".join(kept) if kept else stripped
 
 
@@ -69,14 +69,14 @@ def states_password(statement: str) -> bool:
     """Whether a query holds a password: in an address, or in a text that another database reads."""
     return (
         any(holds_password(each) for each in ADDRESS.findall(statement))
-        or any(STATED.search(each) for each in LITERAL.findall(statement))
+        or any(_STATED.search(each) for each in LITERAL.findall(statement))
         or CREATED.search(statement) is not None
     )
 
 
 def is_reference(text: str) -> bool:
     """Whether a text names a place for passwords."""
-    return FORM.fullmatch(text) is not None
+    return _FORM.fullmatch(text) is not None
 
 
 def with_password(uri: str, reference: str | None) -> str:

@@ -35,7 +35,7 @@ from storage.vault.refusals import FolderError
 from storage.vault.run import Release, Run
 from storage.vault.vault import Vault
 
-RECORD = "retracted.json"
+_RECORD = "retracted.json"
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ class Retractions:
     @classmethod
     def of(cls, run: Run) -> "Retractions":
         """Read them from the vault."""
-        path = run.path / RECORD
+        path = run.path / _RECORD
         if not path.exists():
             return cls(run)
         try:
             return cls(run, tuple(Retraction(**each) for each in read_json(path)["retractions"]))
         except (OSError, ValueError, KeyError, TypeError):
             raise GuaranteeError(
-                f"the vault's {run.path.name}/{RECORD} cannot be read; restore it from a backup"
+                f"the vault's {run.path.name}/{_RECORD} cannot be read; restore it from a backup"
             ) from None
 
     @property
@@ -135,7 +135,7 @@ class Retractions:
             each for each in self.all if (each.folder, each.at) != _retraction_key(retraction)
         ]
         entries = [asdict(each) for each in (*others, retraction)]
-        write_json(self.run.path / RECORD, {"retractions": entries})
+        write_json(self.run.path / _RECORD, {"retractions": entries})
         return retraction
 
     def end(self, retraction: Retraction) -> Retraction:

@@ -26,13 +26,13 @@ from storage.vault.vault import Vault
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"
-WAITING = "waiting.json"
-PROFILE = "profile"  # of version.json: it names categories
+_WAITING = "waiting.json"
+_PROFILE = "profile"  # of version.json: it names categories
 ABANDONED = "abandoned"  # of version.json: runs of batches that were replaced
 PENDING = "pending"
-KEPT = {"identify"}  # stages of an older version that hold digests only
+_KEPT = {"identify"}  # stages of an older version that hold digests only
 # What stays of a run that was given up: why it was refused. None of it holds values.
-WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
+_WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
 
 
 class NobodyHidesError(GuaranteeError):
@@ -160,7 +160,7 @@ class Series:
 
     def waiting(self, number: int, source_sha256: str) -> frozenset[int]:
         """Chains of records that must wait in a version, as found while it was made."""
-        path = self.path / str(number) / WAITING
+        path = self.path / str(number) / _WAITING
         if not path.exists():
             return frozenset()
         record = read_json(path)
@@ -169,7 +169,7 @@ class Series:
     def wait(self, number: int, source_sha256: str, chains: frozenset[int]) -> None:
         """Let records wait in a version that is made from this source."""
         record = {"source_sha256": source_sha256, "chains": sorted(chains)}
-        write_json(self.path / str(number) / WAITING, record)
+        write_json(self.path / str(number) / _WAITING, record)
 
     def forget_values(self) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed.
@@ -183,10 +183,10 @@ class Series:
         for version in versions[:-1]:
             remove_folder(self.path / str(version.number) / "split")
             for record in version.run.path.glob("[!.]*/stage.json"):
-                if record.parent.name not in KEPT:
+                if record.parent.name not in _KEPT:
                     remove_folder(record.parent)
-            if PROFILE in version.about:
-                about = {name: each for name, each in version.about.items() if name != PROFILE}
+            if _PROFILE in version.about:
+                about = {name: each for name, each in version.about.items() if name != _PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
         recorded = self.list_versions()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
@@ -220,7 +220,7 @@ class Series:
 def _strip_run(run: Path) -> None:
     """Remove what a run holds but its words."""
     for path in sorted(run.glob("*")):
-        if path.name not in WORDS:
+        if path.name not in _WORDS:
             remove_folder(path) if path.is_dir() else path.unlink()
     for left in run.glob(".*.partial"):
         shutil.rmtree(left, ignore_errors=True)

@@ -18,7 +18,7 @@ from storage.places.objects import ObjectPath, StoreError
 from storage.shelf.content import has_version_files, hash_released_file, in_order, name_aside
 from storage.shelf.layout import MANIFEST, MARK, NOTICE
 
-PARTIAL = ".publish.partial"
+_PARTIAL = ".publish.partial"
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class ObjectShelf:
     def aside(self, version: str, run: str, room: Path) -> Path:  # noqa: ARG002 - as `Shelf`
         """A local folder in the private room: storage gets only what is complete."""
         self.discard(run, room)
-        folder = room / PARTIAL
+        folder = room / _PARTIAL
         folder.mkdir(mode=0o700)
         return folder
 
     def discard(self, run: str, room: Path) -> None:  # noqa: ARG002 - as `Shelf` has it
         """Remove what stopped attempts have left on this machine."""
-        shutil.rmtree(room / PARTIAL, ignore_errors=True)
+        shutil.rmtree(room / _PARTIAL, ignore_errors=True)
 
     def commit(self, aside: Path, version: str) -> None:
         """Write the files, then the manifest; FileExistsError if another writer was faster."""

@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 OF_SOURCE = Asked("source.uri", "source.query", "source.credentials")
 OF_LEDGER = Asked("publish.ledger", "the ledger's own statements", "publish.ledger_credentials")
 
-WHAT_TO_DO = {
+_WHAT_TO_DO = {
     "column": "{statement} names a column that is not there; correct its name",
     "table": "{statement} names a table or schema that is not there; correct its name, or write "
     "schema.table",
@@ -141,7 +141,7 @@ DUCKDB_CAUSES = {
 
 
 def cause_of(error: BaseException) -> str:
-    """The cause of a driver's error, a key of `WHAT_TO_DO`; empty if it is not known."""
+    """The cause of a driver's error, a key of `_WHAT_TO_DO`; empty if it is not known."""
     package, text = type(error).__module__, str(error)
     state = str(getattr(error, "sqlstate", None) or "")
     if package.startswith("sqlite3"):
@@ -188,7 +188,7 @@ def kind_of(error: BaseException) -> str:
 
 def what_to_do(error: BaseException, asked: Asked) -> str:
     """What to do about a driver's error, in words of the plan."""
-    known = WHAT_TO_DO.get(cause_of(error))
+    known = _WHAT_TO_DO.get(cause_of(error))
     return (
         known.format(**asked._asdict())
         if known

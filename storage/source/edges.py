@@ -18,7 +18,7 @@ from storage.source.sources import EMPTY_SOURCE, require_file
 from storage.source.values import call_or_refuse
 
 COMMENTS = ("#", "%")
-HEADER_WORDS = {
+_HEADER_WORDS = {
     *("u", "v", "source", "target", "src", "dst", "from", "to", "fromnodeid", "tonodeid"),
     *("node1", "node2", "node_1", "node_2", "id1", "id2", "id_1", "id_2"),
 }
@@ -146,7 +146,7 @@ def _is_header(u: pl.Series, v: pl.Series) -> bool:
     It does if it has the usual ones, or is the only line whose two fields are no whole numbers.
     """
     first = [str(u[0]).lower(), str(v[0]).lower()]
-    if all(name in HEADER_WORDS for name in first):
+    if all(name in _HEADER_WORDS for name in first):
         return True
     if any(WHOLE_NUMBER.fullmatch(name) for name in first) or len(u) < 2:
         return False

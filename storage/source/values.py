@@ -20,15 +20,15 @@ EXACT = 2**53  # smaller whole numbers are distinct as float64
 DECIMAL_DIGITS = 38  # that a decimal has at most
 # Types that are carried by way of another one that holds all their values.
 EXACTLY_AS: Mapping[type[pl.DataType], type[pl.DataType]] = {pl.Float16: pl.Float32}
-CARRIED = (
+_CARRIED = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
     *(pl.Float32, pl.Float64, pl.Decimal, pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Time),
 )
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
-def call_or_refuse(work: Callable[[], Result], refusal: str) -> Result:
+def call_or_refuse(work: Callable[[], _Result], refusal: str) -> _Result:
     """Return what the work returns; a foreign error becomes an InputError with this message."""
     try:
         with silence_panics():
@@ -52,7 +52,7 @@ def is_csv_type(dtype: pl.DataType) -> bool:
 
 def is_carried(dtype: pl.DataType) -> bool:
     """Whether released files hold values of this type as they are."""
-    return dtype.base_type() in CARRIED
+    return dtype.base_type() in _CARRIED
 
 
 def as_text(series: pl.Series) -> pl.Series:

@@ -25,8 +25,8 @@ from storage.encryption.encryption import HEADER, DamagedError, decrypt_stream, 
 from storage.encryption.plain_copies import create_private_file
 from storage.vault.build import CODE_VERSION
 
-ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
-FORMAT = 1
+_ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
+_FORMAT = 1
 CHUNK = 1 << 20
 
 
@@ -46,7 +46,7 @@ def build_table_of_contents(folder: Path) -> dict[str, Any]:
         }
     return {
         "backup_of": "crowdcover vault",
-        "format": FORMAT,
+        "format": _FORMAT,
         "crowdcover": CODE_VERSION,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "files": files,
@@ -66,9 +66,9 @@ def write_backup(
 
 def _write_tar(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
     content = json.dumps(about, indent=1).encode()
-    end = json.dumps({ABOUT: hashlib.sha256(content).hexdigest()}).encode()
+    end = json.dumps({_ABOUT: hashlib.sha256(content).hexdigest()}).encode()
     with tarfile.open(fileobj=target, mode="w|") as archive:
-        _add_member(archive, ABOUT, content)
+        _add_member(archive, _ABOUT, content)
         for name in about["files"]:
             path = folder / name
             member = tarfile.TarInfo(name)
@@ -100,8 +100,8 @@ def read_backup(file: Path, keys: Sequence[Any] | None, into: Path | None) -> di
                     raise ValueError(member.name)
             if left or member is None:
                 raise ValueError("files are missing")
-            if json.loads(_open_member(archive, member).read()) != {ABOUT: sha256}:
-                raise ValueError(ABOUT)
+            if json.loads(_open_member(archive, member).read()) != {_ABOUT: sha256}:
+                raise ValueError(_ABOUT)
             _require_end(archive, source)
             return about
     except (tarfile.TarError, ValueError, KeyError, TypeError, AttributeError, EOFError):
@@ -123,11 +123,11 @@ def _require_end(archive: tarfile.TarFile, source: IO[bytes]) -> None:
 def _read_table_of_contents(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
     """The table of contents and its hash; no name in it leads out of a folder."""
     first = archive.next()
-    if first is None or first.name != ABOUT:
-        raise ValueError(ABOUT)
+    if first is None or first.name != _ABOUT:
+        raise ValueError(_ABOUT)
     content = _open_member(archive, first).read()
     about = dict(json.loads(content))
-    if about["format"] != FORMAT:
+    if about["format"] != _FORMAT:
         raise BackupError("the backup is of another version of crowdcover; use that version")
     for name in about["files"]:
         place = PurePosixPath(name)

@@ -27,10 +27,10 @@ from storage.vault.files import flush_folder, open_replacement_file
 from storage.vault.refusals import BusyError, FolderError
 from storage.vault.vault import FOLDERS_KEY, LEDGER, LEDGER_KEY, Vault
 
-FOLDER, TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
+FOLDER, _TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
 # Series first: a version that is in the backup has its run there.
-PARTS = ("series", "runs", "plans")
-SINGLE = (SEAL, LEDGER_KEY, FOLDERS_KEY)
+_PARTS = ("series", "runs", "plans")
+_SINGLE = (SEAL, LEDGER_KEY, FOLDERS_KEY)
 LEFT_OUT = {LOCK, "checkpoint", "parts", *OF_JOBS}
 
 
@@ -145,7 +145,7 @@ def _open_partial_folder(vault: Path) -> Iterator[Path]:
 @contextmanager
 def backups_held(vault: Vault) -> Iterator[None]:
     """Let no backup be made meanwhile; what a stopped one left, links to all files, goes first."""
-    handle = os.open(vault.path / TURN, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(vault.path / _TURN, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _take_file_lock(
             handle, "another backup of this vault is being made; wait for it and run again"
@@ -171,10 +171,10 @@ def _open_snapshot(vault: Vault) -> Iterator[Path]:
         try:
             folder.mkdir(mode=0o700)
             with vault.lock_publishing():
-                for part in PARTS:
+                for part in _PARTS:
                     if (vault.path / part).is_dir():
                         _link_folder(vault.path / part, folder / part)
-                for name in SINGLE:
+                for name in _SINGLE:
                     if (vault.path / name).exists():
                         _link_file(vault.path / name, folder / name)
                 _copy_ledger(vault.path / LEDGER, folder / LEDGER)

@@ -30,7 +30,7 @@ from storage.upkeep.prune import REMOVED
 from storage.vault.files import open_private_replacement, write_json
 from storage.vault.vault import Vault
 
-PARTIAL = ".partial"
+_PARTIAL = ".partial"
 
 
 class RotationError(AnonymityError):
@@ -95,12 +95,12 @@ def list_encrypted_files(vault: Vault) -> Iterator[Path]:
 
     The caller holds `Vault.at_rest`.
     """
-    for leftover in vault.path.glob(f".*{PARTIAL}"):
+    for leftover in vault.path.glob(f".*{_PARTIAL}"):
         leftover.unlink()
     for part in sorted(PARTS):
         top = vault.path / part
         for path in sorted([top, *top.rglob("*")] if top.exists() else []):
-            if PARTIAL in path.name and path.exists():
+            if _PARTIAL in path.name and path.exists():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             elif path.is_file() and path.name != LOCK and not _of_a_job(vault, path):
                 yield path

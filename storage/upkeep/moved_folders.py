@@ -10,7 +10,7 @@ from storage.vault.files import read_json, write_json
 from storage.vault.run import RELEASES
 from storage.vault.vault import LEDGER, Vault
 
-Place = Callable[[str], str]
+_Place = Callable[[str], str]
 
 
 def move_releases(vault: Vault, old: str, new: str) -> int:
@@ -56,7 +56,7 @@ def _replace_record(path: Path, before: dict[str, Any], after: dict[str, Any]) -
     return 1
 
 
-def _of_ledger(path: Path, place: Place) -> int:
+def _of_ledger(path: Path, place: _Place) -> int:
     if not path.exists():
         return 0
     with closing(sqlite3.connect(path)) as ledger, ledger:

@@ -24,8 +24,8 @@ from storage.vault.vault import Vault
 from storage.vault.verdicts import of_gates, of_stage
 
 LOCKS = Path("/proc/locks")  # every file lock of this machine
-GATES = ("alike", "kept", "beside", "approved")
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+_GATES = ("alike", "kept", "beside", "approved")
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _describe_run(run: Run, *, given_up: bool, locked: frozenset[tuple[int, int]
     try:
         request = Approval.of(run).last
         state = _find_state(run, request, given_up=given_up, locked=locked)
-    except (AnonymityError, *UNREADABLE) as error:
+    except (AnonymityError, *_UNREADABLE) as error:
         reason = str(error) if isinstance(error, AnonymityError) else type(error).__name__
         request = None
         state = State("failed", f"cannot be read: {reason}", _find_change_time(run), reason=reason)
@@ -112,7 +112,7 @@ def _build_published_state(run: Run, visible: list[Release]) -> State:
     last = visible[-1].folder / MANIFEST
     try:
         since = str(read_document(last)["created"])
-    except UNREADABLE:
+    except _UNREADABLE:
         since = _find_change_time(run)
     return State("published", f"published {', '.join(parts)}", since)
 
@@ -136,7 +136,7 @@ def _find_refusal_state(run: Run, request: Request | None) -> State | None:
         return State(word, words, ending.at, ending.stage, ending.message)
     for name, entry in _list_verdicts(run):
         failed = [each for each in entry["verdict"]["outcomes"] if each["success"] is not True]
-        if failed and (request is None or name in GATES):
+        if failed and (request is None or name in _GATES):
             reason = "; ".join(dict.fromkeys(_describe_outcome(each) for each in failed))
             words = f"refused at {name}: {reason}"
             return State("refused", words, str(entry["judged"]), name, reason)
@@ -154,7 +154,7 @@ def _list_verdicts(run: Run) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _describe_outcome(outcome: Mapping[str, Any]) -> str:
     """A failed expectation: of a gate its message, else what was expected, and the column."""
-    if outcome["expectation"] in GATES:
+    if outcome["expectation"] in _GATES:
         return str(outcome["found"])
     expected = str(outcome["words"] or outcome["expectation"])
     return expected if outcome["column"] is None else f"{expected} (column {outcome['column']!r})"
@@ -226,11 +226,11 @@ def _count_rows(run: Run, request: Request | None) -> int | None:
             return int(count_published_rows(request.question.manifest))
         for release in run.ever_visible():
             return int(count_published_rows(read_document(release.folder / MANIFEST)))
-    except UNREADABLE:
+    except _UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:
         return int(read_json(run.path / "ingest" / "stage.json")["shape"][0])
-    except (*UNREADABLE, IndexError):
+    except (*_UNREADABLE, IndexError):
         return None
 
 
@@ -247,7 +247,7 @@ def _find_given_up_runs(vault: Vault) -> set[str]:
     for path in (vault.path / "series").glob(f"*/*/{VERSION}"):
         try:
             found.update(read_json(path).get(ABANDONED, ()))
-        except UNREADABLE:
+        except _UNREADABLE:
             continue
     return found
 

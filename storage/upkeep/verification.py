@@ -29,7 +29,7 @@ from storage.vault.secret_streams import DIGEST_BYTES
 from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault, run_name
 
 RESTORE = "restore it from a backup"
-AGAIN = "run the release again: the stage is made anew"
+_AGAIN = "run the release again: the stage is made anew"
 
 
 @dataclass(frozen=True)
@@ -165,16 +165,16 @@ def _look_at_stage(report: Report, folder: Path) -> None:
     """The hashes of its files; damage of a stage is repaired by another run of its release."""
     report.count("stages")
     record = _read_or_report(
-        report, folder / "stage.json", lambda: read_json(folder / "stage.json"), AGAIN
+        report, folder / "stage.json", lambda: read_json(folder / "stage.json"), _AGAIN
     )
     if record is None:
         return
     for name, sha256 in sorted(dict(record.get("files", {})).items()):
         path = folder / name
         if not path.is_file():
-            report.add(path, "it is missing", f"{RESTORE}, or {AGAIN}")
+            report.add(path, "it is missing", f"{RESTORE}, or {_AGAIN}")
         elif _read_or_report(report, path, partial(file_sha256, path)) not in (None, sha256):
-            report.add(path, "it is not what the stage wrote", f"{RESTORE}, or {AGAIN}")
+            report.add(path, "it is not what the stage wrote", f"{RESTORE}, or {_AGAIN}")
 
 
 def _list_release_states(run: Run) -> Iterator[tuple[Release, str]]:

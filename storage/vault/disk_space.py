@@ -12,7 +12,7 @@ from reports.quantities import size
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 # polars, SQLite and zip files pass no number on, only these words.
-WORDS = re.compile(
+_WORDS = re.compile(
     r"no space left on device|quota exceeded|disk is full|read-only (file system|database)"
     r"|os error (28|30|122)\b",
     re.IGNORECASE,
@@ -23,7 +23,7 @@ def is_full(error: BaseException) -> bool:
     """Whether an error, or one behind it, says that a disk is full or mounted read-only."""
     return any(
         (isinstance(each, OSError) and each.errno in FULL)
-        or (_is_writer_error(each) and WORDS.search(str(each)) is not None)
+        or (_is_writer_error(each) and _WORDS.search(str(each)) is not None)
         for each in _list_causes(error)
     )
 

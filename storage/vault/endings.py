@@ -14,7 +14,7 @@ from anon_core.errors import AnonymityError
 from storage.vault.files import read_json, write_json
 from storage.vault.run import Run
 
-ENDED = "ended.json"
+_ENDED = "ended.json"
 ORDER = "run.json"
 # Errors that refuse nothing: the same plan may succeed on the same data.
 FAILURES = {"BusyError", "ClusterError", "FolderError", "LedgerError", "StageError"}
@@ -41,7 +41,7 @@ def keep_ending(folder: Path, stage: str, error: AnonymityError) -> None:
         return
     at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        write_json(folder / ENDED, asdict(Ending(stage, type(error).__name__, str(error), at)))
+        write_json(folder / _ENDED, asdict(Ending(stage, type(error).__name__, str(error), at)))
     except OSError:
         return  # a full disk must not hide the error itself
 
@@ -49,7 +49,7 @@ def keep_ending(folder: Path, stage: str, error: AnonymityError) -> None:
 def read_ending(run: Run) -> Ending | None:
     """What ended the last attempt; None where nothing did, or an older version made it."""
     try:
-        return Ending(**read_json(run.path / ENDED))
+        return Ending(**read_json(run.path / _ENDED))
     except (OSError, ValueError, TypeError):
         return None
 
@@ -61,7 +61,7 @@ def name_of(run: Run) -> str:
 
 def begin_attempt(run: Run, name: str) -> None:
     """Begin an attempt: forget how the last one ended, and note the plan's name."""
-    (run.path / ENDED).unlink(missing_ok=True)
+    (run.path / _ENDED).unlink(missing_ok=True)
     order: Mapping[str, str] = read_json(run.path / ORDER)
     if order.get("name") != name:
         write_json(run.path / ORDER, {**order, "name": name})

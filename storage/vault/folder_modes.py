@@ -18,7 +18,7 @@ from storage.vault.files import open_replacement_file
 from storage.vault.refusals import FolderError
 
 GROUP = 0o050  # what the group of the folder of reports needs, to be given anything
-OPEN = 0o022  # others could rename what lies in the folder, unless it is sticky
+_OPEN = 0o022  # others could rename what lies in the folder, unless it is sticky
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Modes:
             reports.mkdir(parents=True)
             reports.chmod(0o750)
         about = reports.stat()
-        if about.st_mode & OPEN and not about.st_mode & stat.S_ISVTX:
+        if about.st_mode & _OPEN and not about.st_mode & stat.S_ISVTX:
             raise FolderError(
                 f"publish.reports {reports} can be changed by other accounts; chmod g-w,o-w it: "
                 "people write in the folders `decisions` below it only"

@@ -10,7 +10,7 @@ from validations.verdicts import Verdict, verdict_from_json
 
 VERDICT = "verdict.json"
 GATES_FILE = "gates.json"
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 def of_gates(run: Run) -> dict[str, dict[str, Any]]:
@@ -22,7 +22,7 @@ def of_gates(run: Run) -> dict[str, dict[str, Any]]:
             for name, each in entries
             if verdict_from_json(each["verdict"])
         }
-    except UNREADABLE:
+    except _UNREADABLE:
         return {}
 
 
@@ -49,5 +49,5 @@ def read_verdict_file(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]
             return None
         document = read_json(folder / VERDICT)
         return document, tuple(verdict_from_json(verdict) for verdict in document["verdicts"])
-    except UNREADABLE:
+    except _UNREADABLE:
         return None

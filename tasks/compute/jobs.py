@@ -32,7 +32,7 @@ FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 0.2, 1.5, 10.0
 
 # How a job of Slurm ends without a result: whether another may go on from the checkpoint, and the
 # words for it.
-ENDS = {
+_ENDS = {
     "TIMEOUT": (True, "reached its time limit"),
     "NODE_FAIL": (True, "lost a node"),
     "BOOT_FAIL": (True, "lost a node"),
@@ -139,8 +139,8 @@ def _follow_job(handle: Handle, folder: Path, watch: Callable[[JobState], None])
 
 def _explain_end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     """Return why a job left no result: whether another may go on, and the words for it."""
-    if record.state in ENDS:
-        return ENDS[record.state]
+    if record.state in _ENDS:
+        return _ENDS[record.state]
     code = handle.exit_code()
     if code == EXIT_REFUSED:
         wait_for_condition(lambda: read_failure(folder) is not None)

@@ -20,7 +20,7 @@ from tasks.orchestration.stage import log_line
 
 EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
 LOOK_BACK = 600.0  # seconds of work that the time left is estimated from
-FIRST = "utility"  # the figure that the bar shows, where a step has it
+_FIRST = "utility"  # the figure that the bar shows, where a step has it
 
 Keep = Callable[[State, Sequence[float]], None]
 
@@ -55,7 +55,7 @@ class _Shown:
             f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in figures.items()
         ]
         speed = _format_speed(self._records, taken)
-        shown = f"{FIRST} {_format_value(figures[FIRST])}" if FIRST in figures else ""
+        shown = f"{_FIRST} {_format_value(figures[_FIRST])}" if _FIRST in figures else ""
         self._move(number, utility=shown, speed=speed)
         most = "" if self._most is None else f" of at most {self._most}"
         log_line(f"iteration {number}{most}: {', '.join([*parts, speed])}")

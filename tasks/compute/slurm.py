@@ -9,10 +9,10 @@ import subprocess
 from dataclasses import dataclass
 
 NEEDED = ("sbatch", "scancel", "scontrol", "squeue")
-ANSWERS_WITHIN = 60  # seconds
+_ANSWERS_WITHIN = 60  # seconds
 SILENT = "Slurm's controller does not answer"
 
-ENDED = frozenset(
+_ENDED = frozenset(
     (
         "COMPLETED",
         "FAILED",
@@ -61,7 +61,7 @@ class JobRecord:
     @property
     def ended(self) -> bool:
         """Return whether nothing of the job runs or waits."""
-        return self.state in ENDED
+        return self.state in _ENDED
 
 
 def list_missing_programs() -> list[str]:
@@ -105,7 +105,7 @@ def list_partitions() -> list[str]:
 def _run_slurm_command(*command: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - an argument list, no shell
-            command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
+            command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         raise NoAnswer from None

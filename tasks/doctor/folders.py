@@ -14,7 +14,7 @@ from storage.vault.secret_streams import SEED_BYTES
 from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault
 from tasks.doctor.look import Look
 
-LITTLE = 2**30  # bytes free below which there is a warning
+_LITTLE = 2**30  # bytes free below which there is a warning
 TOO_LITTLE = 64 * 2**20
 AHEAD = 300.0  # seconds that a file may be from the future: clocks of two machines differ
 
@@ -29,7 +29,7 @@ def check_room(what: str, folder: Path, source: int) -> Look:
         means = "no run can write there"
         return Look(what, "wrong", f"{there} cannot be written", means, "name another folder")
     free = shutil.disk_usage(there).free
-    needed = max(LITTLE, 3 * source)
+    needed = max(_LITTLE, 3 * source)
     found = f"{size(free)} free"
     if free < TOO_LITTLE or free < source:
         means = f"a run needs up to {size(needed)}"

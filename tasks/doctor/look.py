@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-State = Literal["ok", "warning", "wrong"]
+_State = Literal["ok", "warning", "wrong"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Look:
     """
 
     what: str
-    state: State
+    state: _State
     found: str
     means: str = ""
     do: str = ""
@@ -37,7 +37,7 @@ class Look:
         return asdict(self)
 
 
-def rate_missing(needed: bool) -> State:
+def rate_missing(needed: bool) -> _State:
     """How bad it is that something is missing, by whether the plan needs it."""
     return "wrong" if needed else "warning"
 

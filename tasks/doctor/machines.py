@@ -18,7 +18,7 @@ from tasks.doctor.software import check_extra_package
 
 RANKS = 2
 STARTS_WITHIN = 60  # seconds
-ANSWERS_WITHIN = 5
+_ANSWERS_WITHIN = 5
 # One write for each rank: mpirun may mix the parts of two lines.
 HELLO = (
     "import os; from mpi4py import MPI; "
@@ -79,7 +79,7 @@ def check_dask(scheduler: str | None, *, needed: bool) -> Look:
         return installed
     place = urlsplit(scheduler)
     try:
-        with socket.create_connection((place.hostname, place.port or 0), ANSWERS_WITHIN):
+        with socket.create_connection((place.hostname, place.port or 0), _ANSWERS_WITHIN):
             return Look("Dask", "ok", "the scheduler of the plan takes connections")
     except OSError:
         means = "compute.scheduler names a cluster that no run can reach"
@@ -95,7 +95,7 @@ def check_prefect_server(address: str | None) -> Look:
         return Look(what, "ok", f"none is set: {IN_PROCESS}", "", do)
     try:
         request = urllib.request.Request(f"{address.rstrip('/')}/admin/version")  # noqa: S310
-        with urllib.request.urlopen(request, timeout=ANSWERS_WITHIN) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=_ANSWERS_WITHIN) as answer:  # noqa: S310
             there = str(json.load(answer))
     except urllib.error.HTTPError as error:
         do = "check PREFECT_API_URL, and PREFECT_API_AUTH_STRING or PREFECT_API_KEY"

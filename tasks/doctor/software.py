@@ -12,7 +12,7 @@ from tasks.doctor.look import Look, rate_missing
 
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
-SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
+_SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
 STORAGE = {"s3": ("s3fs", "S3"), "gcs": ("gcsfs", "Google Cloud Storage")}
 DRIVERS = {
     **{each.extra: (each.module, each.title) for each in DATABASES if each.extra},
@@ -44,7 +44,7 @@ def _check_package(requirement: Requirement) -> Iterator[Look]:
     if not requirement.specifier.contains(found, prereleases=True):
         means = f"crowdcover is made for {allowed}; other versions are known to fail, or not tried"
         yield Look(name, "wrong", found, means, install)
-    elif name in SHOWN:
+    elif name in _SHOWN:
         yield Look(name, "ok", f"{found} ({allowed})")
 
 

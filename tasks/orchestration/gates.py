@@ -27,7 +27,7 @@ from tasks.orchestration.stage import show_in_prefect
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 PAGE = "docs/index.html"
-GATES = {
+_GATES = {
     "alike": "The data differ from those of the last release by no more than checks.drift allows.",
     "kept": "The release keeps less than the last one by no more than checks.drift allows.",
     "beside": "No other release shows these people; or the intersection of all such releases "
@@ -132,7 +132,7 @@ def _list_verdict_names(run: Run) -> list[str]:
 
 
 def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:
-    verdict = Verdict(name, (Outcome(name, None, success, GATES[name], detail),))
+    verdict = Verdict(name, (Outcome(name, None, success, _GATES[name], detail),))
     write_json(
         run.path / GATES_FILE,
         {**of_gates(run), name: {**_build_origin(), "verdict": verdict_to_json(verdict)}},

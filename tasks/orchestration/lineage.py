@@ -24,10 +24,10 @@ from storage.vault.build import CODE_VERSION
 from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.stage import log_line
 
-ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
+_ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 SECTION = "OPENLINEAGE__"
 PRODUCER = f"urn:crowdcover:{CODE_VERSION}"
-SCHEMES = {"postgresql": "postgres"}  # as OpenLineage names them
+_SCHEMES = {"postgresql": "postgres"}  # as OpenLineage names them
 How = Literal["START", "COMPLETE", "FAIL", "ABORT"]
 
 
@@ -218,7 +218,7 @@ def _is_configured() -> bool:
     if os.environ.get("OPENLINEAGE_DISABLED", "").lower() in ("true", "1"):
         return False
     return any(
-        value and (name in ASKED or name.startswith(SECTION)) for name, value in os.environ.items()
+        value and (name in _ASKED or name.startswith(SECTION)) for name, value in os.environ.items()
     )
 
 
@@ -230,7 +230,7 @@ def name_source(source: Source) -> Name:
     parts = urlsplit(uri)
     if split_file_address(uri) is not None:
         return Name("file", parts.path)
-    scheme = SCHEMES.get(parts.scheme, parts.scheme)
+    scheme = _SCHEMES.get(parts.scheme, parts.scheme)
     host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
     return Name(f"{scheme}://{host}", parts.path.strip("/") or "query")
 

@@ -14,7 +14,7 @@ from opentelemetry import trace
 
 from tasks.orchestration.events import plan_name
 
-ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def trace_stage(stage: str, run: str) -> Iterator[None]:
 @cache
 def _set_up() -> None:
     """Send spans where the environment says, unless the process has set up the SDK itself."""
-    wanted = any(os.environ.get(name) for name in ASKED)
+    wanted = any(os.environ.get(name) for name in _ASKED)
     if not wanted or find_spec("opentelemetry.sdk") is None:
         return
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):

@@ -25,11 +25,11 @@ from storage.vault.failures import keep_failures
 from storage.vault.run import Run
 from tasks.orchestration.spans import trace_stage
 
-Params = ParamSpec("Params")
-Result = TypeVar("Result")
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
 
 
-def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
+def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Params, _Result]]:
     """Make a stage of a function whose first argument is the run.
 
     Inside a flow run the stage is a Prefect task; elsewhere it is a plain call.
@@ -37,9 +37,9 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
     The name of its task runs may hold arguments: "validate {name}".
     """
 
-    def make(work: Callable[Params, Result]) -> Callable[Params, Result]:
+    def make(work: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
         @functools.wraps(work)
-        def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        def guarded(*args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
             run = args[0]
             assert isinstance(run, Run)
             name = work.__name__
@@ -51,9 +51,9 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
         )(guarded)
 
         @functools.wraps(work)
-        def staged(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        def staged(*args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
             inside = FlowRunContext.get() is not None
-            return cast("Result", (in_prefect if inside else guarded)(*args, **kwargs))
+            return cast("_Result", (in_prefect if inside else guarded)(*args, **kwargs))
 
         return staged
 

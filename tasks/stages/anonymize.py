@@ -14,7 +14,7 @@ from storage.vault.run import Run, Stored
 from tasks.compute import engines
 from tasks.orchestration.stage import log_line, stage
 
-MADE = "made.npz"
+_MADE = "made.npz"
 
 
 @stage("anonymize")
@@ -47,7 +47,7 @@ def anonymize(
             run, inputs, anonymizer, part.data, part.tie_order, compute
         )
         result = part.restore_whole(result)
-        np.savez(folder / MADE, allow_pickle=False, **result.arrays())
+        np.savez(folder / _MADE, allow_pickle=False, **result.arrays())
         facts = kind.write(plan, run.seed, result, ingested, encoded, folder)
         return {**facts, "iterations": engines.describe_timed_steps(result, seconds)}
 

@@ -12,7 +12,7 @@ from anon_core.promise import Promise
 from kinds.base import Kind
 from kinds.judge.audit import Audit
 from kinds.judge.limits import ReleaseLimits, describe_shortfalls
-from kinds.versions import Asked, Before, Following
+from kinds.versions import Before, Following, KnownPeople
 from storage.source.reading import LOST, Reading
 from storage.vault.run import Run, Stored
 from storage.vault.verdicts import VERDICT
@@ -20,7 +20,7 @@ from tasks.orchestration.gates import describe_page_place, drop_stage, judge_sta
 from tasks.orchestration.stage import log_line, stage
 from validations.verdicts import Outcome, Verdict
 
-REQUIRED = "require"
+_REQUIRED = "require"
 REFUSED = "publication refused"
 CHANGED = (
     f"{REFUSED}; the source file was changed in place after it was ingested, and the check needs "
@@ -44,13 +44,13 @@ class CheckedRelease:
     def sections(self) -> dict[str, Any]:
         """The measured sections of the manifest."""
         facts = self.verdict.facts
-        return {name: facts[name] for name in facts.get("sections", SECTIONS)}
+        return {name: facts[name] for name in facts.get("sections", _SECTIONS)}
 
 
-SECTIONS = ("privacy", "utility", "protection", "attacks")  # of verdicts before kinds
-WITHDRAWN = ("left", "withdrawn", "changed", "pulled")  # counts of rows of the version before
-ISSUED = ("reissued", "returned", "held_back", "held_by_history")  # and who waits
-MEASURED = ("crowd_least", "crowd_median", "kept")  # of all rows of a version
+_SECTIONS = ("privacy", "utility", "protection", "attacks")  # of verdicts before kinds
+_WITHDRAWN = ("left", "withdrawn", "changed", "pulled")  # counts of rows of the version before
+_ISSUED = ("reissued", "returned", "held_back", "held_by_history")  # and who waits
+_MEASURED = ("crowd_least", "crowd_median", "kept")  # of all rows of a version
 
 
 @stage("check")
@@ -93,7 +93,7 @@ def check(
             "verdicts": [audit.sentence(), released.sentence()],
         }, [findings, released]
 
-    drop_stage(run, REQUIRED)  # [checks] may have changed
+    drop_stage(run, _REQUIRED)  # [checks] may have changed
     stored, verdicts = judge_stage(
         run, "check", [anonymized, *_list_permissions(kind, plan, anonymized)], make
     )
@@ -123,7 +123,7 @@ def check_version(
     stages: tuple[Stored, Stored, Stored],
     before: Before | None,
     readings: tuple[Reading, Reading],
-    asked: Asked,
+    asked: KnownPeople,
 ) -> CheckedRelease | frozenset[int]:
     """Audit a version beside all versions before it; stages are split, identified and assembled.
 
@@ -184,9 +184,9 @@ def check_version(
 def _list_version_counts(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One line of counts for each version so far, the first first."""
     earlier = [] if before is None else before.audited.facts["series"]["versions"]
-    taken = ("rows", "frozen", *WITHDRAWN, *ISSUED, *MEASURED)
+    taken = ("rows", "frozen", *_WITHDRAWN, *_ISSUED, *_MEASURED)
     now = {"number": len(earlier) + 1, **{name: section.get(name) for name in taken}}
-    gone = sum(section[name] for name in WITHDRAWN)
+    gone = sum(section[name] for name in _WITHDRAWN)
     return [*earlier, {**now, "new": section["rows"] - section["frozen"], "gone": gone}]
 
 
@@ -207,7 +207,7 @@ def _require_limits(run: Run, stored: Stored, limits: ReleaseLimits) -> None:
         ]
         return {}, [replace(verdict, outcomes=tuple(outcomes))]
 
-    _, (verdict,) = judge_stage(run, REQUIRED, [stored], make)
+    _, (verdict,) = judge_stage(run, _REQUIRED, [stored], make)
     if not verdict.success:
         failed = [
             each

@@ -18,7 +18,7 @@ from tasks.orchestration.gates import pass_gate
 from tasks.orchestration.stage import log_line, stage
 from tasks.stages.check import CheckedRelease
 
-UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _load_profile(run: Run) -> dict[str, Any] | None:
     """The profile that `ingest` stored, by whatever version of the code."""
     try:
         return dict(read_json(run.path / "ingest" / "stage.json")["facts"]["profile"])
-    except UNREADABLE:
+    except _UNREADABLE:
         return None
 
 
@@ -169,5 +169,5 @@ def _load_utility(kind: Kind, run: Run) -> float | None:
     """The utility that `check` measured, by whatever version of the code."""
     try:
         return kind.utility(read_json(run.path / "check" / "stage.json")["facts"])
-    except UNREADABLE:
+    except _UNREADABLE:
         return None

@@ -11,7 +11,7 @@ from typing import Any
 from kinds import words_of
 from kinds.base import Kind
 from kinds.catalogued import find_text_edition
-from kinds.judge.manifest_keys import SOFTWARE, count_unknown, keys_of
+from kinds.judge.manifest_keys import SOFTWARE, count_unknown, list_manifest_keys
 from reports import markdown
 from reports.verdict import judge_manifest
 from storage.ledger.ledger import Ledger
@@ -66,7 +66,7 @@ def draft_manifest(
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
     }
-    assert not count_unknown(manifest, keys_of(to.kind.claimed, checked.sections))
+    assert not count_unknown(manifest, list_manifest_keys(to.kind.claimed, checked.sections))
     return manifest
 
 

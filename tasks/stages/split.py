@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinds.base import Kind
-from kinds.versions import Asked, Before, Following
+from kinds.versions import Before, Following, KnownPeople
 from storage.source.reading import Reading
 from storage.vault.run import Run, Stored
 from tasks.orchestration.stage import log_line, stage
@@ -17,7 +17,7 @@ def split(
     following: Following,
     reading: Reading,
     before: Before | None,
-    asked: Asked,
+    asked: KnownPeople,
     key_print: str,
 ) -> Stored:
     """Store the parts of the version: the rows of earlier versions that stay, and the batch.

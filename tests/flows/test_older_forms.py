@@ -23,7 +23,7 @@ def write_text(rows, folder):
 @pytest.fixture
 def older(monkeypatch):
     """The makers as they were; `undo` makes them new."""
-    monkeypatch.setattr(write, "write_rows", write_text)
+    monkeypatch.setattr(write, "write_masked_rows", write_text)
     monkeypatch.setattr(write, "build_published_codebook", lambda book, *_: codebook_to_json(book))
     return monkeypatch
 

@@ -8,7 +8,7 @@ import pytest
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
 from kinds.table.series.earlier import Earlier
-from kinds.table.version_files import CHAIN, RECORD
+from kinds.table.version_files import CHAIN, RECORD_DIGEST
 from kinds.table.version_records import records_of_rows
 from storage.series.series import NobodyHidesError, Series
 from storage.vault.files import read_json
@@ -103,10 +103,12 @@ def broken(tmp_path, monkeypatch):
     """Three versions as older builds made them: who came back was somebody new."""
     order = Registry(tmp_path)
     with monkeypatch.context() as older:
-        older.setattr(Earlier, "had", property(lambda self: self.members.select(CHAIN, RECORD)))
+        older.setattr(
+            Earlier, "had", property(lambda self: self.members.select(CHAIN, RECORD_DIGEST))
+        )
         older.setattr(
             "kinds.table.judge.versions.of_records",
-            lambda *given: given[0].with_columns(records_of_rows(*given).alias(RECORD)),
+            lambda *given: given[0].with_columns(records_of_rows(*given).alias(RECORD_DIGEST)),
         )
         for more in ((ANNA, BERT), (), (ANNA, CARA)):
             folder = order.month(*more)

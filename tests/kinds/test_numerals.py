@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinds.numerals import Numerals, find_numerals, keys_of
+from kinds.numerals import Numerals, find_numerals, list_numeral_keys
 from kinds.section import PlanError
 from kinds.table.plan.columns import ColumnSection, EarlierColumnSection
 
@@ -43,7 +43,7 @@ def test_numbers_are_found_as_they_are_written(texts, keys, plain):
     guess = find_numerals(pl.Series(texts, dtype=pl.String))
     assert guess is not None
     if keys:
-        assert (keys_of(guess.numerals), guess.unsure) == (keys, False)
+        assert (list_numeral_keys(guess.numerals), guess.unsure) == (keys, False)
     assert guess.texts == sum(text is not None for text in texts)
     if plain:
         assert guess.numerals.plain(pl.Series(texts, dtype=pl.String)).to_list() == plain

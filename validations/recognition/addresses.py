@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from validations.recognition.cells import Cells, any_word
 from validations.recognition.words import load_words
 
-AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
+_AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
 DOT = r"(?:\.|[\[({<]\s*(?:dot|\.|punkt|point|punto)\s*[\])}>]|\s+dot\s+)"
-EMAIL = (
+_EMAIL = (
     r"(?i)[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}"
-    r"|[\p{L}\p{N}._+-]{2,}\s*" + AT + r"\s*[\p{L}\p{N}-]{2,}\s*" + DOT + r"\s*\p{L}{2,}"
+    r"|[\p{L}\p{N}._+-]{2,}\s*" + _AT + r"\s*[\p{L}\p{N}-]{2,}\s*" + DOT + r"\s*\p{L}{2,}"
     r"|[\p{L}\p{N}._+-]{2,}(?:\s+at\s+|_at_)[\p{L}\p{N}-]{2,}(?:\s+dot\s+|_dot_)\p{L}{2,}"
     r"|(?:^|[^\p{L}\p{N}@])[\p{L}][\p{L}\p{N}._+-]+@\p{L}[\p{L}\p{N}-]+(?:$|[^\p{L}\p{N}@])"
     r"|(?-i:[\p{L}\p{N}._+-]{2,}[ _]AT[ _][\p{L}\p{N}-]+\.[a-z]{2,})"
@@ -35,12 +35,12 @@ HANDLE = (
     r"|\b(?:twitter|instagram|insta|tiktok|snapchat|skype|telegram|discord|icq|wechat|threema)"
     r"\"?\s?[:=]\s?\"?@?[\p{L}\p{N}._#-]{3,}"
 )
-DOTTED = r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
+_DOTTED = r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
 V4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
 V6 = re.compile(
     r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|:|\d+(?:\.\d+){3})?(?![\w:])"
 )
-OF_VERSIONS = any_word(["version", "firmware", "release", "build", "driver", "fw", "sw", "ver"])
+_OF_VERSIONS = any_word(["version", "firmware", "release", "build", "driver", "fw", "sw", "ver"])
 HIGH, LAST = 64, 100  # versions seldom reach them; half of the addresses of a private net do
 OF_MACHINES = any_word(["ip", "ipv4", "host", "client addr", "remote addr", "server"])
 MAC = (
@@ -62,18 +62,18 @@ PAIR = (  # with a point, or with a comma and another sign between the two
     r"|(?:^|[^\d.,])[+-]?\d{1,3},\d{4,}\s?°?\s?[NS]?\s?(?:,\s|[;/| ])"
     r"\s?[+-]?\d{1,3},\d{4,}(?:$|[^\d,])"
 )
-DEGREES = re.compile(r"[+-]?\d{1,3}[.,]\d{4,}")
+_DEGREES = re.compile(r"[+-]?\d{1,3}[.,]\d{4,}")
 OF_POSITIONS = any_word(
     ["lat", "lon", "latlon", "latlng", "coord", "koord", "geo", "gps", "position", "location"]
 )
 NEAR_ZERO = 5  # degrees; scores and components lie so, hardly any people do
-SINGLE = r"^\s*[+-]?\d{1,3}[.,]\d{4,}\s*$"
-MANY = 10  # distinct cells before the name of a column and their form say enough
+_SINGLE = r"^\s*[+-]?\d{1,3}[.,]\d{4,}\s*$"
+_MANY = 10  # distinct cells before the name of a column and their form say enough
 
 
 def find_emails(cells: Cells) -> NDArray[np.bool_]:
     """E-mail addresses, also with a word in place of the sign, or without the end of a domain."""
-    return cells.contain(EMAIL)
+    return cells.contain(_EMAIL)
 
 
 def find_urls(cells: Cells) -> NDArray[np.bool_]:
@@ -92,7 +92,7 @@ def find_handles(cells: Cells) -> NDArray[np.bool_]:
 def find_ips(cells: Cells) -> NDArray[np.bool_]:
     """IP addresses; four numbers with dots count unless most cells of the column are versions."""
     found = cells.nothing()
-    dotted, six = cells.contain(DOTTED), cells.contain(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:")
+    dotted, six = cells.contain(_DOTTED), cells.contain(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:")
     likely = number = high = 0
     texts = cells.texts.filter(pl.Series(dotted | six)).to_list()
     for at, text in zip(np.flatnonzero(dotted | six).tolist(), texts, strict=True):
@@ -105,7 +105,7 @@ def find_ips(cells: Cells) -> NDArray[np.bool_]:
                 high += max(map(int, candidate.split("."))) >= LAST
     if number and not cells.says(OF_MACHINES):
         versions = int(cells.contain(r"^[vV]?\d+(?:\.\d+){1,4}$").sum())
-        named = cells.says(OF_VERSIONS)
+        named = cells.says(_OF_VERSIONS)
         if (
             named
             or 2 * high < likely
@@ -129,7 +129,7 @@ def find_positions(cells: Cells) -> NDArray[np.bool_]:
         single = cells.contain(r"^\s*[+-]?\d{1,3}[.,]\d{3,}\s*°?\s*[NSEWOnsewo]?\s*$")
         found |= single if single.mean() >= 0.5 else cells.nothing()
     elif _is_one_of_two(cells):
-        found |= cells.contain(SINGLE)
+        found |= cells.contain(_SINGLE)
     return found
 
 
@@ -137,7 +137,7 @@ def _find_pairs(cells: Cells) -> NDArray[np.bool_]:
     """Pairs of degrees; none where most of the column's lie near zero, unless its name says so."""
     found, near = cells.nothing(), 0
     for at, text in cells.candidates(PAIR):
-        one, other = (abs(float(each.replace(",", "."))) for each in DEGREES.findall(text)[:2])
+        one, other = (abs(float(each.replace(",", "."))) for each in _DEGREES.findall(text)[:2])
         if min(one, other) <= 90 and max(one, other) <= 180:
             found[at] = True
             near += max(one, other) <= NEAR_ZERO
@@ -159,7 +159,7 @@ def _is_one_of_two(cells: Cells) -> bool:
         or not _has_distinct_cells(cells)
     ):
         return False
-    single = cells.contain(SINGLE)
+    single = cells.contain(_SINGLE)
     if single.mean() < 0.5:
         return False
     texts = cells.texts.filter(pl.Series(single)).str.strip_chars().str.replace(",", ".")
@@ -170,7 +170,7 @@ def _is_one_of_two(cells: Cells) -> bool:
 
 def _has_distinct_cells(cells: Cells) -> bool:
     """Whether the column has many cells, and half of its rows one of their own."""
-    return len(cells.rows) >= MANY and 2 * len(cells.rows) >= int(cells.rows.sum())
+    return len(cells.rows) >= _MANY and 2 * len(cells.rows) >= int(cells.rows.sum())
 
 
 def _looks_v4(candidate: str) -> bool:

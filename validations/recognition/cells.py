@@ -21,8 +21,8 @@ SIGNS = {
     **{chr(start + at): str(at) for start in (0x660, 0x6F0, 0x966) for at in range(10)},
 }
 ESCAPED = r"&#|&\w+;|\\u[0-9A-Fa-f]{4}|\\/|%[0-9A-Fa-f]{2}"
-WORDS = re.compile(r"[^\W\d_]+|\d+")
-WORD_ENDS = re.compile(r"(?<=[^\W\d_])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_WORD_ENDS = re.compile(r"(?<=[^\W\d_])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
 BEFORE = 40  # characters before a candidate in which a word may say what it is
 
 
@@ -134,7 +134,7 @@ def build_loose_pattern(words: list[str]) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    return " ".join(WORDS.findall(WORD_ENDS.sub(" ", name.replace("_", " ")))).lower()
+    return " ".join(_WORDS.findall(_WORD_ENDS.sub(" ", name.replace("_", " ")))).lower()
 
 
 def _replace_escapes(text: str) -> str:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from validations.recognition.cells import BEFORE, Cells, any_word, build_loose_pattern
 from validations.recognition.words import load_words
 
-NUMBER = re.compile(
+_NUMBER = re.compile(
     r"(?<![\w.,-])(?=[A-Z0-9]*\d[A-Z0-9]*\d[A-Z0-9]*\d)[A-Z]{0,3} ?[A-Z0-9]{5,12}(?!\w)"
 )
 MRZ = r"\b[PIACV][A-Z<][A-Z]{3}[A-Z<]{8,}<<?[A-Z]+<"
-DEGREES = r"M\.D\.|Ph\.\s?D\.|D\.D\.S\.|DDS|Esq\."
-NAME = r"\p{Lu}[\p{L}'.-]*"
-MANY = 10
+_DEGREES = r"M\.D\.|Ph\.\s?D\.|D\.D\.S\.|DDS|Esq\."
+_NAME = r"\p{Lu}[\p{L}'.-]*"
+_MANY = 10
 
 
 def find_names(cells: Cells) -> NDArray[np.bool_]:
@@ -30,8 +30,8 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
         person = ~rest.contain(_no_person())
         found[np.flatnonzero(found)] = person
     found |= cells.contain(MRZ) | _find_named(cells)
-    if cells.has_word(_name_words()) and len(cells.rows) >= MANY:
-        found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
+    if cells.has_word(_name_words()) and len(cells.rows) >= _MANY:
+        found |= cells.contain(rf"^\s*{_NAME}([ ,]+{_NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 
 
@@ -42,7 +42,7 @@ def find_documents(cells: Cells) -> NDArray[np.bool_]:
     may = r"\d" if named else build_loose_pattern(list(load_words()["document"]["words"]))
     for at, text in cells.candidates(may):
         lower = text.lower()
-        for match in NUMBER.finditer(text.upper() if named else text):
+        for match in _NUMBER.finditer(text.upper() if named else text):
             if sum(sign.isdigit() for sign in match[0]) < 4:
                 continue
             before = lower[max(0, match.start() - BEFORE) : match.start()]
@@ -77,15 +77,15 @@ def _build_title_pattern() -> str:
     after = r"(?:^|[^\p{L}\p{N}\s.-]\s*|\p{Ll}[\p{L}]*\s+|[.!?:]\s+)"
     return "|".join(
         [
-            rf"{start}(?:{free}){link}{more}{NAME}",
+            rf"{start}(?:{free}){link}{more}{_NAME}",
             rf"{after}(?:{dotted})\.\s*{more}\p{{Lu}}[\p{{L}}'-]+",
             rf"(?:^|[.!?:;,(]\s*|{start}(?:{_join_alternatives(titles['before_dr'])})\s+)dr\.?\s+{more}\p{{L}}{{3}}",
             rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}|^(?:DR|PROF)\.?\s+\p{{Lu}}{{2,}}",
             rf"\p{{Lu}}[\p{{L}}'-]+,\s+(?:{free})\.?(?:$|[^\p{{L}}])",
-            rf"\p{{Lu}}\p{{L}}+\s+(?:\p{{Lu}}\.?\s+)?\p{{Lu}}[\p{{L}}'-]+,\s+(?:{DEGREES})(?:$|[^\p{{L}}])",
+            rf"\p{{Lu}}\p{{L}}+\s+(?:\p{{Lu}}\.?\s+)?\p{{Lu}}[\p{{L}}'-]+,\s+(?:{_DEGREES})(?:$|[^\p{{L}}])",
             rf"{start}(?:{small})\.?\s+(?:\p{{Ll}}{{3}}|\p{{Lu}}\p{{L}})",
             rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_join_alternatives(titles['after'])})",
-            rf"{NAME}\s+(?:{_join_alternatives(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
+            rf"{_NAME}\s+(?:{_join_alternatives(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
             rf"{start}(?:{_join_alternatives(titles['right_to_left'])})\.?\s+[\p{{Arabic}}\p{{Hebrew}}]{{2,}}",
             rf"(?:{_join_alternatives(titles['before_without_blank'])})\s?[\p{{Devanagari}}\p{{Thai}}]{{2,}}",
         ]

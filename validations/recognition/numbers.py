@@ -21,18 +21,18 @@ from validations.recognition.cells import BEFORE, Cells, any_word
 from validations.recognition.chance import compute_binomial_tail
 from validations.recognition.words import load_numbers
 
-LEFT, RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
+_LEFT, _RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
 # What each number beside other signs has somewhere: most texts have none of it.
 SOME = (
     r"\d{2} ?\d{2} ?\d{2}|\d{2,4}[ .-]\d{3,5}[ .-]\d|\d{3}[- ]\d{2}[- ]\d{4}|\d{4}\.\d{2}\.\d{3}"
     r"|\d\.\d{3}\.\d{3}|\d \d{2} \d{2} \d|\d{2}\.\d{2}\.\d{2}-|\d{4}[ -]\d{4}|\d-\d{4}-|\d-\d{7}"
     r"|[A-Za-z]{2}\d{2}|[A-Z]{6}[\dLMNP-V]|[A-Z]{3} [A-Z]{3}|\d{2}[A-Z]\d{2}|\d{5}[A-Z]"
 )
-SEPARATORS = 0.1  # how often something else has the separators of a number
+_SEPARATORS = 0.1  # how often something else has the separators of a number
 SELDOM = 0.2  # a check that more numbers pass by chance is none
 HALF = 0.5  # of the numbers of a form
 WRITTEN, IN_TEXT, ALONE = 0.02, 1e-3, 1e-6  # most chance that is taken for evidence
-TRIED = 2_000  # bare numbers that are tried first
+_TRIED = 2_000  # bare numbers that are tried first
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Number:
     def whole_pattern(self) -> re.Pattern[str]:
         """Both forms where they are no part of a longer one."""
         written = rf"(?<!\d[ -])(?:{self.written})(?![ -]\d)|" if self.written else ""
-        return re.compile(f"{LEFT}(?:{written}{self.bare}){RIGHT}")
+        return re.compile(f"{_LEFT}(?:{written}{self.bare}){_RIGHT}")
 
     @property
     def tells(self) -> bool:
@@ -139,16 +139,16 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
                     found[at] = True
                 elif sort.tells:
                     (bare if re.fullmatch(sort.bare, number) else written).append((at, number))
-        rarer = sort.chance * (1 if sort.plain else SEPARATORS)
+        rarer = sort.chance * (1 if sort.plain else _SEPARATORS)
         found[_find_convincing_cells(written, sort, rarer, WRITTEN)] = True
         found[_find_convincing_cells(bare, sort, sort.chance, IN_TEXT)] = True
     return found
 
 
 def _many_pass(numbers: pl.Series, sort: Number) -> bool:
-    """Whether a quarter of up to `TRIED` numbers passes: else it will not be half of all."""
+    """Whether a quarter of up to `_TRIED` numbers passes: else it will not be half of all."""
     assert sort.check is not None
-    first = numbers.gather_every(-(-len(numbers) // TRIED)).str.strip_chars().to_list()
+    first = numbers.gather_every(-(-len(numbers) // _TRIED)).str.strip_chars().to_list()
     return sum(map(sort.check, first)) >= HALF / 2 * len(first)
 
 

@@ -27,9 +27,9 @@ from validations.recognition.chance import compute_binomial_tail
 from validations.recognition.words import load_words
 
 ABROAD = re.compile(r"(?<![\w+])(?:\+ ?|00 ?)[1-9][\d ()./-]{6,22}\d(?!\w)")
-LEFT, RIGHT = r"(?<![\w+])(?<!\d[.,/-])(?<!\d )", r"(?!\w)(?![.,/-]\d)(?! \d)"
+_LEFT, _RIGHT = r"(?<![\w+])(?<!\d[.,/-])(?<!\d )", r"(?!\w)(?![.,/-]\d)(?! \d)"
 # As countries write their own numbers, and a region in which such a number must be possible.
-FORMS = (
+_FORMS = (
     ("US", r"\(\d{3}\)[ .-]?\d{3}[ .-]?\d{4}|(?:1[ .-])?\d{3}([ .-])\d{3}\1\d{4}"),
     ("US", r"\d{3}[/.-]\d{3}-\d{4}"),
     ("FR", r"0[1-9](?:[ .-]\d{2}){4}"),
@@ -62,7 +62,7 @@ DATE = re.compile(
     r"|(?:19|20)\d{2} ?[-/] ?(?:19|20)\d{2}"
 )
 DECIMAL = re.compile(r"\d+\.\d+")
-TIME = re.compile(  # seconds or milliseconds since 1970, or a date, also with hours
+_TIME = re.compile(  # seconds or milliseconds since 1970, or a date, also with hours
     r"(?:[89]\d{8}|1\d{9}|2[0-2]\d{8})(?:\d{3})?"
     r"|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])(?:\d{2}){0,2})?"
 )
@@ -71,7 +71,7 @@ GEOID = re.compile(  # of a US census: state, county (nearly always odd), tract,
 )
 MAY = r"\d[\d ()./-]{5,}\d"
 NEAR = 30  # characters before a number in which a word may say that it is one of a telephone
-REGIONS = (
+_REGIONS = (
     *("US", "GB", "DE", "FR", "IT", "ES", "NL", "BE", "CH", "AT", "SE", "PL", "PT", "BR", "IN"),
     *("CN", "JP", "AU", "TR", "RU", "MX", "ZA"),
 )
@@ -79,11 +79,11 @@ MORE_REGIONS = (
     *("CZ", "SK", "DK", "NO", "FI", "GR", "HU", "RO", "BG", "HR", "SI", "EE", "LV", "LT", "UA"),
     *("IE", "IL", "AR", "CL", "CO", "PE", "KR", "TH", "VN", "ID", "PH", "MY", "EG", "NG", "KE"),
 )
-LEAST, TRIED = 20, 300  # distinct bare numbers that are needed, and that are tried
-NEARLY_ALL, MOST_BY_CHANCE = 0.9, 1e-6
+_LEAST, _TRIED = 20, 300  # distinct bare numbers that are needed, and that are tried
+_NEARLY_ALL, MOST_BY_CHANCE = 0.9, 1e-6
 APART = 100  # numbers of one plan between two of the column, on average, at least
 # Digits in groups: which are looked at, and in which amounts are written, too.
-GROUPED = re.compile(
+_GROUPED = re.compile(
     r"(?<![\w+])(?<!\d[.,/:-])(?<!\d )\(?\d{1,4}\)?([ .-])\d{2,7}(?:\1\d{2,7}){0,3}"
     r"(?!\w)(?![.,/:-]\d)(?! \d)"
 )
@@ -91,9 +91,9 @@ DAY = r"(?:^|\s)[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:$|[\s,;])"
 LOOSELY = r"\d[\d ()./-]{7,}\d"  # eight digits and a sign between them
 AMOUNT = re.compile(r"\d{1,3}(?:([ .])\d{3})(?:\1\d{3})*|[^ ./-]+[ ./-][^ ./-]+")
 THREES, PAIRS = (re.compile(rf"{part}([ .-]){part}(?:(?:\1){part})*") for part in ("000", "00"))
-YEAR = re.compile(r"19|20")
-LEAST_GROUPED, DRAWN, FIRST = 5, 300, 20
-SEPARATORS = 0.1  # how often something else has the separators of a telephone number
+_YEAR = re.compile(r"19|20")
+LEAST_GROUPED, DRAWN, _FIRST = 5, 300, 20
+_SEPARATORS = 0.1  # how often something else has the separators of a telephone number
 MOST_GROUPED = 1e-5
 FIXED = (PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
 
@@ -121,16 +121,16 @@ def _in_groups(cells: Cells) -> NDArray[np.bool_]:
     forms: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     dateless = replace(cells, texts=cells.texts.str.replace_all(DAY, " "))
     for at, text in dateless.candidates(LOOSELY):
-        for match in GROUPED.finditer(text):
+        for match in _GROUPED.finditer(text):
             number = re.sub(r"\D", "", match[0])
             other = DATE.fullmatch(match[0]) or DECIMAL.fullmatch(match[0])
             if 8 <= len(number) <= 11 and not other:
                 forms[re.sub(r"\d", "0", match[0])][number].append(at)
     for form, numbers in forms.items():
         each = sorted(numbers)
-        if (form.startswith("0000") and all(map(YEAR.match, each))) or _are_times(form, each):
+        if (form.startswith("0000") and all(map(_YEAR.match, each))) or _are_times(form, each):
             continue
-        rarer = 1 if AMOUNT.fullmatch(form) else SEPARATORS
+        rarer = 1 if AMOUNT.fullmatch(form) else _SEPARATORS
         if _of_one_country(each, rarer, 0.5 if THREES.fullmatch(form) else 1.0):
             found[[at for places in numbers.values() for at in places]] = True
     return found
@@ -148,16 +148,16 @@ def _of_one_country(distinct: list[str], rarer: float, most: float) -> bool:
         return False
     if len({number[:4] for number in distinct}) < 3:  # a part that all share
         return False
-    tried = distinct[:: -(-len(distinct) // TRIED)]
-    first = tried[:: -(-len(tried) // FIRST)]
-    for region in (*REGIONS, *MORE_REGIONS):
+    tried = distinct[:: -(-len(distinct) // _TRIED)]
+    first = tried[:: -(-len(tried) // _FIRST)]
+    for region in (*_REGIONS, *MORE_REGIONS):
         for mobile in (False, True):
-            if sum(_is_personal_number(text, region, mobile) for text in first) < NEARLY_ALL * len(
+            if sum(_is_personal_number(text, region, mobile) for text in first) < _NEARLY_ALL * len(
                 first
             ):
                 break
             valid = sum(_is_personal_number(text, region, mobile) for text in tried)
-            if valid < NEARLY_ALL * len(tried):
+            if valid < _NEARLY_ALL * len(tried):
                 break
             chance = _estimate_chance(region, mobile, len(tried[0]), tried[0][0] == "0")
             if (
@@ -221,8 +221,8 @@ def _build_header_pattern() -> re.Pattern[str]:
 def _build_form_patterns() -> tuple[tuple[str, re.Pattern[str], str], ...]:
     """Region, form, and the form for `Cells.contain`, which knows no repeated group."""
     return tuple(
-        (region, re.compile(f"{LEFT}(?:{form}){RIGHT}"), form.replace(r"\1", "[ .-]"))
-        for region, form in FORMS
+        (region, re.compile(f"{_LEFT}(?:{form}){_RIGHT}"), form.replace(r"\1", "[ .-]"))
+        for region, form in _FORMS
     )
 
 
@@ -256,18 +256,18 @@ def _has_announced_number(text: str, *, named: bool) -> bool:
 def _of_one_plan(distinct: list[str]) -> bool:
     """Whether bare digits are nearly all numbers of one country, and not by chance."""
     if (
-        len(distinct) < LEAST
+        len(distinct) < _LEAST
         or not _are_widely_spread(distinct)
-        or all(map(TIME.fullmatch, distinct))
+        or all(map(_TIME.fullmatch, distinct))
     ):
         return False
-    if sum(map(bool, map(GEOID.fullmatch, distinct))) >= NEARLY_ALL * len(distinct):
+    if sum(map(bool, map(GEOID.fullmatch, distinct))) >= _NEARLY_ALL * len(distinct):
         return False
-    tried = distinct[:: -(-len(distinct) // TRIED)]
-    for region in (None, *REGIONS):
+    tried = distinct[:: -(-len(distinct) // _TRIED)]
+    for region in (None, *_REGIONS):
         plus = "+" * (region is None)
         valid = sum(is_valid(plus + text, region) for text in tried)
-        if valid < NEARLY_ALL * len(tried):
+        if valid < _NEARLY_ALL * len(tried):
             continue
         chance = sum(is_valid(plus + text, region) for text in _draw_similar_digits(tried)) / len(
             tried

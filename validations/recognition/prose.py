@@ -12,11 +12,11 @@ from validations.recognition.words import load_words
 LEAST_WORDS, LEAST_SIGNS = 3, 12
 LONG, LONG_SIGNS = 6, 20  # words and signs of texts that are no names of products if written small
 LEAST_ROWS = 10
-NEARLY = 0.8  # of the rows with free text
+_NEARLY = 0.8  # of the rows with free text
 SMALL = 0.5  # of the words after the first begin with a small letter
-SOME = 0.15  # of the short texts have a word that names of products hardly have
-TRIED = 2_000  # short texts, at least, in which these words are looked for
-KEYS = r"\"[^\"]{1,40}\"\s*:"  # of JSON
+_SOME = 0.15  # of the short texts have a word that names of products hardly have
+_TRIED = 2_000  # short texts, at least, in which these words are looked for
+_KEYS = r"\"[^\"]{1,40}\"\s*:"  # of JSON
 START = r"(?:^|\s)[\"'(\[]?"
 
 
@@ -26,7 +26,7 @@ def find_notes(cells: Cells) -> NDArray[np.bool_]:
     Digits and punctuation tell no two texts apart. Names of products are written in capital letters
     or are short: such texts count only if some of them have words such as `was` or `since`.
     """
-    plain = cells.texts.str.replace_all(KEYS, " ")
+    plain = cells.texts.str.replace_all(_KEYS, " ")
     said = plain.str.replace_all(r"[^\p{L}]+", " ").str.strip_chars().str.to_lowercase()
     words = plain.str.count_matches(START + r"\p{L}{2,}")
     signs = said.str.len_chars()
@@ -44,13 +44,13 @@ def find_notes(cells: Cells) -> NDArray[np.bool_]:
     short = kept & ~np.asarray(long.to_numpy(), dtype=np.bool_)
     listed = "|".join(map(re.escape, load_words()["prose"]["words"]))
     tried = said.filter(pl.Series(short))
-    tried = tried.gather_every(max(1, len(tried) // TRIED))
-    if tried.str.contains(rf"(?:^| )(?:{listed})(?: |$)").sum() < SOME * len(tried):
+    tried = tried.gather_every(max(1, len(tried) // _TRIED))
+    if tried.str.contains(rf"(?:^| )(?:{listed})(?: |$)").sum() < _SOME * len(tried):
         if 2 * short.sum() > kept.sum():  # names of products, some of them long
             return cells.nothing()
         kept &= ~short
     own: NDArray[np.bool_] = kept & (times == 1)
     number = int(own.sum())
-    if number < LEAST_ROWS or number < NEARLY * int(cells.rows[kept].sum()):
+    if number < LEAST_ROWS or number < _NEARLY * int(cells.rows[kept].sum()):
         return cells.nothing()
     return own

@@ -6,16 +6,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
 
 @cache
 def load_words() -> Mapping[str, Any]:
     """The content of words.toml."""
-    return tomllib.loads((FOLDER / "words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((_FOLDER / "words.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def load_numbers() -> Mapping[str, Any]:
     """The content of numbers.toml."""
-    return tomllib.loads((FOLDER / "numbers.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((_FOLDER / "numbers.toml").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from flows.commands.command import (
     printable_json,
 )
 
-WIDE = 110  # where standard output is no terminal
+_WIDE = 110  # where standard output is no terminal
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{name}: {_describe_sample(rows, drawn)}; nothing was published, nothing was stored")
         shown = [Line(each.stated, each.numbers) for each in outcomes]
-        print_tables([build_settings_table(shown)], piped=WIDE)
+        print_tables([build_settings_table(shown)], piped=_WIDE)
         for outcome in outcomes:
             if outcome.refusal_text:
                 print(f"{outcome.label}: {escape_unprintable(outcome.refusal_text)}")

@@ -7,7 +7,7 @@ import polars as pl
 
 from anon_core.promise import Promise
 from kinds.graph.judge.measured import Measured
-from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_edges
+from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_released_edges
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
 from kinds.graph.pipeline.read import read_source
@@ -17,10 +17,10 @@ from kinds.judge.audit import Audit, Finding, not_judged
 from kinds.judge.files import read_matching, read_rows
 from storage.source.reading import Reading
 
-OBFUSCATED = "obfuscated"
-TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file
-NOT_JUDGED = Finding(
-    OBFUSCATED, passed=False, detail="not judged: keys or edges are missing or cannot be read"
+_OBFUSCATED = "obfuscated"
+_TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file
+_NOT_JUDGED = Finding(
+    _OBFUSCATED, passed=False, detail="not judged: keys or edges are missing or cannot be read"
 )
 
 
@@ -39,13 +39,13 @@ def audit_graph(
         return Audit(tuple(findings))
     findings.append(_judge_columns(rows, folder, formats))
     if not {U, V, P} <= set(rows.columns):
-        return Audit((*findings, NOT_JUDGED), rows=rows)
-    edges = read_edges(rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
+    edges = read_released_edges(rows)
     findings += [*judge_edges(edges), judge_codebook(folder, source.vertices)]
     released, more = judge_map(edges, source, read_matching(secrets / MATCHING))
     findings += more
     if released is None:
-        return Audit((*findings, NOT_JUDGED), rows=rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
     measured = Measured.of(source, released, plan)
     findings.append(_judge_obfuscation(measured, promise))
     return Audit((*findings, *not_judged(promise, findings, "graph")), measured, rows)
@@ -56,7 +56,7 @@ def _judge_columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> 
     passed = rows.columns == [U, V, P]
     if "parquet" in formats:
         found = pl.scan_parquet(folder / PARQUET, glob=False).collect_schema()
-        passed = passed and found == TYPES
+        passed = passed and found == _TYPES
     return Finding("no other column", passed, f"{rows.width} columns; u, v and p are expected")
 
 
@@ -67,4 +67,4 @@ def _judge_obfuscation(measured: Measured, promise: Promise) -> Finding:
         f"{below} of {len(measured.k)} vertices hide among fewer than they demand; "
         f"the plan allows {exempt}"
     )
-    return Finding(OBFUSCATED, below <= exempt, detail, required=OBFUSCATED in promise.findings)
+    return Finding(_OBFUSCATED, below <= exempt, detail, required=_OBFUSCATED in promise.findings)

@@ -31,15 +31,15 @@ from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan.sections import GraphPlan
 
-DIGITS = 1000  # published shares and differences are multiples of 0.001
-ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
-KNOWN: dict[Knowledge, str] = {
+_DIGITS = 1000  # published shares and differences are multiples of 0.001
+_ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
+_KNOWN: dict[Knowledge, str] = {
     "ceiling": "the expected degree",
     "mode": "the likeliest degree",
     "distribution": "the chance of each degree",
 }
 SIFTING = "{}, dropping odd edges"
-RULES = 12  # at most, of an attacker who sifts edges
+_RULES = 12  # at most, of an attacker who sifts edges
 MILLIONTH = ONE // 10**6
 MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
 LEAST_PAIRS = 30  # of a distance that is published
@@ -92,10 +92,10 @@ class Measured:
         few = degrees[0].vertices.size * degrees[1].mass.size
         tried = {
             each: compute_posteriors(*degrees, each)
-            for each in KNOWN
+            for each in _KNOWN
             if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
         }
-        sifting = knows != "distribution" or RULES * few <= MOST_MATCHES
+        sifting = knows != "distribution" or _RULES * few <= MOST_MATCHES
         bits = compute_posteriors(degrees[0], degrees[0], knows).bits
         return cls(
             k=source.k,
@@ -195,7 +195,7 @@ class Measured:
     def _attacks(self) -> dict[str, dict[str, Any]]:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
-            KNOWN[knows]: {
+            _KNOWN[knows]: {
                 "success": _round_up(DegreeLinkage.of(each).hits / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
@@ -205,7 +205,7 @@ class Measured:
         if self.dropping:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
             best = max(DegreeLinkage.of(each.found).hits for each in self.dropping)
-            name = SIFTING.format(KNOWN[self.plan.knows])
+            name = SIFTING.format(_KNOWN[self.plan.knows])
             found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
         return found
 
@@ -220,7 +220,7 @@ class Measured:
         """
         changes = self._changes()
         same, edges = int(changes["same"].sum()), changes.height
-        return same * DIGITS // edges / DIGITS if edges else 1.0
+        return same * _DIGITS // edges / _DIGITS if edges else 1.0
 
     def _changes(self) -> pl.DataFrame:
         """Edges of source or release: p, p_right (before), and whether they are the same."""
@@ -258,9 +258,9 @@ def _count_isolated(edges: UncertainEdges) -> int:
 
 
 def _round_down(level: float) -> float:
-    return math.floor(level * DIGITS + ROUNDING) / DIGITS
+    return math.floor(level * _DIGITS + _ROUNDING) / _DIGITS
 
 
 def _round_up(share: float) -> float:
     """A share or a difference, rounded up: a release is not told to be better than it is."""
-    return math.ceil(share * DIGITS - ROUNDING) / DIGITS
+    return math.ceil(share * _DIGITS - _ROUNDING) / _DIGITS

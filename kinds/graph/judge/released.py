@@ -14,8 +14,8 @@ from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
 from kinds.judge.audit import Finding
 from kinds.judge.seats import KEY_FORM
 
-MILLION = 1_000_000
-LEAST = 1000  # billionths in a millionth
+_MILLION = 1_000_000
+_LEAST = 1000  # billionths in a millionth
 
 
 class ReadEdges(NamedTuple):
@@ -38,12 +38,12 @@ class ReadEdges(NamedTuple):
         return int(np.count_nonzero(self.millionths < 0))
 
 
-def read_edges(rows: pl.DataFrame) -> ReadEdges:
+def read_released_edges(rows: pl.DataFrame) -> ReadEdges:
     """The columns of the released edges; text of a CSV file is read as numbers."""
     p = rows[P].cast(pl.Float64, strict=False).fill_null(np.nan).fill_nan(-1.0).to_numpy()
-    whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * MILLION)
+    whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * _MILLION)
     # Exactly the float64 nearest to it: low bits could tell something.
-    good = (p == whole / MILLION) & (whole >= 1)
+    good = (p == whole / _MILLION) & (whole >= 1)
     millionths = np.where(good, whole, -1).astype(np.int64)
     u, v = (rows[name].cast(pl.String).fill_null("") for name in (U, V))
     return ReadEdges(u, v, millionths)
@@ -140,5 +140,5 @@ def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> UncertainEdges:
     u, v = (end.cast(numbers).to_physical().to_numpy() for end in (edges.u, edges.v))
     low, high = np.minimum(u, v).astype(np.int32), np.maximum(u, v).astype(np.int32)
     order = np.lexsort((high, low))
-    p = (edges.millionths * LEAST).astype(np.int32)
+    p = (edges.millionths * _LEAST).astype(np.int32)
     return UncertainEdges(low[order], high[order], p[order], n)

@@ -7,7 +7,7 @@ from kinds.graph.layout import EDGES
 from storage.ledger.digests import People, read_identifiers
 from storage.vault.run import Run, Stored
 
-AT = "vertex"
+_AT = "vertex"
 
 
 def build_people(key: bytes, ingested: Stored) -> People:
@@ -31,8 +31,8 @@ def _list_edge_texts(ingested: Stored) -> pl.DataFrame:
         u, v, p = arrays["u"], arrays["v"], arrays["p"]
     ends = np.concatenate([u, v]).astype(np.int64)
     held = np.bincount(ends, minlength=n)
-    each = pl.DataFrame({AT: ends, "p": np.tile(p, 2), "other": held[np.concatenate([v, u])]})
-    texts = each.select(AT, pl.format("{} {}", "p", "other").alias("edges"))
-    lists = texts.group_by(AT).agg(pl.col("edges").sort().str.join("|"))
-    every = pl.DataFrame({AT: np.arange(n, dtype=np.int64)})
-    return every.join(lists, on=AT, how="left", maintain_order="left").select("edges")
+    each = pl.DataFrame({_AT: ends, "p": np.tile(p, 2), "other": held[np.concatenate([v, u])]})
+    texts = each.select(_AT, pl.format("{} {}", "p", "other").alias("edges"))
+    lists = texts.group_by(_AT).agg(pl.col("edges").sort().str.join("|"))
+    every = pl.DataFrame({_AT: np.arange(n, dtype=np.int64)})
+    return every.join(lists, on=_AT, how="left", maintain_order="left").select("edges")

@@ -4,7 +4,7 @@ import polars as pl
 
 from kinds.graph.layout import P
 
-MILLION = 1_000_000
+_MILLION = 1_000_000
 
 
 def flatten_rows(rows: pl.DataFrame) -> pl.DataFrame:
@@ -13,6 +13,6 @@ def flatten_rows(rows: pl.DataFrame) -> pl.DataFrame:
         return rows
     number = pl.col(P).cast(pl.Float64, strict=False)
     readable = number.is_finite() & (number.abs() <= 1)
-    whole = (pl.when(readable).then(number) * MILLION).round().cast(pl.Int64)
-    digits = (whole % MILLION).cast(pl.String).str.zfill(6)
-    return rows.with_columns(pl.format("{}.{}", whole // MILLION, digits).alias(P))
+    whole = (pl.when(readable).then(number) * _MILLION).round().cast(pl.Int64)
+    digits = (whole % _MILLION).cast(pl.String).str.zfill(6)
+    return rows.with_columns(pl.format("{}.{}", whole // _MILLION, digits).alias(P))

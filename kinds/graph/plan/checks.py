@@ -8,11 +8,11 @@ from pydantic import BeforeValidator, Field
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.graph.profile import GraphDriftLimits
-from kinds.judge.limits import LimitNumber, Sections, StarterLine, build_number, read_number
+from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, build_number, read_number
 from kinds.section import Section, Share, or_off
 
 LESS = "lower k, raise privacy.eps or the limit"
-Positive = Annotated[float, Field(ge=0)]
+_Positive = Annotated[float, Field(ge=0)]
 
 
 class DriftSection(Section):
@@ -33,10 +33,10 @@ class DriftSection(Section):
     accepted: dict[str, AcceptedSection] = {}
 
 
-OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
-def _read_hiding(measured: Sections, _: float) -> Iterator[LimitNumber]:
+def _read_hiding(measured: MeasuredSections, _: float) -> Iterator[LimitNumber]:
     below, records = measured["privacy"]["below"], measured["privacy"]["records"]
     yield build_number(below / records, finding=f"{below} of {records}")
 
@@ -82,7 +82,7 @@ class ChecksSection(LimitsSection):
             "at most, on average. Refused? Lower k, or raise eps",
         ),
     )
-    max_degree_error: Positive | None = declare_limit(
+    max_degree_error: _Positive | None = declare_limit(
         name="degree error",
         sense="at most",
         expected="Expected degrees differ by at most {required} on average.",
@@ -121,7 +121,7 @@ class ChecksSection(LimitsSection):
             "vertices hide already, nothing is hidden",
         ),
     )
-    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
 
     @property
     def drift_limits(self) -> GraphDriftLimits | None:

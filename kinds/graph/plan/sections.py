@@ -15,7 +15,7 @@ from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unsh
 from storage.source.sources import Source
 
 Rule = Literal["refuse", "mean", "max", "union"]
-K = "must be a whole number or {path = 'a table of vertices and their k'}"
+K_RULE = "must be a whole number or {path = 'a table of vertices and their k'}"
 
 
 class GraphSource(SourceSection):
@@ -127,7 +127,7 @@ class GraphPlan:
     def of(cls, sections: Any) -> "GraphPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        k, path = parse_k_setting(privacy.k, "vertex", columns.vertex, K)
+        k, path = parse_k_setting(privacy.k, "vertex", columns.vertex, K_RULE)
         if path is not None and source.vertices is not None:
             raise PlanError("privacy.k.path lists all vertices; leave out source.vertices")
         beside = None

@@ -21,7 +21,7 @@ from reports.words import (
 )
 
 _MESSAGES = load_messages("kinds", "kinds.graph")
-FORMATS = {  # of numbers that are no counts
+_FORMATS = {  # of numbers that are no counts
     **dict.fromkeys(("degree", "path_length", "triangles_deviation"), digits),
     **dict.fromkeys(("connected", "clustering"), percent),
 }
@@ -57,7 +57,7 @@ def attacks(manifest: Manifest) -> list[Attack]:
     ]
 
 
-class Side(NamedTuple):
+class MeasuredPair(NamedTuple):
     """A number of the source and of the release."""
 
     what: str
@@ -65,11 +65,13 @@ class Side(NamedTuple):
     after: str
 
 
-def list_sides(manifest: Manifest, group: str) -> list[Side]:
+def list_sides(manifest: Manifest, group: str) -> list[MeasuredPair]:
     """Numbers of the graph before and after; an older release lacks some."""
     utility = manifest["utility"]
     return [
-        Side(what, *(FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released")))
+        MeasuredPair(
+            what, *(_FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released"))
+        )
         for key, what in _MESSAGES.name_entries("sides", group).items()
         if key in utility
     ]

@@ -20,7 +20,7 @@ from reports.templates import load_template
 from reports.words import PageSection, Words
 
 LEVELS = (0, 1, 2, 3, 5)  # of k: vertices are counted between these multiples of their own k
-STEPS = (1, 2, 3, 5, 7, 10, 15)  # degrees at which a bin may begin, then ten times these
+_STEPS = (1, 2, 3, 5, 7, 10, 15)  # degrees at which a bin may begin, then ten times these
 
 
 def build_page_sections(
@@ -32,7 +32,7 @@ def build_page_sections(
     drawn = {
         "hiding": level_plot(measured["levels"]),
         "degrees": degree_plot(measured["before"], measured["after"], k),
-        "attacks": attack_plot(facts.attacks(manifest)),
+        "attacks": _attack_plot(facts.attacks(manifest)),
         "hops": hop_plot(facts.list_hop_discrepancies(manifest)),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
@@ -62,9 +62,9 @@ def level_plot(levels: NDArray[np.float64]) -> str:
     return draw_labelled_bars("plot-hiding", title, names, shares, labels, colours)
 
 
-def attack_plot(attacks: Sequence[facts.Attack]) -> str:
+def _attack_plot(attacks: Sequence[facts.Attack]) -> str:
     """Bars of how often the best guess is right, by what is known; a mark for guessing."""
-    names = [SHORT.get(attack.name, "edges dropped") for attack in attacks]
+    names = [_SHORT.get(attack.name, "edges dropped") for attack in attacks]
     chances = [attack.success for attack in attacks]
     labels = [one_in(chance) for chance in chances]
     marks = [attack.guess for attack in attacks]
@@ -82,7 +82,7 @@ def hop_plot(hops: Mapping[str, float]) -> str:
     return draw_labelled_bars("plot-hops", title, list(hops), found, labels, colours)
 
 
-SHORT = {
+_SHORT = {
     "the expected degree": "expected degree",
     "the likeliest degree": "likeliest degree",
     "the chance of each degree": "each degree",
@@ -98,7 +98,7 @@ def choose_degree_bins(before: NDArray[np.float64], least: int) -> list[int]:
     `before` is the expected number of vertices of each degree in the source. The last bin has no
     end, so that no bin tells of a single vertex of great degree.
     """
-    rounds = [0, *(step * 10**power for power in range(8) for step in STEPS)]
+    rounds = [0, *(step * 10**power for power in range(8) for step in _STEPS)]
     rounds = sorted({each for each in rounds if each < len(before)})
     starts = [0]
     for place, start in enumerate(rounds[1:], start=1):

@@ -38,10 +38,10 @@ def build_encoded_suite(stored: Stored) -> Suite:
     falls = (np.diff(u) < 0) | ((np.diff(u) == 0) & (np.diff(v) <= 0))
     ascending[u[1:][falls]] = False
     columns = {
-        of_encoded.K: graph.k.astype(np.int64),
-        of_encoded.LEAST: _at_ends(np.fmin, n, [(u, v - u)]),
-        of_encoded.GREATEST: _at_ends(np.fmax, n, [(u, v)]),
-        of_encoded.ASCENDING: ascending,
+        of_encoded.VERTEX_K: graph.k.astype(np.int64),
+        of_encoded.LEAST_END: _at_ends(np.fmin, n, [(u, v - u)]),
+        of_encoded.GREATEST_END: _at_ends(np.fmax, n, [(u, v)]),
+        of_encoded.ENDS_ASCEND: ascending,
         of_encoded.LEAST_P: _at_ends(np.fmin, n, [(u, graph.p)]),
         of_encoded.GREATEST_P: _at_ends(np.fmax, n, [(u, graph.p)]),
     }
@@ -56,9 +56,9 @@ def build_released_suite(measured: Measured, anonymized: Stored) -> Suite:
     columns = {
         of_released.KEY: np.array(claim[KEY].to_list(), dtype=object),
         of_released.BELOW: measured.hiding.below.astype(np.int64),
-        of_released.EDGES: np.bincount(np.concatenate([edges.u, edges.v]), minlength=n),
-        of_released.LEAST_P: _at_ends(np.fmin, n, ends),
-        of_released.GREATEST_P: _at_ends(np.fmax, n, ends),
+        of_released.RELEASED_EDGES: np.bincount(np.concatenate([edges.u, edges.v]), minlength=n),
+        of_released.LEAST_RELEASED_P: _at_ends(np.fmin, n, ends),
+        of_released.GREATEST_RELEASED_P: _at_ends(np.fmax, n, ends),
     }
     return of_released.build_suite(n, measured.exempt, len(edges.p)), columns
 

@@ -8,7 +8,7 @@ import great_expectations.expectations as gxe
 
 from anon_core.specs.graphs import ONE
 
-K, LEAST, GREATEST, ASCENDING = "k", "least", "greatest", "ascending"
+VERTEX_K, LEAST_END, GREATEST_END, ENDS_ASCEND = "k", "least", "greatest", "ascending"
 LEAST_P, GREATEST_P = "least_p", "greatest_p"
 
 
@@ -20,23 +20,25 @@ def build_suite(vertices: int) -> gx.ExpectationSuite:
             gxe.ExpectTableRowCountToEqual(
                 value=vertices, description=f"Exactly {vertices:,} vertices."
             ),
-            gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every vertex demands a k."),
+            gxe.ExpectColumnValuesToNotBeNull(
+                column=VERTEX_K, description="Every vertex demands a k."
+            ),
             gxe.ExpectColumnValuesToBeBetween(
-                column=K,
+                column=VERTEX_K,
                 min_value=1,
                 max_value=vertices,
                 description=f"Every demand is from 1 to {vertices:,} vertices.",
             ),
             gxe.ExpectColumnMinToBeBetween(
-                column=LEAST, min_value=1, description="The other end of an edge comes later."
+                column=LEAST_END, min_value=1, description="The other end of an edge comes later."
             ),
             gxe.ExpectColumnMaxToBeBetween(
-                column=GREATEST,
+                column=GREATEST_END,
                 max_value=vertices - 1,
                 description=f"Every end of an edge is one of {vertices:,} vertices.",
             ),
             gxe.ExpectColumnValuesToBeInSet(
-                column=ASCENDING,
+                column=ENDS_ASCEND,
                 value_set=[True],
                 description="The edges of each vertex are ascending, each once.",
             ),

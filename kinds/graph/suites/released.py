@@ -5,17 +5,25 @@ import great_expectations.expectations as gxe
 
 from validations.expectations import random_keys
 
-KEY, BELOW, EDGES, LEAST_P, GREATEST_P = "key", "below", "edges", "least_p", "greatest_p"
+KEY, BELOW, RELEASED_EDGES, LEAST_RELEASED_P, GREATEST_RELEASED_P = (
+    "key",
+    "below",
+    "edges",
+    "least_p",
+    "greatest_p",
+)
 
 
 def build_suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
     """Expect random keys, probabilities that an edge can have, and all but some hidden."""
     chances = [
         gxe.ExpectColumnMinToBeBetween(
-            column=LEAST_P, min_value=1e-6, description="No probability is below a millionth."
+            column=LEAST_RELEASED_P,
+            min_value=1e-6,
+            description="No probability is below a millionth.",
         ),
         gxe.ExpectColumnMaxToBeBetween(
-            column=GREATEST_P, max_value=1.0, description="No probability is above 1."
+            column=GREATEST_RELEASED_P, max_value=1.0, description="No probability is above 1."
         ),
     ]
     return gx.ExpectationSuite(
@@ -32,7 +40,7 @@ def build_suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
                 description=f"At most {exempt:,} vertices hide among fewer than they demand.",
             ),
             gxe.ExpectColumnValuesToBeBetween(
-                column=EDGES,
+                column=RELEASED_EDGES,
                 min_value=0,
                 max_value=vertices - 1,
                 description="No vertex has more edges than there are other vertices.",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinds.judge.direct import Shown, build_shown_labels
+from kinds.judge.direct import ShownTexts, build_shown_labels
 from kinds.matrix.judge.released import ReleasedRows
 from kinds.matrix.pipeline.items import item_columns
 from kinds.matrix.plan.sections import MatrixPlan
@@ -12,7 +12,7 @@ from kinds.matrix.plan.sections import MatrixPlan
 
 def list_shown_items(
     plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows
-) -> list[Shown]:
+) -> list[ShownTexts]:
     """Names of items with the rows that have them; none where items are people under fresh keys.
 
     Items of a table are its cells: each column is searched for itself, without its name.

@@ -18,8 +18,8 @@ from anon_core.measures.matrix.classes import RowClasses
 from anon_core.measures.matrix.linkage import ItemLinkage
 from anon_core.measures.matrix.smoothness import Smoothness
 
-DIGITS = 1000  # published shares are multiples of 0.1 %
-ROUNDING = 1e-6  # of chances: a chance of 1/k(v) is not above it
+_DIGITS = 1000  # published shares are multiples of 0.1 %
+_ROUNDING = 1e-6  # of chances: a chance of 1/k(v) is not above it
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Measured:
 
     def _attack(self, tried: ItemLinkage) -> dict[str, Any]:
         chance, k = tried.chance, self.k[tried.record]
-        above = int(np.count_nonzero(chance * k > 1 + ROUNDING))
+        above = int(np.count_nonzero(chance * k > 1 + _ROUNDING))
         number = len(chance)
         return {
             "success": _compute_mean(chance),
@@ -143,16 +143,16 @@ def _format_known_items(items: int) -> str:
 
 
 def _round_down(share: float) -> float:
-    return math.floor(share * DIGITS + ROUNDING) / DIGITS
+    return math.floor(share * _DIGITS + _ROUNDING) / _DIGITS
 
 
 def _round_up(share: float) -> float:
-    return math.ceil(share * DIGITS - ROUNDING) / DIGITS
+    return math.ceil(share * _DIGITS - _ROUNDING) / _DIGITS
 
 
 def _round_share_up(part: int, whole: int) -> float:
     """A share, rounded up: a release is not told to be truer than it is."""
-    return -(-part * DIGITS // whole) / DIGITS if whole else 0.0
+    return -(-part * _DIGITS // whole) / _DIGITS if whole else 0.0
 
 
 def _compute_mean(values: NDArray[np.float64]) -> float | None:

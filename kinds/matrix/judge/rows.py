@@ -26,10 +26,10 @@ from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.matrix.plan.sections import MatrixPlan
 from storage.source.reading import Reading
 
-CLASSES, MAJORITY = "equivalence classes", "smooth majority"
-KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person
-NOT_JUDGED = Finding(
-    CLASSES, passed=False, detail="not judged: there are no rows, or keys or items are missing"
+_CLASSES, _MAJORITY = "equivalence classes", "smooth majority"
+_KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person
+_NOT_JUDGED = Finding(
+    _CLASSES, passed=False, detail="not judged: there are no rows, or keys or items are missing"
 )
 
 
@@ -50,13 +50,13 @@ def audit_matrix(
     detail = f"{rows.width} columns; a key and a list of items are expected"
     findings.append(Finding("no other column", not extra, detail))
     if not {KEY, ITEMS} <= set(rows.columns) or rows.is_empty():
-        return Audit((*findings, NOT_JUDGED), rows=rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
     seat, more = find_row_seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
     book = read_codebook(folder, bool(plan.keyed))
     released, readable = read_items(rows, len(book.labels))
     findings += [*more, readable]
     if released is None:
-        return Audit((*findings, NOT_JUDGED), rows=rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
     names = source.pairs[ITEM].unique().cast(pl.String)
     numbers, finding = judge_codebook(book, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
@@ -99,7 +99,7 @@ def _measure_release(
         smooth=measure_smoothness(classes, class_of, record, item, released.number),
         items=items,
         released_items=released.number,
-        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in KNOWN},
+        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in _KNOWN},
     )
 
 
@@ -128,6 +128,6 @@ def _judge_classes(measured: Measured, promise: Promise) -> list[Finding]:
         "their class"
     )
     return [
-        Finding(CLASSES, measured.below == 0, below, required=CLASSES in promise.findings),
-        Finding(MAJORITY, smooth.broken == 0, minorities, required=MAJORITY in promise.findings),
+        Finding(_CLASSES, measured.below == 0, below, required=_CLASSES in promise.findings),
+        Finding(_MAJORITY, smooth.broken == 0, minorities, required=_MAJORITY in promise.findings),
     ]

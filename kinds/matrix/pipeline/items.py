@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from kinds.matrix.plan.sections import MatrixPlan
 
-ITEMS = "items"  # of arrays, which have no columns
+_ITEMS = "items"  # of arrays, which have no columns
 
 
 def item_columns(plan: MatrixPlan) -> Sequence[str]:
     """Names of these columns, as messages and manifest call them."""
     if plan.layout == "table":
         return [spec.name for spec in plan.specs]
-    return [plan.item or ITEMS]
+    return [plan.item or _ITEMS]

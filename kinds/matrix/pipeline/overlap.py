@@ -15,7 +15,7 @@ from storage.ledger.ledger import Ledger, Overlap
 from storage.ledger.other_releases import build_incomparable_error, runs_of
 from storage.vault.run import Run
 
-STAGES = ("ingest", "encode", "anonymize")  # of which a release can be laid beside others
+_STAGES = ("ingest", "encode", "anonymize")  # of which a release can be laid beside others
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Side:
     @classmethod
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
         """From the run's stages, or from these rows; None where a stage or a row is missing."""
-        ingested, encoded, anonymized = map(run.whole, STAGES)
+        ingested, encoded, anonymized = map(run.whole, _STAGES)
         if ingested is None or encoded is None or anonymized is None:
             return None
         if rows is None:

@@ -7,7 +7,7 @@ from kinds.matrix.layout import ENTRIES, ITEM, ITEMS, RECORD
 from storage.ledger.digests import People, read_identifiers
 from storage.vault.run import Run, Stored
 
-AT_ONCE = 1_000_000  # records whose items are texts at the same time
+USERS_AT_ONCE = 1_000_000  # records whose items are texts at the same time
 
 
 def build_people(key: bytes, ingested: Stored) -> People:
@@ -27,10 +27,10 @@ def rebuild_people(run: Run, key: bytes) -> People:
 def _list_item_texts(ingested: Stored) -> pl.DataFrame:
     """The items of each record as one text; made in parts, since texts take many times the room."""
     pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
-    starts = range(0, ingested.shape[0], AT_ONCE)
+    starts = range(0, ingested.shape[0], USERS_AT_ONCE)
     return pl.concat(
         [
-            _list_part_item_texts(pairs, first, min(first + AT_ONCE, ingested.shape[0]))
+            _list_part_item_texts(pairs, first, min(first + USERS_AT_ONCE, ingested.shape[0]))
             for first in starts
         ]
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from kinds.columns import (
-    UNREADABLE,
+    UNREADABLE_TEXT,
     Column,
     convert_to_texts,
     respell_identifiers,
@@ -217,7 +217,7 @@ def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFra
     name, lists = lists.name, unwrap_extension(lists.alias(""))
     if plan.separator is not None:
         by = plan.separator
-        lists = call_or_refuse(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
+        lists = call_or_refuse(lambda: lists.cast(pl.String).str.split(by), UNREADABLE_TEXT)
     if not isinstance(lists.dtype, pl.List):
         raise InputError(
             f"column {name!r} holds no lists; state columns.separator if they are texts"

@@ -30,7 +30,7 @@ from storage.vault import secret_streams
 from storage.vault.run import Stored
 
 
-class Published(NamedTuple):
+class PublishedItems(NamedTuple):
     """The items that some row has: what is published of each, and its number in the rows."""
 
     labels: list[str]
@@ -63,7 +63,7 @@ def write_release(
 
 def _number_items(
     plan: MatrixPlan, seed: bytes, result: GroupedMatrix, names: pl.Series, folder: Path
-) -> Published:
+) -> PublishedItems:
     """Number the items that rows have by name, or by fresh keys where items are people."""
     used = np.unique(result.indices)
     labels = names[used].to_list()
@@ -76,7 +76,7 @@ def _number_items(
         labels = sorted(texts.to_list())
     number = np.full(result.matrix.items, -1, dtype=np.int32)
     number[used] = rank
-    return Published(labels, number)
+    return PublishedItems(labels, number)
 
 
 def _list_group_items(result: GroupedMatrix, number: NDArray[np.int32]) -> pl.Series:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
-from kinds.judge.limits import LimitNumber, Sections, StarterLine, read_attacks, read_number
+from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, read_attacks, read_number
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
 
@@ -30,10 +30,10 @@ class DriftSection(Section):
     accepted: dict[str, AcceptedSection] = {}
 
 
-OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
-def _read_attacks(measured: Sections, stated: float) -> Iterator[LimitNumber]:
+def _read_attacks(measured: MeasuredSections, stated: float) -> Iterator[LimitNumber]:
     """The success for each number of known items that some user has."""
     for number in read_attacks(measured, stated):
         if measured["attacks"][number.about]["tried"]:
@@ -90,7 +90,7 @@ class ChecksSection(LimitsSection):
             3, "0.99", "refuses a matrix whose entries are all as in the source", offered=True
         ),
     )
-    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
 
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:

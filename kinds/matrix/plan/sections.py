@@ -31,7 +31,7 @@ NEEDS: Mapping[Layout, tuple[str, ...]] = {  # keys of [columns]
     "csr": (),
 }
 ARRAYS = ("indptr", "indices", "data", "shape", "format")  # of scipy.sparse.save_npz
-K = "must be a whole number or {path = 'a table of users and their k'}"
+K_RULE = "must be a whole number or {path = 'a table of users and their k'}"
 
 
 class MatrixSource(SourceSection):
@@ -171,7 +171,7 @@ class MatrixPlan:
     def of(cls, sections: Any) -> "MatrixPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        k, path = parse_k_setting(privacy.k, "user", columns.user, K)
+        k, path = parse_k_setting(privacy.k, "user", columns.user, K_RULE)
         beside = None if path is None else Source(path=Path(path), key="privacy.k.path")
         plan = cls(
             source=replace(source.source(), beside=beside),

@@ -17,7 +17,7 @@ from reports.quantities import one_in, percent
 from reports.templates import load_template
 from reports.words import PageSection, Words
 
-EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k
+_EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k
 
 
 def build_page_sections(
@@ -29,7 +29,7 @@ def build_page_sections(
     drawn = {
         "classes": class_plot(sizes, int(manifest["privacy"]["k_min"])),
         "entries": entry_plot(manifest),
-        "attacks": attack_plot(tried),
+        "attacks": _attack_plot(tried),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
     classes, attacks = words.protection(manifest)
@@ -46,7 +46,7 @@ def build_page_sections(
 
 def class_plot(sizes: NDArray[np.int64], k: int) -> str:
     """Bars of how many users are in classes of each size, in multiples of the smallest k."""
-    edges = np.array([*(k * times for times in EDGES), np.inf])
+    edges = np.array([*(k * times for times in _EDGES), np.inf])
     users = [int(sizes[(sizes >= low) & (sizes < high)].sum()) for low, high in pairwise(edges)]
     names = [
         f"{low:.0f} to {high - 1:.0f}" if low < high - 1 else f"{low:.0f}"
@@ -74,7 +74,7 @@ def entry_plot(manifest: Manifest) -> str:
     )
 
 
-def attack_plot(attacks: list[facts.Attack]) -> str:
+def _attack_plot(attacks: list[facts.Attack]) -> str:
     """Bars of the chance to find a row, by what the attacker knows; a mark for guessing."""
     names, chances = [a.name for a in attacks], [a.success for a in attacks]
     labels = [one_in(chance) for chance in chances]

@@ -13,7 +13,7 @@ from reports.messages import load_messages
 from reports.quantities import count, one_in, percent
 from reports.words import Block, ColumnRole, Exposure, PageSection, Text
 
-LITTLE = 0.5  # of the entries
+_LITTLE = 0.5  # of the entries
 
 
 class MatrixWords(KindWords):
@@ -42,7 +42,7 @@ class MatrixWords(KindWords):
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Items that are people or that a whole class has, and a release that keeps little."""
         share, jaccard = manifest["protection"]["unanimous_rows"], manifest["utility"]["jaccard"]
-        holds = {"people": manifest.get("keyed"), "unanimous": share, "jaccard": jaccard < LITTLE}
+        holds = {"people": manifest.get("keyed"), "unanimous": share, "jaccard": jaccard < _LITTLE}
         listed = [
             self.messages.say("warnings", name, unanimous_rows=share, jaccard=jaccard)
             for name in holds

@@ -23,9 +23,9 @@ def build_ingested_suite(stored: Stored) -> Suite:
     pairs = pl.read_parquet(stored.file(ENTRIES), glob=False)
     item = pl.col(ITEM)
     counted = pairs.group_by(RECORD).agg(
-        pl.len().alias(of_ingested.HELD),
-        item.n_unique().alias(of_ingested.DISTINCT),
-        item.null_count().alias(of_ingested.MISSING),
+        pl.len().alias(of_ingested.ENTRIES_HELD),
+        item.n_unique().alias(of_ingested.DISTINCT_ITEMS),
+        item.null_count().alias(of_ingested.MISSING_ITEMS),
     )
     columns = {each.name: each.to_numpy().astype(np.int64) for each in counted}
     others = set(pairs.columns) - {RECORD, ITEM}
@@ -46,11 +46,11 @@ def build_encoded_suite(stored: Stored) -> Suite:
     ascending = np.ones(matrix.records, dtype=np.bool_)
     ascending[row[1:][falls]] = False
     columns = {
-        of_encoded.K: matrix.k.astype(np.int64),
-        of_encoded.HELD: held,
-        of_encoded.LEAST: least,
-        of_encoded.GREATEST: greatest,
-        of_encoded.ASCENDING: ascending,
+        of_encoded.USER_K: matrix.k.astype(np.int64),
+        of_encoded.ITEMS_HELD: held,
+        of_encoded.LEAST_ITEM: least,
+        of_encoded.GREATEST_ITEM: greatest,
+        of_encoded.ITEMS_ASCEND: ascending,
     }
     return of_encoded.build_suite(matrix.records, matrix.items), columns
 
@@ -63,8 +63,8 @@ def build_released_suite(measured: Measured, anonymized: Stored) -> Suite:
     wrong = np.bincount(classes.of_pair[minority], minlength=classes.number)
     columns = {
         of_released.KEY: np.array(keys.to_list(), dtype=object),
-        of_released.CLASS: measured.size_of,
-        of_released.DEMANDED: measured.k.astype(np.int64),
+        of_released.CLASS_SIZE: measured.size_of,
+        of_released.DEMANDED_SIZE: measured.k.astype(np.int64),
         of_released.MINORITIES: wrong[classes.of_row],
     }
     return of_released.build_suite(len(measured.k)), columns

@@ -3,7 +3,13 @@
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-K, HELD, LEAST, GREATEST, ASCENDING = "k", "held", "least", "greatest", "ascending"
+USER_K, ITEMS_HELD, LEAST_ITEM, GREATEST_ITEM, ITEMS_ASCEND = (
+    "k",
+    "held",
+    "least",
+    "greatest",
+    "ascending",
+)
 
 
 def build_suite(records: int, items: int) -> gx.ExpectationSuite:
@@ -14,29 +20,31 @@ def build_suite(records: int, items: int) -> gx.ExpectationSuite:
             gxe.ExpectTableRowCountToEqual(
                 value=records, description=f"Exactly {records:,} users."
             ),
-            gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every user demands a class."),
+            gxe.ExpectColumnValuesToNotBeNull(
+                column=USER_K, description="Every user demands a class."
+            ),
             gxe.ExpectColumnValuesToBeBetween(
-                column=K,
+                column=USER_K,
                 min_value=1,
                 max_value=records,
                 description=f"Every demand is from 1 to {records:,} rows.",
             ),
             gxe.ExpectColumnValuesToBeBetween(
-                column=HELD,
+                column=ITEMS_HELD,
                 min_value=0,
                 max_value=items,
                 description=f"Every user holds at most {items:,} items.",
             ),
             gxe.ExpectColumnMinToBeBetween(
-                column=LEAST, min_value=0, description="No item has a number below 0."
+                column=LEAST_ITEM, min_value=0, description="No item has a number below 0."
             ),
             gxe.ExpectColumnMaxToBeBetween(
-                column=GREATEST,
+                column=GREATEST_ITEM,
                 max_value=items - 1,
                 description=f"Every item is one of {items:,}.",
             ),
             gxe.ExpectColumnValuesToBeInSet(
-                column=ASCENDING,
+                column=ITEMS_ASCEND,
                 value_set=[True],
                 description="The items of each user are ascending, each once.",
             ),

@@ -10,14 +10,14 @@ import great_expectations.expectations as gxe
 
 from kinds.matrix.layout import RECORD
 
-HELD, DISTINCT, MISSING = "held", "distinct", "missing"
+ENTRIES_HELD, DISTINCT_ITEMS, MISSING_ITEMS = "held", "distinct", "missing"
 
 
 def build_suite(records: int) -> gx.ExpectationSuite:
     """Expect entries of a record and an item, each once, and nothing else."""
     whole = [
         gxe.ExpectTableColumnsToMatchSet(
-            column_set=[RECORD, HELD, DISTINCT, MISSING],
+            column_set=[RECORD, ENTRIES_HELD, DISTINCT_ITEMS, MISSING_ITEMS],
             exact_match=True,
             description="Numbers of users and names of items only: the users' names are gone.",
         ),
@@ -34,10 +34,12 @@ def build_suite(records: int) -> gx.ExpectationSuite:
     ]
     entries = [
         gxe.ExpectColumnPairValuesToBeEqual(
-            column_A=HELD, column_B=DISTINCT, description="No user holds an item twice."
+            column_A=ENTRIES_HELD,
+            column_B=DISTINCT_ITEMS,
+            description="No user holds an item twice.",
         ),
         gxe.ExpectColumnSumToBeBetween(
-            column=MISSING, min_value=0, max_value=0, description="Every entry has an item."
+            column=MISSING_ITEMS, min_value=0, max_value=0, description="Every entry has an item."
         ),
     ]
     return gx.ExpectationSuite(name="ingested", expectations=[*whole, *entries])

@@ -5,7 +5,7 @@ import great_expectations.expectations as gxe
 
 from validations.expectations import ExpectCrowdsToMeetDemands, random_keys
 
-KEY, CLASS, DEMANDED, MINORITIES = "key", "class", "demanded", "minorities"
+KEY, CLASS_SIZE, DEMANDED_SIZE, MINORITIES = "key", "class", "demanded", "minorities"
 
 
 def build_suite(records: int) -> gx.ExpectationSuite:
@@ -14,7 +14,7 @@ def build_suite(records: int) -> gx.ExpectationSuite:
         gxe.ExpectTableRowCountToEqual(
             value=records, description=f"Exactly {records:,} rows, one for each user."
         ),
-        ExpectCrowdsToMeetDemands(crowd_column=CLASS, demand_column=DEMANDED),
+        ExpectCrowdsToMeetDemands(crowd_column=CLASS_SIZE, demand_column=DEMANDED_SIZE),
         gxe.ExpectColumnSumToBeBetween(
             column=MINORITIES,
             min_value=0,

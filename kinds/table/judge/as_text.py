@@ -75,7 +75,7 @@ class Reader:
         return cells.replace_strict(distinct, pl.Series(found, dtype=pl.String))
 
 
-def as_text(rows: pl.DataFrame, readers: Sequence[Reader]) -> pl.DataFrame:
+def show_as_text(rows: pl.DataFrame, readers: Sequence[Reader]) -> pl.DataFrame:
     """The rows with these columns as text, those that are there."""
     texts = [
         reader.texts(rows[reader.name].alias("")).alias(reader.name)
@@ -99,7 +99,7 @@ def batches_as_text(
         here = numbers.eq_missing(number)
         part = rows.filter(here)
         known = readers.get(-1 if number is None else number)
-        parts.append(part.with_columns(unread) if known is None else as_text(part, known))
+        parts.append(part.with_columns(unread) if known is None else show_as_text(part, known))
         places.append(place.filter(here))
     return pl.concat(parts)[np.argsort(pl.concat(places).to_numpy())] if parts else rows
 

@@ -13,8 +13,8 @@ from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
 
-ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
-ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
+_ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
+_ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
 
 
 def build_attack_section(
@@ -63,7 +63,7 @@ def _summarize_chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> di
         "success": _compute_mean(success),
         "promised": _compute_mean(1 / k),
         "above": {
-            f"{factor:g}": float((times > factor * (1 + ROUNDING)).mean()) for factor in ABOVE
+            f"{factor:g}": float((times > factor * (1 + _ROUNDING)).mean()) for factor in _ABOVE
         },
     }
 

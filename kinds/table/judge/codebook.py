@@ -13,7 +13,7 @@ from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
 
-BOOK, SHARED = "codebook of the source", "levels of enough people"
+BOOK, _SHARED = "codebook of the source", "levels of enough people"
 
 
 def read_codebook(folder: Path) -> Any:
@@ -39,7 +39,7 @@ def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
     least = int(records.k.max())
     judged = [spec for spec in records.specs if spec.is_counted or spec.rare == "pool"]
     if any(not spec.shared for spec in judged):
-        return [Finding.of_later(SHARED)]
+        return [Finding.of_later(_SHARED)]
     if not judged:
         return []
     try:
@@ -58,9 +58,9 @@ def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
             SharedCounts(),
         )
     except (InputError, KeyError, TypeError):
-        return [Finding(SHARED, passed=False, detail="the codebook cannot be read")]
+        return [Finding(_SHARED, passed=False, detail="the codebook cannot be read")]
     detail = (
         f"fewer than {least} people hold {found.few} of {found.levels} groups, outermost numbers "
         f"and pooled levels, and {found.own} of {found.bounds} cuts are the value of so few"
     )
-    return [Finding(SHARED, found.few + found.own == 0, detail)]
+    return [Finding(_SHARED, found.few + found.own == 0, detail)]

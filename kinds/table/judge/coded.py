@@ -9,7 +9,7 @@ from typing import Any
 from anon_core.measures.table.codebook.native import CellBounds, group_bounds, value_bounds
 from kinds.table.forms import COUNTED
 
-OPEN = (-inf, inf)
+OPEN_ENDS = (-inf, inf)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _list_spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float
 def _read_value_span(value: Any) -> tuple[float, float, bool]:
     if isinstance(value, list):
         low, high = (
-            side if side is not None else end for side, end in zip(value, OPEN, strict=True)
+            side if side is not None else end for side, end in zip(value, OPEN_ENDS, strict=True)
         )
         return float(low), float(high), False
     return float(value), float(value), False

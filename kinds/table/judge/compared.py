@@ -20,8 +20,8 @@ from anon_core.measures.table.shown_drift import (
     shift_of_numbers,
 )
 from kinds.table.forms import COUNTED
-from kinds.table.judge.as_text import Reader, as_text
-from kinds.table.judge.coded import OPEN, Coded
+from kinds.table.judge.as_text import Reader, show_as_text
+from kinds.table.judge.coded import OPEN_ENDS, Coded
 from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
 from storage.shelf.layout import MANIFEST
 from storage.source.csv_rows import first_rows, read_csv
@@ -29,7 +29,7 @@ from storage.source.values import FOREIGN_ERRORS
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTable:
     """A published table: its codebook, its rows and whether each cell holds the true value."""
 
     coded: Mapping[str, Coded]
@@ -37,14 +37,14 @@ class Published:
     truthful: bool
 
     @classmethod
-    def read(cls, folder: Path, file: str) -> "Published":
+    def read(cls, folder: Path, file: str) -> "PublishedTable":
         """Read a folder; its data from this file."""
         codebook = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         rows = _read_rows(folder / file)
         coded = {entry["name"]: Coded.of(entry) for entry in codebook["attributes"]}
         readers = [Reader.of(each, rows.schema[name]) for name, each in coded.items()]
-        rows = as_text(rows, readers)
+        rows = show_as_text(rows, readers)
         return cls(coded, rows, manifest["privacy"].get("untruthful_rows") == 0)
 
 
@@ -59,7 +59,7 @@ def compare_published_tables(earlier: Path, later: Path) -> dict[str, dict[str, 
         return None
     file = PARQUET if PARQUET in both else CSV
     try:
-        was, now = Published.read(earlier, file), Published.read(later, file)
+        was, now = PublishedTable.read(earlier, file), PublishedTable.read(later, file)
     except FOREIGN_ERRORS:
         return None
     if not (was.rows.height and now.rows.height):
@@ -75,7 +75,7 @@ def _read_rows(path: Path) -> pl.DataFrame:
     return read_csv(path, ",", header=True, names=names, needed=names)
 
 
-def _of_column(name: str, was: Published, now: Published) -> dict[str, Any]:
+def _of_column(name: str, was: PublishedTable, now: PublishedTable) -> dict[str, Any]:
     if (name in was.coded) != (name in now.coded):
         return {}
     if name not in was.coded:
@@ -133,7 +133,7 @@ def _read_spans(column: Coded, cells: pl.Series) -> Spans:
     ends = []
     for allowed in levels:
         if not allowed.any() or (column.hide_missing and allowed.all()):
-            ends.append((*OPEN, False))
+            ends.append((*OPEN_ENDS, False))
             continue
         lowest = np.min(low[allowed])
         at_lowest = allowed & (low == lowest)

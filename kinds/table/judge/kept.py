@@ -12,11 +12,10 @@ import polars as pl
 
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import KEY
-from kinds.table.version_files import KEY as ROW_KEY
-from kinds.table.version_files import is_in_version
+from kinds.table.version_files import ROW_KEY, is_in_version
 
-FILE = "kept.parquet"  # versions: one line for each row ever published
-EXACT, LOST = "exact", "lost"
+KEPT_ROWS = "kept.parquet"  # versions: one line for each row ever published
+_EXACT, _LOST = "exact", "lost"
 
 
 def of_rows(laid: Laid) -> pl.DataFrame:
@@ -25,14 +24,18 @@ def of_rows(laid: Laid) -> pl.DataFrame:
     sizes = np.where(sizes == 0, levels, sizes)  # a cell that cannot be read shows nothing
     lost = ((sizes - 1) / np.maximum(1, levels - 1)).mean(axis=0)
     return pl.DataFrame(
-        {ROW_KEY: laid.rows[KEY], EXACT: (sizes == 1).mean(axis=0), LOST: lost},
-        schema={ROW_KEY: pl.String, EXACT: pl.Float64, LOST: pl.Float64},
+        {ROW_KEY: laid.rows[KEY], _EXACT: (sizes == 1).mean(axis=0), _LOST: lost},
+        schema={ROW_KEY: pl.String, _EXACT: pl.Float64, _LOST: pl.Float64},
     )
 
 
 def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
     """The same for every row ever published; `folder` is what the version before stored."""
-    return born if folder is None else pl.concat([pl.read_parquet(folder / FILE, glob=False), born])
+    return (
+        born
+        if folder is None
+        else pl.concat([pl.read_parquet(folder / KEPT_ROWS, glob=False), born])
+    )
 
 
 def summarize_version_utility(
@@ -40,5 +43,5 @@ def summarize_version_utility(
 ) -> dict[str, Any]:
     """What the manifest states of all rows of a version."""
     rows = kept.join(history.filter(is_in_version(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
-    exact, lost = (float(rows[name].to_numpy().mean()) for name in (EXACT, LOST))
+    exact, lost = (float(rows[name].to_numpy().mean()) for name in (_EXACT, _LOST))
     return {"cells_exact": exact, "gcp": lost, "kept": 1 - lost}

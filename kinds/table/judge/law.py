@@ -15,7 +15,7 @@ from kinds.table.layout import KEY
 from storage.source.panics import silence_panics
 from storage.source.values import FOREIGN_ERRORS
 
-EVEN = "even seats"
+EVEN_SEATS = "even seats"
 
 
 def judge_stated_law(
@@ -65,11 +65,11 @@ def build_law_finding(stated: Law | None, records: int) -> Finding:
     """Whether the seats were drawn from a law under which nobody exceeds 1/k."""
     if stated is None:
         detail = "the vault states no law of the seats for these rows and records"
-        return Finding(EVEN, passed=False, detail=detail)
+        return Finding(EVEN_SEATS, passed=False, detail=detail)
     detail = f"{stated.above} of {records} records may sit in a row with a chance above 1/k"
     if stated.unfit + stated.uneven + stated.unseated:
         detail += (
             f"; {stated.unfit} chances where the record does not fit, {stated.uneven} records "
             f"whose chances do not sum to 1, {stated.unseated} in a row without a chance"
         )
-    return Finding(EVEN, stated.holds, detail)
+    return Finding(EVEN_SEATS, stated.holds, detail)

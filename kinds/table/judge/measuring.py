@@ -21,7 +21,7 @@ from anon_core.measures.table.crowds import (
 from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
-from kinds.judge.direct import Shown, build_shown_cells, build_shown_labels, count_direct
+from kinds.judge.direct import ShownTexts, build_shown_cells, build_shown_labels, count_direct
 from kinds.section import toml_key
 from kinds.table.judge import law
 from kinds.table.judge.attacks import build_attack_section
@@ -110,7 +110,7 @@ def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) 
     return measured if records.person is None else _of_people(measured, laid, records.person)
 
 
-def list_shown_texts(laid: Laid) -> list[Shown]:
+def list_shown_texts(laid: Laid) -> list[ShownTexts]:
     """All texts that a release shows: carried cells, and the labels of the codebook.
 
     A label counts the records that have it, in whatever cell they sit. Intervals are no labels of

@@ -20,7 +20,7 @@ from kinds.judge.files import read_matching, read_rows
 from kinds.judge.seats import find_row_seats
 from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
-from kinds.table.judge.as_text import Reader, as_text, number_distinct_cells
+from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_text
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
@@ -32,9 +32,9 @@ from kinds.table.plan.sections import TablePlan
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.reading import Reading
 
-COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
+_COMPATIBLE, _MATCHABLE, _IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 PEOPLE = "crowds of people"
-NOT_JUDGED = Finding(
+_NOT_JUDGED = Finding(
     "crowds",
     passed=False,
     detail="not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing",
@@ -60,7 +60,7 @@ def audit_rows(
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     """
-    even = law.EVEN in promise.findings
+    even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     records, repeated = _load_records(reading, columns, demand, person, needed)
     book = read_codebook(folder)
@@ -72,12 +72,12 @@ def audit_rows(
     if typed is not None:
         findings.append(of_types(folder, formats, typed))
     if not _has_all_columns(rows, columns):
-        return Audit((*findings, NOT_JUDGED), rows=rows)
+        return Audit((*findings, _NOT_JUDGED), rows=rows)
     laid, more = _lay_rows(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
     law_path = matching.with_name(LAW) if even else None
     measured = measure_release(laid, law_path, private_demand=private)
-    if IDENTICAL in promise.findings:
+    if _IDENTICAL in promise.findings:
         measured = with_classes(measured, laid)
     findings += [
         *more,
@@ -107,7 +107,9 @@ def _read_released_rows(
         )
         for levels in records.levels
     ]
-    return read_rows(folder, FILES, formats, lambda rows: as_text(rows, readers), flattened=True)
+    return read_rows(
+        folder, FILES, formats, lambda rows: show_as_text(rows, readers), flattened=True
+    )
 
 
 def lay_rows_beside_records(
@@ -213,21 +215,21 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     unmatched = "" if measured.matched else "; none is matchable without a true row for everyone"
     findings = [
         Finding(
-            COMPATIBLE,
+            _COMPATIBLE,
             counts.below_k == 0,
             f"{counts.below_k} of {records} records fit {rows}",
-            required=of_people or COMPATIBLE in promise.findings,
+            required=of_people or _COMPATIBLE in promise.findings,
         ),
         Finding(
-            MATCHABLE,
+            _MATCHABLE,
             counts.matchable_below_k == 0,
             f"{counts.matchable_below_k} of {records} records are matchable with {rows}{unmatched}",
-            required=of_people or MATCHABLE in promise.findings,
+            required=of_people or _MATCHABLE in promise.findings,
         ),
     ]
     if (below := measured.classes_below_k) is not None:
         detail = f"the row of {below} of {records} records is identical to fewer than k rows"
-        findings.append(Finding(IDENTICAL, below == 0, detail))
+        findings.append(Finding(_IDENTICAL, below == 0, detail))
     return findings
 
 

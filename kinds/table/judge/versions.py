@@ -27,26 +27,26 @@ from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
+    DEMANDED_K,
     DIED,
     OWNER,
     PERSON,
-    RECORD,
-    SEAL,
+    RECORD_DIGEST,
+    ROW_KEY,
+    ROW_SEAL,
     SINCE,
     VALUES,
-    K,
     fits_file,
     is_in_version,
 )
-from kinds.table.version_files import KEY as ROW_KEY
 from kinds.table.version_records import records_of_rows
 from storage.ledger.digests import column_digests
 from storage.ledger.identifier_spelling import FORM
 from storage.source.reading import Reading
 from storage.vault.run import Stored
 
-FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
-SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
+FROZEN, _WITHDRAWN, _BATCH = "rows as before", "withdrawn rows", "the batch as checked"
+_SINGLE, CROWDS_IN_EACH, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
 def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -60,7 +60,7 @@ def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return start, own[order]
 
 
-class Shown(NamedTuple):
+class ShownVersion(NamedTuple):
     """The files of a version, and the types that data.parquet must have if it has typed cells."""
 
     folder: Path
@@ -69,7 +69,7 @@ class Shown(NamedTuple):
 
 
 def of_files(
-    shown: Shown, history: pl.DataFrame, number: int, key: bytes
+    shown: ShownVersion, history: pl.DataFrame, number: int, key: bytes
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """Whether a folder shows exactly the rows that its version has, each as it was first shown."""
     rows, findings = _read_released_rows(shown)
@@ -81,7 +81,7 @@ def of_files(
     lost = int(beside["now"].is_null().sum())
     back = sealed.join(history, on=ROW_KEY, how="semi").join(there, on=ROW_KEY, how="anti").height
     unknown = sealed.join(history, on=ROW_KEY, how="anti").height
-    other = int((beside[SEAL] != beside["now"]).fill_null(value=False).sum())
+    other = int((beside[ROW_SEAL] != beside["now"]).fill_null(value=False).sum())
     ordered = rows[KEY].is_sorted() and rows[KEY].n_unique() == rows.height
     return rows, [
         *findings,
@@ -91,11 +91,11 @@ def of_files(
             f"{lost} rows are missing, {other} differ from what was published first, {unknown} "
             f"are of no version, of {there.height}; the order is that of the keys",
         ),
-        Finding(WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
+        Finding(_WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
     ]
 
 
-def _read_released_rows(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
+def _read_released_rows(shown: ShownVersion) -> tuple[pl.DataFrame | None, list[Finding]]:
     """The rows with their cells as text, read with the published codebook of each batch."""
     book = read_codebook(shown.folder)
     if not is_typed(book):
@@ -133,10 +133,12 @@ def of_records(
     who left and came back is one. Without a column that names records the maker's numbers stay.
     """
     if record is None:
-        return listed.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
+        return listed.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD_DIGEST))
     digests = records_of_rows(listed, identified, record, form)
     number = digests.rank("dense").cast(pl.Int64)
-    return listed.with_columns(digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON))
+    return listed.with_columns(
+        digests.alias(RECORD_DIGEST), number.alias(CHAIN), number.alias(PERSON)
+    )
 
 
 def of_source(
@@ -168,14 +170,14 @@ def of_history(
     if earlier is not None:
         both = earlier.join(history, on=ROW_KEY, how="left", suffix=" now")
         same = pl.lit(earlier[ROW_KEY].equals(history[ROW_KEY].head(earlier.height)))
-        for name in (BORN, K, SEAL, CONSTANT, *(() if named else (CHAIN, PERSON))):
+        for name in (BORN, DEMANDED_K, ROW_SEAL, CONSTANT, *(() if named else (CHAIN, PERSON))):
             same &= pl.col(name).eq_missing(pl.col(f"{name} now"))
         died = pl.col(DIED).eq_missing(pl.col(f"{DIED} now")) | (
             pl.col(DIED).is_null() & (pl.col(f"{DIED} now") == number)
         )
         changed = both.filter(~(same & died)).height
     return Finding(
-        SINGLE,
+        _SINGLE,
         twice + changed == 0,
         f"{twice} records have two rows, {changed} rows of earlier versions are listed otherwise",
     )
@@ -189,15 +191,15 @@ def of_members(
     Everybody has the row that the vault's list of rows names.
     """
     alive = history.filter(pl.col(DIED).is_null())
-    named = alive[RECORD].null_count() < max(1, alive.height)
+    named = alive[RECORD_DIGEST].null_count() < max(1, alive.height)
     on = [ROW_KEY] if named else [CHAIN, PERSON, ROW_KEY]
-    seated = members.drop(RECORD).join(alive.select(*on, RECORD), on=on, how="inner")
+    seated = members.drop(RECORD_DIGEST).join(alive.select(*on, RECORD_DIGEST), on=on, how="inner")
     elsewhere = max(members.height, alive.height) - seated.height
     asked = pl.Series(sorted(withdrawn), dtype=pl.Binary)
     back = int(members[OWNER].is_in(asked.implode()).fill_null(value=False).sum())
     other = 0
     if named:
-        other = seated.height - seated.join(known, on=[RECORD, VALUES], how="semi").height
+        other = seated.height - seated.join(known, on=[RECORD_DIGEST, VALUES], how="semi").height
     return Finding(
         "people of the source",
         back + other + elsewhere == 0,
@@ -220,11 +222,11 @@ def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Ser
     `source` has the digest of each source row's record.
     """
     same = shown.schema == laid.rows.schema and shown.equals(laid.rows)
-    keys, k = born[ROW_KEY].to_list(), born[K].to_numpy()
+    keys, k = born[ROW_KEY].to_list(), born[DEMANDED_K].to_numpy()
     right = keys == laid.rows[KEY][laid.seat].to_list() and np.array_equal(k, laid.records.k)
-    right &= born[RECORD].to_list() == source.gather(laid.records.source_rows).to_list()
+    right &= born[RECORD_DIGEST].to_list() == source.gather(laid.records.source_rows).to_list()
     return Finding(
-        BATCH,
+        _BATCH,
         bool(laid.paired and same and right),
         f"{shown.height} rows are new, {laid.rows.height} were checked; the vault's list of them "
         + ("agrees" if right else "names other rows, another k or other records"),
@@ -261,23 +263,23 @@ def of_crowds(
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
         cells.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
         crowd = cell_crowds(start, row, person=person)
-        margins.append(crowd - part[K].to_numpy())
+        margins.append(crowd - part[DEMANDED_K].to_numpy())
         if died is None:
             crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
     histories = count_histories(cells)
-    k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
-    short = histories.chain[histories.number < k[K].to_numpy()]
+    k = history.group_by(CHAIN).agg(pl.col(DEMANDED_K).max()).sort(CHAIN)
+    short = histories.chain[histories.number < k[DEMANDED_K].to_numpy()]
     few = len(short)
     new = history.filter(pl.col(CHAIN).is_in(short.tolist()), pl.col(BORN) == batch).height
-    one = int((histories.rows < k[K].to_numpy()).sum())
+    one = int((histories.rows < k[DEMANDED_K].to_numpy()).sum())
     people = k.height
-    what = "people who" if history[RECORD].null_count() == 0 else "records that"
+    what = "people who" if history[RECORD_DIGEST].null_count() == 0 else "records that"
     return (
         [
             Finding(
-                CELLS,
+                CROWDS_IN_EACH,
                 below == 0,
                 f"{below} of {len(margin)} rows are of people with fewer than k matchable rows "
                 f"among those that came and went together; {len(cells)} such groups, "
@@ -321,7 +323,7 @@ def _describe_short_histories(few: int, allowed: int, new: int) -> str:
 def _summarize_last_version(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
     """What the last version shows: rows, demands, and matchable rows of those who have a row."""
     there = history.filter(pl.col(DIED).is_null())
-    k = there[K].to_numpy()
+    k = there[DEMANDED_K].to_numpy()
     return {
         "rows": there.height,
         "people": there[PERSON].n_unique(),

@@ -16,7 +16,7 @@ from anon_core.tables.encoding import encode, find_complete_records, fit_codeboo
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
-from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
+from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON_NUMBERS, TABLE
 from kinds.table.plan.sections import TablePlan
 from storage.vault.run import Stored
 
@@ -62,7 +62,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     demands = ingested.file(DEMAND)
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
-    owners = ingested.file(PERSON)
+    owners = ingested.file(PERSON_NUMBERS)
     person = np.load(owners) if owners.exists() else None
     table, kept, joined = encode_records(frame, k_values, plan.columns, plan.demand, person)
     if not plan.allow_unprotected:

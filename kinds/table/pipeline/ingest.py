@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.layout import DEMAND, PERSON, TABLE
+from kinds.table.layout import DEMAND, PERSON_NUMBERS, TABLE
 from kinds.table.pipeline.read import read_table
 from kinds.table.plan.sections import TablePlan
 from kinds.table.profile import build_table_profile
@@ -34,7 +34,7 @@ def ingest_source(
         k_values.write_parquet(folder / DEMAND)
     notes += _notes_on_spelling(identifiers)
     if plan.person is not None:
-        np.save(folder / PERSON, person_numbers(identifiers[plan.person]))
+        np.save(folder / PERSON_NUMBERS, person_numbers(identifiers[plan.person]))
     elif not plan.rows_are_people:
         refuse_repeated(identifiers)
     digested: Mapping[str, Any] = {}

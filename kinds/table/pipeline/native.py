@@ -28,8 +28,8 @@ from kinds.table.forms import (
     LO,
     describe_codebook_columns,
     find_stored_type,
-    form_of,
     is_whole,
+    name_form,
 )
 
 
@@ -44,7 +44,7 @@ def native_cells(
     `dtype` is the type of the column's values in the source.
     """
     assert column.spec is not None
-    form = form_of(column.spec)
+    form = name_form(column.spec)
     if form == LIST:
         names = list_level_members(attribute)
         cells: list[Any] = [

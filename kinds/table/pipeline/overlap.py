@@ -20,7 +20,7 @@ from storage.ledger.other_releases import build_incomparable_error, runs_of
 from storage.vault.refusals import SecondReleaseError
 from storage.vault.run import Run
 
-STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
+_STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Side:
     @classmethod
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
         """From the run's stages, or from these rows; None where a stage is missing."""
-        ingested, binarized, anonymized = map(run.whole, STAGES)
+        ingested, binarized, anonymized = map(run.whole, _STAGES)
         if binarized is None or anonymized is None:
             return None
         table, row = load_encoded(binarized)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from anon_core.tables.records import BinaryTable
 
-NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
-RECORDS, K = 96, 5  # large enough that a release of it calls every kernel
+COMPILING_NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
+RECORDS, _K = 96, 5  # large enough that a release of it calls every kernel
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def _compile_kernels(stopped: Event, quiet: bool) -> None:
     if has_compiled_kernels():
         return
     if not quiet:
-        sys.stderr.write(NOTICE + "\n")
+        sys.stderr.write(COMPILING_NOTICE + "\n")
     table = tiny_table()
     for step in (compile_makers, compile_judge):
         if not stopped.is_set():
@@ -74,7 +74,7 @@ def tiny_table() -> "BinaryTable":
         ColumnSpec(name="set", kind="categorical"),
         ColumnSpec(name="flag", kind="binary"),
     ]
-    return encode(fit(specs, columns), columns, np.full(RECORDS, K))
+    return encode(fit(specs, columns), columns, np.full(RECORDS, _K))
 
 
 def compile_makers(table: "BinaryTable") -> None:

@@ -34,7 +34,7 @@ from storage.vault.run import Stored
 
 
 @dataclass(frozen=True)
-class Rows:
+class MaskedRows:
     """The rows of a release in the order of their random keys.
 
     Cells are typed values in `native`, and text in `text`; each is made when it is asked for, so
@@ -124,7 +124,7 @@ def write_release(
         seat = _mix_seats(frame[plan.mix], masked, seat, draw)
     keys = secret_streams.distinct_keys(seed, "keys", masked.table.records)
     rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
-    write_rows(rows, folder)
+    write_masked_rows(rows, folder)
     book = build_published_codebook(masked.table.codebook, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
     matching = rows.keys_of_records
@@ -135,7 +135,7 @@ def write_release(
     return {"shape": [len(keys), 1 + len(list_released_columns(plan.columns))]}
 
 
-def write_rows(rows: Rows, folder: Path) -> None:
+def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
     """Write the rows in each format, and for the vault as text with typed columns."""
     text = rows.text
     write_csv(text, folder / CSV)
@@ -172,7 +172,7 @@ def lay_out_released_rows(
     seat: NDArray[np.int64],
     frame: pl.DataFrame,
     schema: pl.Schema,
-) -> Rows:
+) -> MaskedRows:
     """Lay out the rows.
 
     `frame` holds the records' values of the columns that are carried, `schema` the types of all.
@@ -185,7 +185,9 @@ def lay_out_released_rows(
             attributes, list_shown_cells(masked.table, masked.hidden), strict=True
         )
     }
-    return Rows(columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells)
+    return MaskedRows(
+        columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells
+    )
 
 
 def _build_law(

@@ -48,7 +48,7 @@ def _wrap_in_list(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 Diversities = DiversitySection | list[DiversitySection]
 Closenesses = ClosenessSection | list[ClosenessSection]
 
@@ -100,7 +100,7 @@ class ChecksSection(LimitsSection):
         list[DiversitySection], BeforeValidator(_wrap_in_list, json_schema_input_type=Diversities)
     ] = declare_limit(
         [],
-        **vars(limits.DISTINCT),
+        **vars(limits.DISTINCT_VALUES),
         variants=(limits.ENTROPY, limits.ODDS),
         numbers=limits.read_diversity,
         description="how many values of a sensitive column each crowd must show.",
@@ -196,7 +196,7 @@ class ChecksSection(LimitsSection):
             4, "0.02", 'rules such as missing = "drop" may leave out 2 % of the rows'
         ),
     )
-    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
     max_attack_success: Share | None = declare_attack_limit(
         "a chance of",
         numbers=limits.read_row_attacks,

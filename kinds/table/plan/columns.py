@@ -21,7 +21,7 @@ QUASI_ONLY = (
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
-KEYS = ("decimal", "thousands", "strip")  # how numbers are written
+_KEYS = ("decimal", "thousands", "strip")  # how numbers are written
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -101,7 +101,7 @@ class ColumnSection(MarkedSection):
     @property
     def written(self) -> bool:
         """Whether the plan says how numbers are written."""
-        return any(getattr(self, key) is not None for key in KEYS)
+        return any(getattr(self, key) is not None for key in _KEYS)
 
     def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
@@ -222,7 +222,7 @@ class ColumnSection(MarkedSection):
         """How numbers are written, checked; None where the plan does not say it."""
         if not self.written:
             return None
-        stated = next(key for key in KEYS if getattr(self, key) is not None)
+        stated = next(key for key in _KEYS if getattr(self, key) is not None)
         if self.kind != "numeric":
             raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
         if self.role == "identifier":

@@ -8,7 +8,7 @@ from pydantic import Field
 from kinds.judge.limits import (
     LimitMeasure,
     LimitNumber,
-    Sections,
+    MeasuredSections,
     build_number,
     build_share,
     read_attacks,
@@ -16,10 +16,10 @@ from kinds.judge.limits import (
 from kinds.section import Section, Share
 from reports.quantities import percent
 
-DEMAND = "demand"  # an attack that names no row, but k
+BY_DEMAND = "demand"  # an attack that names no row, but k
 WITNESS = "insider who knows"  # beyond every promise: shown, neither limited nor warned of
 OF_COLUMN = "column {about!r}: "
-DISTINCT = LimitMeasure(
+DISTINCT_VALUES = LimitMeasure(
     name="distinct values",
     sense="at least",
     expectation="crowd distinct values",
@@ -81,14 +81,18 @@ class ClosenessSection(Section):
     t: Share
 
 
-def read_information(measured: Sections, stated: Mapping[str, float]) -> Iterator[LimitNumber]:
+def read_information(
+    measured: MeasuredSections, stated: Mapping[str, float]
+) -> Iterator[LimitNumber]:
     """The information that each of the columns keeps."""
     for name, least in stated.items():
         kept = 1 - measured["utility"]["per_column"][name]["ncp"]
         yield build_number(kept, about=name, required=least)
 
 
-def read_diversity(measured: Sections, stated: Sequence[DiversitySection]) -> Iterator[LimitNumber]:
+def read_diversity(
+    measured: MeasuredSections, stated: Sequence[DiversitySection]
+) -> Iterator[LimitNumber]:
     """The number of the least diverse crowd, for each entry."""
     for entry in stated:
         crowd = _list_sensitive(measured).get(entry.column, {})
@@ -96,7 +100,7 @@ def read_diversity(measured: Sections, stated: Sequence[DiversitySection]) -> It
         if entry.kind == "distinct":
             values = crowd.get("distinct")
             finding = f"{values} distinct value{'s' * (values != 1)}"
-            yield build_number(values, "", finding=finding, measure=DISTINCT, **about)
+            yield build_number(values, "", finding=finding, measure=DISTINCT_VALUES, **about)
         elif entry.kind == "entropy":
             yield build_number(crowd.get("effective"), ".2f", measure=ENTROPY, **about)
         else:
@@ -106,14 +110,16 @@ def read_diversity(measured: Sections, stated: Sequence[DiversitySection]) -> It
             yield LimitNumber(found=odds, measure=ODDS, **about)
 
 
-def read_closeness(measured: Sections, stated: Sequence[ClosenessSection]) -> Iterator[LimitNumber]:
+def read_closeness(
+    measured: MeasuredSections, stated: Sequence[ClosenessSection]
+) -> Iterator[LimitNumber]:
     """The distance of the farthest crowd, for each entry."""
     for entry in stated:
         crowd = _list_sensitive(measured).get(entry.column, {})
         yield build_number(crowd.get("distance"), about=entry.column, required=entry.t)
 
 
-def read_uniform(measured: Sections, _: float) -> Iterator[LimitNumber]:
+def read_uniform(measured: MeasuredSections, _: float) -> Iterator[LimitNumber]:
     """The people in crowds of one value, for each sensitive column; a plan may have none."""
     sensitive, records = _list_sensitive(measured), measured["privacy"]["records"]
     if not sensitive:
@@ -125,22 +131,22 @@ def read_uniform(measured: Sections, _: float) -> Iterator[LimitNumber]:
         yield build_share(known, records, finding=finding, about=name)
 
 
-def read_row_loss(measured: Sections, _: float) -> Iterator[LimitNumber]:
+def read_row_loss(measured: MeasuredSections, _: float) -> Iterator[LimitNumber]:
     """The share of the source rows that are left out."""
     left_out = measured.get("protection", {}).get("rows_left_out")
     yield build_share(left_out, (left_out or 0) + measured["privacy"]["records"])
 
 
-def read_row_attacks(measured: Sections, stated: float) -> Iterator[LimitNumber]:
+def read_row_attacks(measured: MeasuredSections, stated: float) -> Iterator[LimitNumber]:
     """The success of each attacker who names rows; manifests of 0.1.0 state "order", too."""
     if not measured.get("attacks"):
         yield LimitNumber(found=None)
     for number in read_attacks(measured, stated):
-        if number.about not in ("order", DEMAND) and not str(number.about).startswith(WITNESS):
+        if number.about not in ("order", BY_DEMAND) and not str(number.about).startswith(WITNESS):
             yield number
 
 
-def _list_sensitive(measured: Sections) -> Mapping[str, Any]:
+def _list_sensitive(measured: MeasuredSections) -> Mapping[str, Any]:
     """What was measured of each sensitive column."""
     sensitive: Mapping[str, Any] = measured.get("protection", {}).get("sensitive", {})
     return sensitive

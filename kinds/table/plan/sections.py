@@ -27,7 +27,7 @@ from kinds.table.plan.columns import ColumnSection
 from kinds.table.plan.partitions import Partition, TableSource
 from storage.source.sources import Source
 
-K = (
+K_RULE = (
     "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} "
     "or {by = name, levels = {...}, default = number}"
 )
@@ -101,11 +101,11 @@ class PrivacySection(MarkedSection):
             _require_type(key, value)
         forms = [form for form in K_FORMS if form in self.k]
         if len(forms) != 1:
-            raise PlanError(f"privacy.k {K}")
+            raise PlanError(f"privacy.k {K_RULE}")
         form = forms[0]
         if idle := [key for key in self.k if key != form and key not in K_FORMS[form]]:
             raise PlanError(
-                f"privacy.k.{idle[0]} does not belong to privacy.k.{form}; privacy.k {K}"
+                f"privacy.k.{idle[0]} does not belong to privacy.k.{form}; privacy.k {K_RULE}"
             )
         options: dict[str, Any] = {
             key: tuple(value) if key == "uniform" else value for key, value in self.k.items()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kinds.table.plan.limits import DEMAND, WITNESS
+from kinds.table.plan.limits import BY_DEMAND, WITNESS
 from reports.facts import Fact, Manifest
 from reports.messages import load_messages
 from reports.quantities import NOT_STATED, is_number, percent, printable
@@ -92,7 +92,9 @@ class Attack(NamedTuple):
 def attacks(manifest: Manifest) -> list[Attack]:
     """The attacks that name rows, as the manifest lists them; unknown ones keep their names."""
     stated = manifest.get("attacks") or {}
-    return [_build_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
+    return [
+        _build_attack(str(name), numbers) for name, numbers in stated.items() if name != BY_DEMAND
+    ]
 
 
 class DemandGuesses(NamedTuple):
@@ -112,7 +114,7 @@ class DemandGuesses(NamedTuple):
     def row(self) -> tuple[str, ...]:
         """The attack as a row of the table of what crowds tell of k."""
         result = _MESSAGES.say("attacks", "better" if self.right > self.commonest else "no_better")
-        return ATTACKERS[DEMAND].who, self._of(self.right), self._of(self.commonest), result
+        return ATTACKERS[BY_DEMAND].who, self._of(self.right), self._of(self.commonest), result
 
     @property
     def sentences(self) -> str:
@@ -132,7 +134,7 @@ class DemandGuesses(NamedTuple):
 
 def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
     """What crowds tell of a private k; None if k is not private or that was not measured."""
-    stated = (manifest.get("attacks") or {}).get(DEMAND) or {}
+    stated = (manifest.get("attacks") or {}).get(BY_DEMAND) or {}
     numbers = [stated.get(name) for name in ("right", "commonest", "ruled_out")]
     people = manifest["privacy"]["records"]
     if not is_number(people) or people < 1 or not all(is_number(number) for number in numbers):

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 MOST_THRESHOLDS = 24
 LOG_FROM = 4
-DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.2))
+DASHED, _DOTTED = (0, (4, 2)), (0, (1, 1.2))
 
 
-class Crowds(Protocol):
+class CrowdCounts(Protocol):
     """Counts of rows for each record, in any order: demanded, compatible and matchable."""
 
     @property
@@ -72,7 +72,7 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
 
 
 @drawing.draw_or_leave_out
-def crowd_plot(crowds: Crowds) -> str:
+def crowd_plot(crowds: CrowdCounts) -> str:
     """Plot, by crowd size, the share of people who demand and who have that many rows."""
     sizes = _choose_thresholds(crowds)
     demanded, matchable, compatible = (
@@ -102,11 +102,13 @@ def crowd_plot(crowds: Crowds) -> str:
             linestyle=DASHED,
         )
         if differ:
-            axes.plot(sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=DOTTED)
+            axes.plot(
+                sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=_DOTTED
+            )
         axes.plot(sizes, matchable, drawstyle=way, color=ACCENT, linewidth=2.5)
         _crowd_axes(axes, sizes)
         lines = [("demanded", MUTED, DASHED), ("achieved (matchable)", ACCENT, "-")]
-        _line_legend(figure, (*lines, ("rows that fit", SECOND, DOTTED)) if differ else lines)
+        _line_legend(figure, (*lines, ("rows that fit", SECOND, _DOTTED)) if differ else lines)
         sentences = [
             "Share of people for whom at least so many rows are demanded, or who have them."
         ]
@@ -119,7 +121,7 @@ def crowd_plot(crowds: Crowds) -> str:
 
 
 @drawing.draw_or_leave_out
-def ratio_plot(crowds: Crowds) -> str:
+def ratio_plot(crowds: CrowdCounts) -> str:
     """Plot the number of people by the ratio of achieved to demanded crowd."""
     groups = _ratio_groups(crowds)
     people = len(crowds.demanded)
@@ -156,7 +158,7 @@ def ratio_plot(crowds: Crowds) -> str:
 # ---------------------------------------------------------------- what is counted
 
 
-def _choose_thresholds(crowds: Crowds) -> NDArray[np.int64]:
+def _choose_thresholds(crowds: CrowdCounts) -> NDArray[np.int64]:
     """A few crowd sizes, even on a log scale; too few to read a single person's crowd."""
     low = max(1, int(min(crowds.demanded.min(), crowds.matchable.min())))
     high = max(
@@ -179,7 +181,7 @@ def _share_at_least(
     return 1 - np.searchsorted(np.sort(rows), sizes, side="left") / len(rows)
 
 
-def _ratio_groups(crowds: Crowds) -> list[tuple[str, int]]:
+def _ratio_groups(crowds: CrowdCounts) -> list[tuple[str, int]]:
     ratio = crowds.matchable / np.maximum(crowds.demanded, 1)
     labels = ["fewer than demanded", "exactly as demanded"]
     labels += [

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from reports.facts import Manifest, describe_levels, list_facts
 from reports.messages import load_messages
 from reports.quantities import count, digits, is_number, printable
-from reports.words import Block, Share
+from reports.words import Block, ShareCell
 
 
 class CrowdDiversity(NamedTuple):
@@ -50,7 +50,7 @@ def count_owners(manifest: Manifest) -> int | None:
     return people
 
 
-def describe_demand(manifest: Manifest) -> str:
+def describe_table_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
         return describe_levels(
@@ -147,7 +147,7 @@ def build_column_block(manifest: Manifest) -> Block:
     """Shares of unmasked cells and of information kept, by column."""
     headings = _MESSAGES.list_headings("headings", "column")
     rows = [
-        (column.name, Share(column.exact, "yellow"), Share(column.kept, "cyan"))
+        (column.name, ShareCell(column.exact, "yellow"), ShareCell(column.kept, "cyan"))
         for column in columns(manifest)
     ]
     return Block(_MESSAGES.say("headings", "columns"), headings, rows)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from kinds.table.report import attackers, bars, crowd_plots, facts
 from kinds.table.report import series_pictures as of_versions
-from kinds.table.report.crowd_plots import Crowds
+from kinds.table.report.crowd_plots import CrowdCounts
 from reports import series
 from reports.facts import Manifest
 from reports.messages import load_messages
@@ -44,7 +44,7 @@ EXAMPLE = Example(
 )
 
 
-def build_page_sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
+def build_page_sections(manifest: Manifest, crowds: CrowdCounts, words: Words) -> list[PageSection]:
     """All sections in the order of the page.
 
     Crowds are shown as shares and binned counts only, never the crowd of a single record.
@@ -67,7 +67,7 @@ def build_page_sections(manifest: Manifest, crowds: Crowds, words: Words) -> lis
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
-def _draw_plots(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
+def _draw_plots(manifest: Manifest, crowds: CrowdCounts, words: Words) -> dict[str, list[str]]:
     steps = manifest.get("iterations", [])
     attacks = attackers.attacks(manifest)
     kept = words.find_published_step(steps)

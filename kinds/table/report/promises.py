@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinds.table.report import series_words as versions
-from kinds.table.report.facts import count_owners, describe_demand, describe_subjects, promise_of
+from kinds.table.report.facts import (
+    count_owners,
+    describe_subjects,
+    describe_table_demand,
+    promise_of,
+)
 from kinds.table.report.findings import CLASSES, EVEN, MATCHABLE, shows_exchange
 from reports import series
 from reports.facts import Manifest
@@ -38,7 +43,7 @@ def describe_promise(manifest: Manifest) -> str:
         return _MESSAGES.say("promise", "nobody", **case)
     everybody, number = privacy["k_min"] > 1, privacy.get("unprotected")
     case["demand"] = (
-        describe_demand(manifest)
+        describe_table_demand(manifest)
         if everybody
         else _MESSAGES.say("promise", "above_one", k_max=privacy["k_max"])
     )

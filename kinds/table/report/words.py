@@ -18,7 +18,7 @@ from reports.words import Block, Check, Exposure, PageSection, Risk, Text
 __all__ = ["WORDS", "TableWords"]
 
 NOTABLE = 0.05  # share of the rows
-CONSTANT = 0.9  # share of the people with several records
+_CONSTANT = 0.9  # share of the people with several records
 MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
 _MESSAGES = load_messages("kinds", "kinds.table")
 
@@ -40,7 +40,7 @@ class TableWords(KindWords):
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-        return facts.describe_demand(series.with_all_rows(manifest))
+        return facts.describe_table_demand(series.with_all_rows(manifest))
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, of a version over all versions so far."""
@@ -190,7 +190,7 @@ def _constant_values(manifest: Manifest) -> list[str]:
     constant = [
         _MESSAGES.say("warnings", "constant", name=name, **found)
         for name, found in values.items()
-        if found["constant"] > 0 and found["constant"] >= CONSTANT * found["people"]
+        if found["constant"] > 0 and found["constant"] >= _CONSTANT * found["people"]
     ]
     return _shorten_list(constant, "column")
 

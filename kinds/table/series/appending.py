@@ -4,19 +4,19 @@ import polars as pl
 
 from kinds.table.plan.sections import TablePlan
 from kinds.table.series.present import Present, is_among, list_needed_columns
-from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD
+from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD_DIGEST
 from storage.vault.run import Stored
 
-IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
-NOBODY = pl.DataFrame(
-    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD: pl.Binary, OWNER: pl.Binary}
+IDENTITY = [CHAIN, PERSON, RECORD_DIGEST, OWNER]
+NO_RECORDS = pl.DataFrame(
+    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD_DIGEST: pl.Binary, OWNER: pl.Binary}
 )
 
 
 def load_waiting_records(stored: Stored | None) -> pl.DataFrame:
     """Identity and values of the records that wait; nobody where sources are whole tables."""
     if stored is None or not stored.file(HELD).exists():
-        return NOBODY
+        return NO_RECORDS
     return pl.read_parquet(stored.file(HELD), glob=False)
 
 
@@ -38,6 +38,6 @@ def back_again(
     names = [CHAIN, OWNER, *list_needed_columns(plan)]
     frames = [frame.select(names) for frame in (pulled, held) if frame.height]
     if not frames:
-        return NOBODY
+        return NO_RECORDS
     back = pl.concat(frames)
     return back.filter(~pl.Series(is_among(back[OWNER], withdrawn)))

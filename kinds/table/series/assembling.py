@@ -23,19 +23,19 @@ from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
+    DEMANDED_K,
     DIED,
     HELD,
     JOINED,
-    KEY,
     MEMBERS,
     OWNER,
     PERSON,
-    RECORD,
+    RECORD_DIGEST,
+    ROW_KEY,
+    ROW_SEAL,
     ROWS,
-    SEAL,
     SINCE,
     VALUES,
-    K,
 )
 from kinds.versions import Before, Following
 from storage.vault.run import Stored
@@ -54,7 +54,7 @@ def assemble_version(
     typed = _is_typed(before, anonymized)
     member_keys = None
     if before is not None:
-        member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
+        member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[ROW_KEY])
     batch = text_rows(anonymized)
     born = _add_since_column(batch, number)
     rows, frozen = _join_rows(
@@ -105,7 +105,7 @@ def _join_rows(
     """The rows of the version in the order of their keys, and how many are from before."""
     if last is None or members is None:
         return born.sort(RELEASED_KEY), 0
-    frozen = last.join(members, left_on=RELEASED_KEY, right_on=KEY, how="semi")
+    frozen = last.join(members, left_on=RELEASED_KEY, right_on=ROW_KEY, how="semi")
     if frozen.schema != born.schema:
         raise GuaranteeError(
             "publication refused; the released columns have other names or types than in the "
@@ -152,22 +152,23 @@ def _store_rows_and_members(
     assert matching["record"].to_list() == stays.tolist()
     sealed = pl.DataFrame(
         {
-            KEY: born[RELEASED_KEY],
-            SEAL: seals_of(born, key),
+            ROW_KEY: born[RELEASED_KEY],
+            ROW_SEAL: seals_of(born, key),
             CONSTANT: constants_of(born, following.constant, key),
         }
     )
-    seated = joined[stays].with_columns(matching[RELEASED_KEY].alias(KEY))
+    seated = joined[stays].with_columns(matching[RELEASED_KEY].alias(ROW_KEY))
     rows = seated.select(
         CHAIN,
         PERSON,
         pl.lit(number, dtype=pl.Int32).alias(BORN),
         pl.lit(None, dtype=pl.Int32).alias(DIED),
-        pl.Series(K, np.asarray(table.k), dtype=pl.Int32),
-        KEY,
-    ).join(sealed, on=KEY, how="left", maintain_order="left")
+        pl.Series(DEMANDED_K, np.asarray(table.k), dtype=pl.Int32),
+        ROW_KEY,
+    ).join(sealed, on=ROW_KEY, how="left", maintain_order="left")
     members = pl.concat(
-        [seated.select(CHAIN, PERSON, RECORD, OWNER, VALUES, KEY), raw[stays]], how="horizontal"
+        [seated.select(CHAIN, PERSON, RECORD_DIGEST, OWNER, VALUES, ROW_KEY), raw[stays]],
+        how="horizontal",
     )
     kept = [pl.read_parquet(split.file(name), glob=False) for name in (ROWS, MEMBERS)]
     for name, earlier, now in zip((ROWS, MEMBERS), kept, (rows, members), strict=True):

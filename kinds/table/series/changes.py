@@ -10,10 +10,10 @@ from kinds.columns import type_source_column
 from kinds.table.layout import CARRIED, list_released_columns
 from kinds.table.plan.sections import TablePlan
 from kinds.table.series.present import Present
-from kinds.table.version_files import RECORD, VALUES
+from kinds.table.version_files import RECORD_DIGEST, VALUES
 
-MOSTLY = 0.5  # of the values of a column
-AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
+_MOSTLY = 0.5  # of the values of a column
+_AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
 
 
 def count_changed_records(
@@ -26,11 +26,13 @@ def count_changed_records(
     """
     if not members.height:
         return {}
-    place = pl.DataFrame({RECORD: found.known[RECORD], AT: np.arange(found.known.height)})
+    place = pl.DataFrame(
+        {RECORD_DIGEST: found.known[RECORD_DIGEST], _AT: np.arange(found.known.height)}
+    )
     of_members = members.with_columns(pl.Series(GOES, going)).drop(VALUES)
-    both = of_members.join(place, on=RECORD, how="inner", maintain_order="left")
+    both = of_members.join(place, on=RECORD_DIGEST, how="inner", maintain_order="left")
     both = both.filter(pl.col(GOES))
-    now = found.table[both[AT].to_numpy()]
+    now = found.table[both[_AT].to_numpy()]
     return {
         column.name: int(
             type_source_column(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
@@ -48,5 +50,5 @@ def describe_telling_columns(plan: TablePlan, table: pl.DataFrame) -> list[str]:
         "it, before the series begins"
         for column in list_released_columns(plan.columns)
         if column.role in CARRIED
-        and (share := table[column.name].n_unique() / max(table.height, 1)) > MOSTLY
+        and (share := table[column.name].n_unique() / max(table.height, 1)) > _MOSTLY
     ]

@@ -6,19 +6,19 @@ import numpy as np
 import polars as pl
 
 from anon_core.series.fits import Fits
-from kinds.table.series.appending import NOBODY, load_waiting_records
+from kinds.table.series.appending import NO_RECORDS, load_waiting_records
 from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
+    DEMANDED_K,
     DIED,
-    KEY,
     MEMBERS,
     PERSON,
-    RECORD,
+    RECORD_DIGEST,
+    ROW_KEY,
     ROWS,
     VALUES,
-    K,
     fits_file,
 )
 from kinds.table.version_records import records_of_rows
@@ -32,14 +32,14 @@ NO_ROWS = pl.DataFrame(
         PERSON: pl.Int64,
         BORN: pl.Int32,
         DIED: pl.Int32,
-        K: pl.Int32,
-        KEY: pl.String,
+        DEMANDED_K: pl.Int32,
+        ROW_KEY: pl.String,
         CONSTANT: pl.Binary,
-        RECORD: pl.Binary,
+        RECORD_DIGEST: pl.Binary,
     }
 )
-NO_MEMBERS = NOBODY.with_columns(
-    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(KEY)
+NO_MEMBERS = NO_RECORDS.with_columns(
+    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(ROW_KEY)
 )
 
 
@@ -57,7 +57,7 @@ class Earlier:
     rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
     members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
     audited: Stored | None = None
-    held: pl.DataFrame = field(default_factory=lambda: NOBODY)
+    held: pl.DataFrame = field(default_factory=lambda: NO_RECORDS)
 
     @classmethod
     def of(cls, before: Before | None, record: str | None, held: Stored | None = None) -> "Earlier":
@@ -71,9 +71,9 @@ class Earlier:
             pl.read_parquet(before.assembled.file(name), glob=False) for name in (ROWS, MEMBERS)
         )
         rows = _with_records(rows, before, record)
-        named = rows.select(KEY, RECORD, CHAIN, PERSON)
-        numbered = members.drop(RECORD, CHAIN, PERSON).join(
-            named, on=KEY, how="left", maintain_order="left"
+        named = rows.select(ROW_KEY, RECORD_DIGEST, CHAIN, PERSON)
+        numbered = members.drop(RECORD_DIGEST, CHAIN, PERSON).join(
+            named, on=ROW_KEY, how="left", maintain_order="left"
         )
         members = numbered.select(members.columns)
         waits = load_waiting_records(held or before.assembled)
@@ -82,7 +82,9 @@ class Earlier:
     @property
     def had(self) -> pl.DataFrame:
         """Chain and digest of each record that ever had a row."""
-        return self.rows.select(CHAIN, RECORD).unique(CHAIN, keep="first", maintain_order=True)
+        return self.rows.select(CHAIN, RECORD_DIGEST).unique(
+            CHAIN, keep="first", maintain_order=True
+        )
 
     def fits(self, born: int) -> Fits:
         """The rows of a batch that fit each of its records."""
@@ -97,8 +99,8 @@ def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.
     Versions that older builds made numbered a record anew that left and came back.
     """
     if record is None:
-        return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
+        return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD_DIGEST))
     digests = records_of_rows(rows, before.identified, record, before.form)
-    rows = rows.with_columns(digests.alias(RECORD))
-    first = pl.col(CHAIN).min().over(RECORD)
+    rows = rows.with_columns(digests.alias(RECORD_DIGEST))
+    first = pl.col(CHAIN).min().over(RECORD_DIGEST)
     return rows.with_columns(first.alias(CHAIN), first.alias(PERSON))

@@ -13,7 +13,7 @@ from anon_core.tables.pasts import Pasts
 from kinds.table.series.earlier import Earlier
 from kinds.table.version_files import BORN, CHAIN, CONSTANT, DIED
 
-VALUE = "#value"  # what a row carries in these columns, as a number
+_VALUE = "#value"  # what a row carries in these columns, as a number
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Linking:
     def of(cls, earlier: Earlier, known: pl.DataFrame) -> "Linking":
         """Of the versions before, and a source in which `known` has the digests of the rows."""
         carried = pl.concat([earlier.rows[CONSTANT], known[CONSTANT]]).unique().sort()
-        numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(VALUE)
-        numbers = numbers.with_columns(pl.col(VALUE).cast(pl.Int64))
+        numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(_VALUE)
+        numbers = numbers.with_columns(pl.col(_VALUE).cast(pl.Int64))
         counting = cls(earlier, numbers, ())
         died = earlier.rows.filter(pl.col(DIED).is_not_null()).select(BORN, DIED).unique()
         closed = [
@@ -72,4 +72,4 @@ class Linking:
         both = rows.select(CONSTANT).join(
             self.numbers, on=CONSTANT, how="left", maintain_order="left"
         )
-        return both[VALUE].to_numpy()
+        return both[_VALUE].to_numpy()

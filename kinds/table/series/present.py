@@ -17,7 +17,7 @@ from kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
 from kinds.table.pipeline.read import demand_column
 from kinds.table.pipeline.seals import constants_of
 from kinds.table.plan.sections import TablePlan
-from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
+from kinds.table.version_files import CONSTANT, OWNER, RECORD_DIGEST, VALUES
 from kinds.versions import Following
 from storage.ledger.digests import column_digests, row_digests
 from storage.ledger.identifier_spelling import normalize_spelling
@@ -80,7 +80,7 @@ def read_present_records(
             of_k = type_source_column(raw, column, plan.source.missing).alias(column.name)
         refuse_idle_names(found.table, of_k, plan.columns, plan.demand)
     if following.record is not None:
-        _require_single(found.known[RECORD], following.record)
+        _require_single(found.known[RECORD_DIGEST], following.record)
     return found
 
 
@@ -97,7 +97,7 @@ def present_of(
     )
     k, stays = _compute_demands(plan, raw, table, missing)
     known = {
-        RECORD: _digest_column(
+        RECORD_DIGEST: _digest_column(
             following.record, raw, missing, partial(digest_records, key=key, form=form)
         ),
         OWNER: _digest_column(

@@ -10,8 +10,8 @@ from kinds.table.plan.sections import TablePlan
 from kinds.table.series.appending import IDENTITY, back_again, to_hold
 from kinds.table.series.earlier import Earlier
 from kinds.table.series.present import Present, is_among, list_needed_columns, present_of
-from kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD
-from kinds.versions import Asked, Following
+from kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD_DIGEST
+from kinds.versions import Following, KnownPeople
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,19 @@ class Returning:
 
     plan: TablePlan
     following: Following
-    asked: Asked
+    asked: KnownPeople
 
     def __call__(
         self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
     ) -> tuple[Present, pl.DataFrame]:
         """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
         if self.following.record is not None:
-            keep = is_among(found.known[RECORD], frozenset(members[RECORD].to_list()))
+            keep = is_among(found.known[RECORD_DIGEST], frozenset(members[RECORD_DIGEST].to_list()))
             # by digest: the order of the source is nobody's business
-            order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
+            order = found.known[RECORD_DIGEST].arg_sort().to_numpy().astype(np.int64)
             candidates = found.only(order[~keep[order]])
             chains = candidates.known.join(
-                earlier.had, on=RECORD, how="left", maintain_order="left"
+                earlier.had, on=RECORD_DIGEST, how="left", maintain_order="left"
             )[CHAIN]
         else:
             back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)

@@ -32,20 +32,20 @@ from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
+    DEMANDED_K,
     DIED,
     HELD,
     JOINED,
-    KEY,
     MEMBERS,
     OWNER,
     PASTS,
     PERSON,
-    RECORD,
+    RECORD_DIGEST,
+    ROW_KEY,
     ROWS,
     VALUES,
-    K,
 )
-from kinds.versions import Asked, Before, Following
+from kinds.versions import Before, Following, KnownPeople
 from storage.source.reading import Reading
 
 ROOM = 3  # times the greatest k: people in a batch, where enough can be pulled along
@@ -56,7 +56,7 @@ def divide_version(
     following: Following,
     reading: Reading,
     before: Before | None,
-    asked: Asked,
+    asked: KnownPeople,
     folder: Path,
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
@@ -92,19 +92,21 @@ def divide_version(
 
 
 def _count_people(
-    parts: "Parts",
+    parts: "SplitVersion",
     earlier: Earlier,
     found: Present,
     going: NDArray[np.bool_],
     following: Following,
-    asked: Asked,
+    asked: KnownPeople,
 ) -> dict[str, Any]:
     """The counts of a version: who came, who went, who waits, and why."""
     members = earlier.members
     erased = is_among(members[OWNER], asked.withdrawn)
     left = going
     if following.record is not None:
-        left = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
+        left = (
+            going & ~members[RECORD_DIGEST].is_in(found.known[RECORD_DIGEST].implode()).to_numpy()
+        )
     counts: dict[str, Any] = {
         "frozen": parts.members.height,
         "new": int(parts.new.sum()),
@@ -124,7 +126,7 @@ def _count_people(
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitVersion:
     """A version split: everybody is in one part.
 
     `gone` bool (members,) says of each earlier member whether the row is withdrawn; `new`
@@ -173,8 +175,8 @@ def _find_going_rows(
     going = is_among(members[OWNER], withdrawn)
     if append or not members.height:
         return going
-    now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
-    values = members.join(now, on=RECORD, how="left", maintain_order="left")
+    now = found.known.select(RECORD_DIGEST, pl.col(VALUES).alias("now"))
+    values = members.join(now, on=RECORD_DIGEST, how="left", maintain_order="left")
     same = (values[VALUES] == values["now"]).fill_null(value=False).to_numpy()
     return np.asarray(going | ~same, dtype=np.bool_)
 
@@ -185,14 +187,14 @@ def _divide_people(
     going: NDArray[np.bool_],
     returning: Returning,
     linking: Linking | None,
-) -> Parts:
+) -> SplitVersion:
     """Pull along who must be, until those who are in the batch can hide there.
 
     Where rows are withdrawn, the batch has room: in one of hardly k people all would look alike,
     and a level that is to be of k people might have none. Who waits since too few histories would
     be left does not ask for more room: a larger batch seldom helps.
     """
-    k = int(np.concatenate([found.k, earlier.rows[K].to_numpy()]).max(initial=0))
+    k = int(np.concatenate([found.k, earlier.rows[DEMANDED_K].to_numpy()]).max(initial=0))
     for least in (0, k, ROOM * k, max(1, earlier.members.height)):
         gone = _find_gone(earlier, going, least if going.any() else 0, linking)
         parts = _build_parts(earlier, found, gone, returning, linking)
@@ -208,18 +210,22 @@ def _find_gone(
     """Whose row is withdrawn, batch by batch."""
     gone = going.copy()
     members = earlier.members
-    alive = members.join(earlier.rows.select(KEY, BORN), on=KEY, how="left", maintain_order="left")
+    alive = members.join(
+        earlier.rows.select(ROW_KEY, BORN), on=ROW_KEY, how="left", maintain_order="left"
+    )
     for born in alive[BORN].unique().sort().to_list():
         of_batch = (alive[BORN] == born).to_numpy()
         if not (going[of_batch].any() or least):
             continue
         everyone = earlier.rows.filter(pl.col(BORN) == born)
         here = everyone[DIED].is_null().to_numpy()
-        place = {key: at for at, key in enumerate(everyone[KEY].filter(pl.Series(here)).to_list())}
-        at = np.array([place[key] for key in alive[KEY].filter(pl.Series(of_batch)).to_list()])
+        place = {
+            key: at for at, key in enumerate(everyone[ROW_KEY].filter(pl.Series(here)).to_list())
+        }
+        at = np.array([place[key] for key in alive[ROW_KEY].filter(pl.Series(of_batch)).to_list()])
         must = np.zeros(len(at), dtype=np.bool_)
         must[at] = going[of_batch]
-        k, person = (everyone[name].to_numpy()[here] for name in (K, PERSON))
+        k, person = (everyone[name].to_numpy()[here] for name in (DEMANDED_K, PERSON))
         ways = None if linking is None else linking.ways(born)
         fits = earlier.fits(born).among(here)
         gone[of_batch] = widen_withdrawal(fits, k, must, person, ways=ways, least=least)[at]
@@ -232,7 +238,7 @@ def _build_parts(
     gone: NDArray[np.bool_],
     returning: Returning,
     linking: Linking | None,
-) -> Parts:
+) -> SplitVersion:
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
@@ -249,10 +255,10 @@ def _build_parts(
     waited = batch[CHAIN].is_in(earlier.held[CHAIN].implode())
     had = joined[CHAIN].is_in(earlier.had[CHAIN].implode()).to_numpy()
     lost = joined[CHAIN].is_in(out[CHAIN].implode()).to_numpy()
-    dies = earlier.rows[KEY].is_in(out[KEY].implode())
+    dies = earlier.rows[ROW_KEY].is_in(out[ROW_KEY].implode())
     died = pl.when(dies).then(earlier.number + 1).otherwise(pl.col(DIED)).alias(DIED)
-    return Parts(
-        earlier.rows.drop(RECORD).with_columns(died),
+    return SplitVersion(
+        earlier.rows.drop(RECORD_DIGEST).with_columns(died),
         members,
         gone,
         candidates.only(order),
@@ -271,9 +277,11 @@ def _build_parts(
 
 def _count_gone(earlier: Earlier, out: pl.DataFrame, linking: Linking) -> list[ValueCounts]:
     """The cells of rows that are withdrawn now."""
-    keys = out[KEY].implode()
-    of_out = earlier.rows.filter(pl.col(KEY).is_in(keys))
-    return [linking.count(born, pl.col(KEY).is_in(keys)) for born in of_out[BORN].unique().sort()]
+    keys = out[ROW_KEY].implode()
+    of_out = earlier.rows.filter(pl.col(ROW_KEY).is_in(keys))
+    return [
+        linking.count(born, pl.col(ROW_KEY).is_in(keys)) for born in of_out[BORN].unique().sort()
+    ]
 
 
 def _find_hiding(
@@ -326,8 +334,10 @@ def _require_constant(earlier: Earlier, found: Present, following: Following) ->
     """Refuse a record whose value changed in a column that was said never to change."""
     if not (following.constant and following.record and earlier.rows.height):
         return
-    shown = earlier.rows.select(RECORD, CONSTANT).unique(RECORD, keep="last")
-    both = shown.join(found.known.select(RECORD, pl.col(CONSTANT).alias("now")), on=RECORD)
+    shown = earlier.rows.select(RECORD_DIGEST, CONSTANT).unique(RECORD_DIGEST, keep="last")
+    both = shown.join(
+        found.known.select(RECORD_DIGEST, pl.col(CONSTANT).alias("now")), on=RECORD_DIGEST
+    )
     other = both.filter(pl.col(CONSTANT) != pl.col("now")).height
     if other:
         names = ", ".join(map(repr, following.constant))

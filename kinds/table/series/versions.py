@@ -36,7 +36,7 @@ from kinds.table.version_files import (
     SINCE,
     fits_file,
 )
-from kinds.versions import Asked, Before, Following, Versions
+from kinds.versions import Before, Following, KnownPeople, Versions
 from storage.ledger.digests import column_digests, of_column, read_people
 from storage.ledger.identifier_spelling import FORM
 from storage.source.reading import Reading
@@ -47,7 +47,7 @@ class TableVersions(Versions):
     """See `kinds.versions.Versions`."""
 
     anonymizer = "k-member"
-    promised = ("compatible crowds", "matchable crowds", judge.CELLS, judge.HISTORIES)
+    promised = ("compatible crowds", "matchable crowds", judge.CROWDS_IN_EACH, judge.HISTORIES)
 
     def check(self, plan: TablePlan, following: Following) -> None:
         """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
@@ -115,7 +115,7 @@ class TableVersions(Versions):
         following: Following,
         reading: Reading,
         before: Before | None,
-        asked: Asked,
+        asked: KnownPeople,
         folder: Path,
     ) -> Mapping[str, Any]:
         """By digests of records and values."""
@@ -154,7 +154,7 @@ class TableVersions(Versions):
         stages: tuple[Stored, Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
-        asked: Asked,
+        asked: KnownPeople,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the source, the batch and the assembled files."""
@@ -163,7 +163,7 @@ class TableVersions(Versions):
         listed = pl.read_parquet(assembled.file(ROWS), glob=False)
         schema = pl.scan_parquet(anonymized.file(PARQUET), glob=False).collect_schema()
         schema = schema | {SINCE: pl.Int32()}
-        shown = judge.Shown(assembled.folder, list(FILES), schema)
+        shown = judge.ShownVersion(assembled.folder, list(FILES), schema)
         rows, findings = judge.of_files(shown, listed, number, asked.key)
         if rows is None:
             return findings, {}
@@ -200,7 +200,7 @@ class TableVersions(Versions):
         kept = kept_of.of_all(
             kept_of.of_rows(laid), None if before is None else before.audited.folder
         )
-        kept.write_parquet(folder / kept_of.FILE)
+        kept.write_parquet(folder / kept_of.KEPT_ROWS)
         return [*findings, *more], {
             **section,
             **kept_of.summarize_version_utility(kept, listed, number),
@@ -218,7 +218,9 @@ class TableVersions(Versions):
         """From the rows, and from what the vault keeps of every batch."""
         listed = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
         schema = pl.scan_parquet(kept.assembled.file(PARQUET), glob=False).collect_schema()
-        rows, findings = judge.of_files(judge.Shown(folder, formats, schema), listed, number, key)
+        rows, findings = judge.of_files(
+            judge.ShownVersion(folder, formats, schema), listed, number, key
+        )
         if rows is None:
             return findings, {}
         history = judge.of_records(listed, kept.identified, following.record, kept.form)
@@ -227,7 +229,7 @@ class TableVersions(Versions):
             judge.load_fitting_rows(kept.audited.folder, kept.number),
             following.short_histories,
         )
-        measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
+        measured = pl.read_parquet(kept.audited.file(kept_of.KEPT_ROWS), glob=False)
         return [*findings, *more], {
             **section,
             **kept_of.summarize_version_utility(measured, listed, number),

@@ -26,7 +26,7 @@ SAMPLE = 200  # distinct texts that are checked one by one
 FEWEST = 6  # a check digit fits one number in ten by chance
 PHONES = "telephone numbers"
 CARD_NUMBERS = "numbers of payment cards"
-FORMS = {
+_FORMS = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.\w+",
     "web addresses": r"(https?://|www\.)\S+",
     "UUIDs": r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
@@ -47,10 +47,10 @@ NATIONAL = (
 )  # fmt: skip
 CARDS = (14, 19)  # digits of a payment card
 # How cards of the great networks begin; then few numbers are enough.
-ISSUED = re.compile(r"4\d{15}|(5[1-5]|2[2-7])\d{14}|3[47]\d{13}|(6011|65\d\d|35\d\d)\d{12}")
+_ISSUED = re.compile(r"4\d{15}|(5[1-5]|2[2-7])\d{14}|3[47]\d{13}|(6011|65\d\d|35\d\d)\d{12}")
 PHONE = re.compile(r"(\+|00)?[\d ()./-]{7,22}")
 PHONE_DIGITS = (7, 15)
-REGIONS = (
+_REGIONS = (
     "US", "GB", "DE", "FR", "ES", "IT", "PT", "BR", "NL", "BE", "CH", "AT", "PL", "CZ", "TR", "DK",
     "NO", "SE", "FI", "RU", "UA", "GR", "MX", "AR", "CO", "CL", "CN", "JP", "KR", "IN", "SA", "EG",
     "AE", "RO", "HU", "IE", "IL", "ID", "VN",
@@ -63,7 +63,7 @@ UNCASED_WORDS = (
     r"^[\p{Lo}\p{Georgian}\p{M}]{2,}([ .\x{b7}\x{30fb}-]+[\p{Lo}\p{Georgian}\p{M}]+){0,4}$"
 )
 UNLISTED = r"[[\p{Lo}\p{Georgian}]--[\p{Han}\p{Arabic}]]"
-EMAIL = r"[^@\s<>(),;:]+@[^@\s<>(),;:]+\.\w{2,}"
+_EMAIL = r"[^@\s<>(),;:]+@[^@\s<>(),;:]+\.\w{2,}"
 IBAN = r"\b[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\b"
 PHONE_WITHIN = r"(?:\+|\b00|\(?\b0)\d[\d ()/.-]{5,18}\d\b|\b\(?\d{3}\)?[ -]\d{3}[ -]\d{3,4}\b"
 AFTER_A_NAME = ("先生", "女士", "小姐", "さん", "様", "씨")
@@ -79,7 +79,7 @@ class Held(NamedTuple):
 # ---------------------------------------------------------------- a column of nothing else
 
 
-def form_of(texts: Sequence[str]) -> str:
+def find_contact_form(texts: Sequence[str]) -> str:
     """What nine of ten texts are: e-mail addresses, IBANs ...; empty for none of these."""
     for form, holds in CHECKED.items():
         if texts and _nearly_all(holds, texts):
@@ -164,7 +164,7 @@ def _is_card(text: str) -> bool:
 
 
 def _is_issued(text: str) -> bool:
-    return _is_card(text) and ISSUED.fullmatch(re.sub(r"[ -]", "", text)) is not None
+    return _is_card(text) and _ISSUED.fullmatch(re.sub(r"[ -]", "", text)) is not None
 
 
 def _is_iban(text: str) -> bool:
@@ -174,7 +174,7 @@ def _is_iban(text: str) -> bool:
 CHECKED: dict[str, Callable[[str], bool]] = {
     **{
         form: (lambda text, pattern=re.compile(pattern): pattern.fullmatch(text) is not None)  # type: ignore[misc]
-        for form, pattern in FORMS.items()
+        for form, pattern in _FORMS.items()
     },
     "IBANs": _is_iban,
 }
@@ -193,7 +193,7 @@ def _are_phones(texts: Sequence[str]) -> bool:
         return True
     if len(texts) < 3 or not _nearly_all(_is_long, texts):
         return False
-    return any(_nearly_all(partial(is_phone, region=region), texts) for region in REGIONS)
+    return any(_nearly_all(partial(is_phone, region=region), texts) for region in _REGIONS)
 
 
 def _is_long(text: str) -> bool:
@@ -233,7 +233,7 @@ def count_contacts(texts: pl.Series) -> list[Held]:
     texts = texts.alias("")
     frame = texts.filter(texts.str.contains(r"\p{L}{2}"))  # codes look like telephone numbers
     kinds = {
-        "e-mail addresses": _count_holding_texts(frame, EMAIL, lambda _: True),
+        "e-mail addresses": _count_holding_texts(frame, _EMAIL, lambda _: True),
         "IBANs": _count_holding_texts(frame, IBAN, _is_iban),
         PHONES: _count_holding_texts(frame, PHONE_WITHIN, _is_some_phone),
         "names beside titles": int(frame.str.contains(_build_title_pattern()).sum()),
@@ -251,7 +251,7 @@ def _is_given(text: str) -> bool:
 
 
 def _is_some_phone(text: str) -> bool:
-    return is_phone(text, None) or any(is_phone(text, region) for region in REGIONS)
+    return is_phone(text, None) or any(is_phone(text, region) for region in _REGIONS)
 
 
 def _count_holding_texts(texts: pl.Series, pattern: str, holds: Callable[[str], bool]) -> int:

@@ -21,10 +21,10 @@ from storage.source.sources import Source, read_leading_rows
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
 CHANCE = 0.01  # that a row of cells looks as new as the first row
-MOSTLY = 0.9  # of the cells; others may be markers of missing values
+_MOSTLY = 0.9  # of the cells; others may be markers of missing values
 FEW_HEADERS = 3
 SHARE_OF_HEADERS = 0.01  # of the rows, in a file of files with a header each
-SEPARATORS = ",;\t|"
+_SEPARATORS = ",;\t|"
 
 
 class Header(NamedTuple):
@@ -38,7 +38,7 @@ class Header(NamedTuple):
 def separator_of(source: Source) -> str:
     """The separator that cuts the first two rows into equally many fields, and into the most."""
     return max(
-        SEPARATORS, key=lambda sign: len(_read_leading_rows(replace(source, separator=sign), 2)[0])
+        _SEPARATORS, key=lambda sign: len(_read_leading_rows(replace(source, separator=sign), 2)[0])
     )
 
 
@@ -111,7 +111,7 @@ def _is_number(field: str) -> bool:
 def _has_numbers_or_dates(cells: Sequence[str]) -> bool:
     """Whether nearly all cells are numbers or dates."""
     numbers = sum(map(is_numeral, cells))
-    if not cells or numbers >= MOSTLY * len(cells):
+    if not cells or numbers >= _MOSTLY * len(cells):
         return bool(cells)
     texts = pl.Series(cells).unique()
     return bool(formats_of(texts)) or find_numerals(texts) is not None

@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from kinds.table.starter import words
 
-WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
-DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
+_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
+_DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
 # Vowels and other marks of the scripts of India and Thailand belong to words, too.
-WORDS = re.compile(r"(?:[^\W\d_]|[\u0900-\u0965\u0970-\u0e4e])+|\d+")
+_WORDS = re.compile(r"(?:[^\W\d_]|[\u0900-\u0965\u0970-\u0e4e])+|\d+")
 LISTS = (
     "title",
     "given",
@@ -69,14 +69,14 @@ def fold_accents(text: str) -> str:
 
 def tokenize_name(name: str) -> list[str]:
     """The words of a name, folded."""
-    joined = DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
-    return [word.casefold() for word in WORDS.findall(WORD_ENDS.sub(" ", joined))]
+    joined = _DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
+    return [word.casefold() for word in _WORDS.findall(_WORD_ENDS.sub(" ", joined))]
 
 
 def topics_of(words: list[str]) -> frozenset[str]:
     """What the words of a name are about. English words may have a letter for their type."""
     bare = [w[1:] for w in words if w[0] in TYPE_LETTERS and len(w) > 3]
-    return _find_topics(load_words(), words) | _find_topics(load_words("en"), bare)
+    return _find_topics(load_lexicon(), words) | _find_topics(load_lexicon("en"), bare)
 
 
 def _find_topics(lexicon: Lexicon, words: list[str]) -> frozenset[str]:
@@ -151,7 +151,7 @@ def _list_topic_words(topic: str) -> set[str]:
 
 
 @cache
-def load_words(language: str = "") -> Lexicon:
+def load_lexicon(language: str = "") -> Lexicon:
     """The words of all files, or of one language, by the way in which they are looked for."""
     words: dict[str, set[str]] = defaultdict(set)
     globs, phrases, unspaced = (defaultdict[str, set[str]](set) for _ in range(3))

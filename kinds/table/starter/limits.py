@@ -11,7 +11,7 @@ from kinds.table.starter.proposal import Proposal
 from kinds.table.starter.values import SHARED_BY, Values
 
 COMMENTS_AT = 27  # characters before a comment
-OFFERED = """\
+_OFFERED = """\
 # Defaults: a next table may differ so much (docs/how-to/drift.md).
 # drift = {rows = 0.3, new_categories = 0, gone_categories = 0.02, shift = 0.1, utility = 0.05}
 # More limits. Take the mark away to set one."""
@@ -45,7 +45,7 @@ def state_limits(sensitive: str | None, proposals: Mapping[str, Proposal]) -> li
             "[checks]", "a release beyond a limit is not published. Change a limit, or"
         ),
         format_commented_line("", "delete its line, if you can say why"),
-        propose_limits(ChecksSection, known, OFFERED, COMMENTS_AT),
+        propose_limits(ChecksSection, known, _OFFERED, COMMENTS_AT),
     ]
 
 

@@ -28,15 +28,15 @@ SHORT_DAYS = (
     "%m/%d/%y", "%d/%m/%y", "%y/%m/%d", "%d.%m.%y", "%m-%d-%y", "%d-%m-%y", "%y-%m-%d", "%d-%b-%y",
     "%d %b %y", "%d%b%y", "%b %d, %y",
 )  # fmt: skip
-WHOLE = (
+_WHOLE = (
     "%Y%m%d%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M%SZ", "%Y%m%d %H%M%S", "%a %b %d %H:%M:%S UTC %Y",
     "%a %b %d %H:%M:%S %Y", "%H:%M %d.%m.%Y", "%d/%b/%Y:%H:%M:%S %z",
 )  # fmt: skip
-TIME = re.compile(
+_TIME = re.compile(
     r"(?P<gap>T|, ?| +)\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<fraction>\.\d+)?"
     r"(?P<half> ?[AaPp][Mm])?(?P<zone> ?(?P<offset>[+-]\d{2}(?P<minutes>:?\d{2})?)| ?(Z|UTC|GMT))?$"
 )
-YEAR = re.compile(r"(1[89]|20|21)\d{2}|25\d{2}")  # in Thailand, 2567 is 2024
+_YEAR = re.compile(r"(1[89]|20|21)\d{2}|25\d{2}")  # in Thailand, 2567 is 2024
 MONTH_OF_YEAR = re.compile(
     r"(1[89]|20)\d{2}[-/.](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](1[89]|20)\d{2}"
 )
@@ -54,7 +54,7 @@ def formats_of(texts: pl.Series) -> list[str]:
     if not len(texts) or not first.str.contains(SOME_DATE).all() or _has_decimal_or_address(first):
         return []
     for days in (DAYS, SHORT_DAYS):
-        wanted = [*_with_times(days, texts), *(WHOLE if days is DAYS else ())]
+        wanted = [*_with_times(days, texts), *(_WHOLE if days is DAYS else ())]
         found = [form for form in wanted if _all_dates(first, form) and _all_dates(texts, form)]
         if found:
             return (
@@ -85,7 +85,7 @@ def is_worded(text: str) -> bool:
         word in about or word in list_filler_words() or word in list_name_particles()
         for word in others
     )
-    years = sum(YEAR.fullmatch(number) is not None for number in numbers)
+    years = sum(_YEAR.fullmatch(number) is not None for number in numbers)
     return bool(about) and between and years == 1 and len(numbers) <= MOST_NUMBERS
 
 
@@ -96,7 +96,7 @@ def order_of(form: str) -> tuple[str, ...]:
 
 def _with_times(days: tuple[str, ...], texts: pl.Series) -> Iterator[str]:
     """The formats of days, with the time of day that the texts have."""
-    times = [TIME.search(text) for text in texts.head(FEW_TEXTS).to_list()]
+    times = [_TIME.search(text) for text in texts.head(FEW_TEXTS).to_list()]
     if not all(times):
         return iter(days) if not any(times) else iter(())
     fraction = bool(texts.str.contains(r"\d:\d{2}\.\d").any())

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from kinds.table.starter.lexicon import load_words, tokenize_name, topics_of
+from kinds.table.starter.lexicon import load_lexicon, tokenize_name, topics_of
 
 
 class Name:
@@ -33,7 +33,7 @@ class Name:
     def describes(self) -> bool:
         """The kind of something, such as `phone type`."""
         ends = {self.words[0], self.words[-1]} if len(self.words) > 1 else set()
-        return any("attribute" in load_words().words.get(word, ()) for word in ends)
+        return any("attribute" in load_lexicon().words.get(word, ()) for word in ends)
 
     @cached_property
     def is_only_a_name(self) -> bool:
@@ -43,7 +43,7 @@ class Name:
     @cached_property
     def only_who(self) -> bool:
         """Nothing but a word for people, such as `individual`: their number, or yes and no."""
-        words = load_words().words
+        words = load_lexicon().words
         about = [words.get(word, set()) for word in self.words]
         people = [each & {"who", "unit"} for each in about]
         return any(people) and all(
@@ -53,7 +53,7 @@ class Name:
     @cached_property
     def numbers_something(self) -> bool:
         """A number or address of something, be it a person or a thing."""
-        words = load_words().words
+        words = load_lexicon().words
         if len(self.words) > 1 and "number" in words.get(self.words[-1], ()):
             return True  # case number; not number of cases
         holders = (w.removesuffix("s").removesuffix("id") for w in self.words if "id" in w[-3:])
@@ -79,7 +79,7 @@ class Name:
     @cached_property
     def flags(self) -> bool:
         """Yes or no by its first word, such as `is_recid`."""
-        return len(self.words) > 1 and "flag" in load_words().words.get(self.words[0], ())
+        return len(self.words) > 1 and "flag" in load_lexicon().words.get(self.words[0], ())
 
     @cached_property
     def recidivism(self) -> bool:

@@ -12,7 +12,7 @@ from kinds.table.starter.values import FEW, Values
 
 GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
 OLDEST = 130
-BORN = (1850, 2100)
+_BORN = (1850, 2100)
 # The same for every table: edges from the data would say how old the oldest person is.
 DECADES = "bins = {edges = [10, 20, 30, 40, 50, 60, 70, 80, 90]}"
 DECADES_OF_BIRTH = (
@@ -25,7 +25,7 @@ def propose_for_ages(name: Name, values: Values) -> Proposal | None:
     if name.coded or not (name.age or name.birth) or _is_recoded(values):
         return None
     groups, what = (DECADES, "ages") if name.age else (DECADES_OF_BIRTH, "years of birth")
-    low, high = (0, OLDEST) if name.age else BORN
+    low, high = (0, OLDEST) if name.age else _BORN
     if not values.within(low, high) or (name.birth and not values.whole):
         return None
     return build_numeric_proposal(values, f"{what} by the name", groups=groups)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from kinds.numerals import Guess, find_numerals, keys_of
+from kinds.numerals import Guess, find_numerals, list_numeral_keys
 from kinds.section import toml_text
 from kinds.table.starter.limits import format_commented_line
 from kinds.table.starter.proposal import NUMERIC, Proposal
@@ -39,7 +39,7 @@ def state_numerals(
 
 
 def _add_numeral_keys(proposal: Proposal, guess: Guess) -> Proposal:
-    keys = keys_of(guess.numerals)
+    keys = list_numeral_keys(guess.numerals)
     if NUMERIC not in proposal.settings or not keys:
         return proposal
     first, *more = keys.items()

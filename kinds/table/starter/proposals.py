@@ -24,7 +24,7 @@ from kinds.table.starter.proposal import (
 from kinds.table.starter.values import FEW, Values
 from storage.source.values import is_csv_type
 
-NEARLY_ALL = 0.8  # so many distinct texts a row name the row
+_NEARLY_ALL = 0.8  # so many distinct texts a row name the row
 FLAGS = 3  # values of a yes or no, one of them "not known"
 CENTURY = 1930  # 30 is 1930, 29 is 2029: more people were born since than before
 
@@ -38,7 +38,7 @@ def propose_role(series: pl.Series, *, unit: bool = False) -> Proposal:
     if series.name in (KEY, ""):
         taken = "a release has a column of this name already"
         return Proposal("drop", taken if series.name else "a released column needs a name")
-    for rule in RULES:
+    for rule in _RULES:
         if proposal := rule(name, values):
             return proposal
     return build_category_proposal(name, values)
@@ -135,7 +135,7 @@ def _propose_for_own_value(name: Name, values: Values) -> Proposal | None:
     if values.percentages or values.unit:
         return None
     whole = values.whole and not (name.measured or name.is_counted or name.sensitive)
-    nearly = values.distinct > max(FEW, NEARLY_ALL * values.number)
+    nearly = values.distinct > max(FEW, _NEARLY_ALL * values.number)
     if not (values.is_unshared and whole) and (values.numbers is not None or not nearly):
         return None
     if values.numbers is None and values.length > LONG_TEXT:
@@ -206,7 +206,7 @@ def _propose_for_money(name: Name, values: Values) -> Proposal | None:
     return Proposal("sensitive", reason, (NUMERIC,), ("role",))
 
 
-RULES = (
+_RULES = (
     _propose_for_empty,
     _propose_for_identifier,
     _propose_for_weight,

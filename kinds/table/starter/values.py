@@ -15,13 +15,13 @@ from storage.source.values import EXACT
 
 SHARED_BY = 5  # the k that a starter plan proposes
 LIKE_TIME = r"(^|\D)(1[89]|20)\d{2}(\D|$)|(^|\D)\d{1,2}:\d{2}(\D|$)"
-NEARLY = 0.9
+_NEARLY = 0.9
 FEW = 20  # up to this many distinct whole numbers may be codes or counts
 WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
 SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
 LONG_TAIL = 4
 LONG_NUMBER = 8  # digits
-NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 PERCENTAGE = r"^[+-]?\d+([.,]\d+)?\s?%$"
 
 
@@ -90,9 +90,13 @@ class Values:
         Up to twice `SAMPLE` distinct values are looked at.
         """
         if self.is_text or self.formats:
-            return "" if self.formats else contacts.form_of(self.some)
+            return "" if self.formats else contacts.find_contact_form(self.some)
         step = max(1, self.distinct // SAMPLE)
-        return contacts.form_of([f"{n:.0f}" for n in self.levels[::step]]) if self.whole else ""
+        return (
+            contacts.find_contact_form([f"{n:.0f}" for n in self.levels[::step]])
+            if self.whole
+            else ""
+        )
 
     @cached_property
     def held(self) -> list[contacts.Held]:
@@ -141,7 +145,7 @@ class Values:
     def has_worded_times(self) -> bool:
         """Nearly all texts are days, weeks or months that no format reads, such as mai 2024."""
         some = self.some if self.is_text else []
-        return bool(some) and sum(map(is_worded, some)) >= NEARLY * len(some)
+        return bool(some) and sum(map(is_worded, some)) >= _NEARLY * len(some)
 
     @cached_property
     def is_uncased(self) -> bool:
@@ -160,7 +164,7 @@ class Values:
     def like_times(self) -> bool:
         """Nearly all texts hold a year or a time of day, though no format reads them as dates."""
         some = pl.Series(self.some)
-        return bool(some.str.contains(LIKE_TIME).sum() >= NEARLY * len(some))
+        return bool(some.str.contains(LIKE_TIME).sum() >= _NEARLY * len(some))
 
     @property
     def in_utc(self) -> bool:
@@ -263,4 +267,4 @@ class Values:
 
 def is_numeral(text: str) -> bool:
     """Whether one text is a number."""
-    return NUMERAL.fullmatch(text) is not None
+    return _NUMERAL.fullmatch(text) is not None

@@ -38,7 +38,7 @@ OPENING = """\
 # keep: published as it is   drop: left out
 # `decide` marks what only you can decide. Delete each mark once you have: a plan with a mark left
 # is refused."""
-ANSWERS = {
+_ANSWERS = {
     "sensitive": "must nobody learn whose it is? If others know it: quasi",
     "identifier": "does it name or number people? If not: drop, or quasi",
     "quasi": "may others know it? If nobody may: sensitive, or drop",
@@ -220,7 +220,7 @@ def _format_uri(uri: str) -> list[str]:
 def _format_column_section(name: str, proposal: Proposal) -> list[str]:
     asked = []
     if marks := proposal.decide:
-        answers = [ANSWERS[proposal.role if mark == "role" else mark] for mark in marks]
+        answers = [_ANSWERS[proposal.role if mark == "role" else mark] for mark in marks]
         written = ", ".join(f'"{mark}"' for mark in marks)
         asked = [format_commented_line(f"decide = [{written}]", " ".join(answers))]
     role = format_commented_line(f'role = "{proposal.role}"', proposal.reason)

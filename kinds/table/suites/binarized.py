@@ -11,7 +11,7 @@ from anon_core.tables.records import Codebook
 from validations.expectations import ExpectColumnLevelsToBeShared, ExpectColumnLevelsToDecode
 
 LEVEL = "level:"
-K = "k"
+RECORD_K = "k"
 
 
 def build_suite(codebook: Codebook, records: int, least: int = 1) -> gx.ExpectationSuite:
@@ -21,9 +21,11 @@ def build_suite(codebook: Codebook, records: int, least: int = 1) -> gx.Expectat
     """
     table = [
         gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} records."),
-        gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every record demands a crowd."),
+        gxe.ExpectColumnValuesToNotBeNull(
+            column=RECORD_K, description="Every record demands a crowd."
+        ),
         gxe.ExpectColumnValuesToBeBetween(
-            column=K,
+            column=RECORD_K,
             min_value=1,
             max_value=records,
             description=f"Every demand is from 1 to {records:,} rows.",

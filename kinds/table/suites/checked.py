@@ -36,7 +36,7 @@ def build_binarized_suite(stored: Stored) -> Suite:
     columns = {
         of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
     }
-    columns[of_binarized.K] = table.k.astype(np.int64)
+    columns[of_binarized.RECORD_K] = table.k.astype(np.int64)
     return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
 
 
@@ -46,10 +46,10 @@ def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     crowds = measured.crowds
     columns = {
         of_released.KEY: np.array(rows[KEY].to_list(), dtype=object),
-        of_released.DEMANDED: crowds.demanded.astype(np.int64),
-        of_released.COMPATIBLE: crowds.compatible,
-        of_released.MATCHABLE: crowds.matchable,
-        of_released.TRUTHFUL: measured.truthful,
+        of_released.DEMANDED_CROWD: crowds.demanded.astype(np.int64),
+        of_released.COMPATIBLE_CROWD: crowds.compatible,
+        of_released.MATCHABLE_CROWD: crowds.matchable,
+        of_released.IS_TRUTHFUL: measured.truthful,
     }
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes

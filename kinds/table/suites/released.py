@@ -17,7 +17,7 @@ from validations.expectations import (
 )
 
 CELL = "cell:"
-KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = (
+KEY, DEMANDED_CROWD, COMPATIBLE_CROWD, MATCHABLE_CROWD, IS_TRUTHFUL = (
     "key",
     "demanded",
     "compatible",
@@ -35,9 +35,9 @@ def build_suite(levels: Mapping[str, int], records: int) -> gx.ExpectationSuite:
         gxe.ExpectTableRowCountToEqual(
             value=records, description=f"Exactly {records:,} rows, one for each record."
         ),
-        ExpectCrowdsToMeetDemands(crowd_column=COMPATIBLE, demand_column=DEMANDED),
-        ExpectCrowdsToMeetDemands(crowd_column=MATCHABLE, demand_column=DEMANDED),
-        ExpectRowsToBeTruthful(column=TRUTHFUL),
+        ExpectCrowdsToMeetDemands(crowd_column=COMPATIBLE_CROWD, demand_column=DEMANDED_CROWD),
+        ExpectCrowdsToMeetDemands(crowd_column=MATCHABLE_CROWD, demand_column=DEMANDED_CROWD),
+        ExpectRowsToBeTruthful(column=IS_TRUTHFUL),
     ]
     cells = [
         ExpectColumnCellsToAllowALevel(column=CELL + name, levels=number)

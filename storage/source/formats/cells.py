@@ -15,7 +15,7 @@ from anon_core.errors import InputError
 from storage.source.values import EXACT
 
 MIDNIGHT = datetime.time()
-PLAIN = (bool, int, float, str, datetime.date, datetime.datetime, datetime.time)
+_PLAIN = (bool, int, float, str, datetime.date, datetime.datetime, datetime.time)
 
 
 def type_column(name: str, cells: Sequence[Any]) -> pl.Series:
@@ -30,7 +30,7 @@ def type_column(name: str, cells: Sequence[Any]) -> pl.Series:
         return _of_dates(cells, present)
     if len(types) == 1:
         return _of_one_type(name, cells)
-    if types <= {*PLAIN}:
+    if types <= {*_PLAIN}:
         texts = [None if cell is None else text_of(cell) for cell in cells]
         return pl.Series(texts, dtype=pl.String)
     raise InputError(

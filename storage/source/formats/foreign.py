@@ -68,7 +68,7 @@ SQL = re.compile(
     rb"pragma\s+\w+\s*=|begin\s*(?:transaction\s*)?;|start\s+transaction\s*;|use\s+\S+\s*;)",
     re.IGNORECASE | re.DOTALL,
 )
-FOLDERS = {  # of zip archives; the first that a member's name begins with counts
+_FOLDERS = {  # of zip archives; the first that a member's name begins with counts
     "word/": "a Word document",
     "ppt/": "a PowerPoint document",
     "Index/": "an Apple document, such as of Numbers",
@@ -98,7 +98,7 @@ def refuse_foreign_format(head: bytes) -> None:
 def refuse_foreign_archive(members: ArchiveMembers) -> None:
     """Refuse a zip archive that is a document of a format that is not read."""
     name = f"a document of the type {members.mimetype[:80]!r}" if members.mimetype else ""
-    for folder, document in FOLDERS.items():
+    for folder, document in _FOLDERS.items():
         if not name and any(each.startswith(folder) for each in members.names):
             name = document
     if name:

@@ -3,7 +3,15 @@
 import pytest
 
 from kinds import KINDS, kind_called
-from kinds.judge.manifest_keys import EACH, MEASURED, NUMBERS, OPEN, RELEASE, count_unknown, keys_of
+from kinds.judge.manifest_keys import (
+    EACH,
+    MEASURED_KEYS,
+    NUMBERS,
+    OPEN,
+    RELEASE_KEYS,
+    count_unknown,
+    list_manifest_keys,
+)
 
 KEYS = {"name": OPEN, "source": {"rows": OPEN}, "columns": {EACH: {"role": OPEN}}, "took": NUMBERS}
 
@@ -32,7 +40,7 @@ def test_what_is_beside_the_keys_is_counted(document, unknown):
 
 
 def test_measured_sections_have_the_keys_that_were_measured():
-    keys = keys_of({}, {"privacy": {"records": 7}, "own": {"number": 1}})
+    keys = list_manifest_keys({}, {"privacy": {"records": 7}, "own": {"number": 1}})
     assert count_unknown({"privacy": {"records": 7, "promise": ["x"]}}, keys) == 0
     assert count_unknown({"privacy": {"records": 7, "note": "x"}}, keys) == 1
     assert count_unknown({"own": {"number": 1, "note": 2}}, keys) == 1
@@ -41,7 +49,7 @@ def test_measured_sections_have_the_keys_that_were_measured():
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_kind_adds_keys_and_takes_none(name):
-    keys = keys_of(kind_called(name).claimed, {section: {} for section in MEASURED})
-    assert RELEASE.keys() | MEASURED.keys() <= keys.keys()
-    assert RELEASE["drift"].keys() < keys["drift"].keys()
+    keys = list_manifest_keys(kind_called(name).claimed, {section: {} for section in MEASURED_KEYS})
+    assert RELEASE_KEYS.keys() | MEASURED_KEYS.keys() <= keys.keys()
+    assert RELEASE_KEYS["drift"].keys() < keys["drift"].keys()
     assert keys["columns"][EACH].keys() >= {"role"}

@@ -108,7 +108,7 @@ class Release:
         people = read.table.filter(pl.Series(kept))
         keys = secret_streams.distinct_keys(SEED, "keys", masked.table.records)
         rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
-        write.write_rows(rows, self.folder)
+        write.write_masked_rows(rows, self.folder)
         codebook = json.dumps(
             write.build_published_codebook(table.codebook, COLUMNS, people.schema)
         )

@@ -20,7 +20,7 @@ def of_entries(tmp_path, pairs, records):
 def test_people_told_apart_by_what_they_hold_in_parts_as_at_once(tmp_path, monkeypatch):
     pairs = [(4, "b"), (0, "a"), (4, "a"), (2, "a"), (1, "b"), (1, "a")]
     whole = of_entries(tmp_path, pairs, 6)
-    monkeypatch.setattr(people, "AT_ONCE", 2)
+    monkeypatch.setattr(people, "USERS_AT_ONCE", 2)
     assert of_entries(tmp_path, pairs, 6) == whole
     assert of_entries(tmp_path, pairs[::-1], 6) == whole
     assert of_entries(tmp_path, pairs[1:], 6) != whole

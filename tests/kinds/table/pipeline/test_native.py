@@ -12,7 +12,7 @@ from anon_core.tables.cells import cell_texts
 from anon_core.tables.encoding import fit
 from anon_core.tables.records import Codebook
 from kinds.columns import Column
-from kinds.table.forms import FORMAT, find_stored_type, form_of
+from kinds.table.forms import FORMAT, find_stored_type, name_form
 from kinds.table.judge.as_text import Reader
 from kinds.table.judge.coded import Coded
 from kinds.table.pipeline.native import build_published_codebook, native_cells
@@ -79,7 +79,7 @@ def test_every_cell_has_one_form(kind, values, spec):
     column, dtype = Column(name="a", role="quasi", spec=spec), DTYPES[kind]
     cells = cells_of(attribute)
     native = native_cells(attribute, column, cells, dtype)
-    assert native.dtype == find_stored_type(form_of(spec), dtype)
+    assert native.dtype == find_stored_type(name_form(spec), dtype)
     texts = cell_texts(attribute, cells)
 
     book = build_published_codebook(Codebook((attribute,)), (column,), {"a": dtype})

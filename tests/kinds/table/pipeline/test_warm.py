@@ -54,7 +54,7 @@ def test_a_machine_compiles_once(monkeypatch, capsys, late):
     with warm.compile_in_background(quiet=False):
         pass
     assert len(steps) <= (0 if late else 2)
-    assert capsys.readouterr().err == ("" if late else warm.NOTICE + "\n")
+    assert capsys.readouterr().err == ("" if late else warm.COMPILING_NOTICE + "\n")
 
 
 def test_quiet_says_nothing(monkeypatch, capsys):

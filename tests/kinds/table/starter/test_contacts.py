@@ -4,7 +4,7 @@
 import polars as pl
 import pytest
 
-from kinds.table.starter.contacts import count_contacts, form_of, is_name
+from kinds.table.starter.contacts import count_contacts, find_contact_form, is_name
 from kinds.table.starter.proposals import propose_role
 from tests.kinds.table.starter.tables import IBANS, digits, mixed, pesel, tckn
 
@@ -212,20 +212,20 @@ def test_codes_that_some_country_takes_for_telephones_are_codes_by_their_name():
 
 @pytest.mark.parametrize("wrong", ["DE88370400440532013000", "XX1234567890123456", "A" * 22])
 def test_an_iban_needs_its_check_digits(wrong):
-    assert form_of([wrong] * 3) == ""
+    assert find_contact_form([wrong] * 3) == ""
 
 
 def test_national_numbers_need_their_check_digit():
     right = [pesel(i) for i in range(20)]
     wrong = [number[:-1] + str((int(number[-1]) + 1) % 10) for number in right]
-    assert form_of(right) == "national numbers with a check digit"
-    assert "national" not in form_of(wrong)
+    assert find_contact_form(right) == "national numbers with a check digit"
+    assert "national" not in find_contact_form(wrong)
 
 
 def test_one_text_in_ten_may_be_of_another_form():
     mails = [f"p{i}@x.org" for i in range(18)]
-    assert form_of([*mails, "none", "?"]) == "e-mail addresses"
-    assert form_of([*mails, "none", "?", "-"]) == ""
+    assert find_contact_form([*mails, "none", "?"]) == "e-mail addresses"
+    assert find_contact_form([*mails, "none", "?", "-"]) == ""
 
 
 def test_what_texts_hold_is_counted():

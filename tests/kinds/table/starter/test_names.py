@@ -10,7 +10,7 @@ from kinds.table.starter import words
 from kinds.table.starter.lexicon import (
     fold_accents,
     list_name_titles,
-    load_words,
+    load_lexicon,
     names_of_people,
     tokenize_name,
 )
@@ -143,8 +143,8 @@ def test_the_files_of_words_are_whole():
 
 
 def test_words_of_one_language():
-    assert "age" in load_words().words["idade"]
-    assert "idade" not in load_words("en").words
+    assert "age" in load_lexicon().words["idade"]
+    assert "idade" not in load_lexicon("en").words
 
 
 def test_names_of_people_are_folded():
