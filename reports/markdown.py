@@ -13,9 +13,9 @@ from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.messages import load_messages
 from reports.notices import HEADING
+from reports.pages.verdicts import describe_expected, list_checks
 from reports.quantities import percent, printable
 from reports.verdict import judge_manifest
-from reports.verdicts import describe_expected, list_checks
 from reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, ShareCell, Words
 
 

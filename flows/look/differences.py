@@ -9,7 +9,7 @@ from anon_core.errors import InputError
 from flows.look.named_release import read_manifest
 from kinds import KINDS, kind_called, words_called
 from kinds.section import PlanError
-from reports import difference
+from reports.terminal import difference
 from storage.places.place import Place, local_copy
 from storage.shelf.content import has_version_files
 

@@ -10,7 +10,8 @@ from kinds import words_called
 from kinds.base import Kind
 from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
 from kinds.judge.audit import Audit, Finding
-from reports import drawing, page
+from reports import drawing
+from reports.pages import page
 from storage.shelf.layout import REPORT
 from storage.vault.run import Stored
 

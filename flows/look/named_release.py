@@ -82,7 +82,7 @@ def print_manifest(manifest: Mapping[str, Any]) -> None:
     """Print what a release guarantees and keeps: counts, shares and column names, no values."""
     from rich.console import Console
 
-    from reports.summary import print_release
+    from reports.terminal.summary import print_release
 
     print_release(manifest, Console(), words_of(manifest))
 

@@ -16,7 +16,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds import kind_called, words_called
 from reports import markdown
-from reports import verdicts as pages
+from reports.pages import verdicts as pages
 from storage.vault.build import CODE_VERSION
 from storage.vault.files import remove_folder, write_json, write_private
 from storage.vault.refusals import SecondReleaseError

@@ -78,7 +78,7 @@ def _list_software() -> dict[str, str]:
 def render_report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
     """The page of a release, or of one that waits for approval."""
     # matplotlib takes a second to import: only where a page is made.
-    from reports import page
+    from reports.pages import page
 
     return page.render_release_page(
         manifest, kind.measured(checked.verdict), words_of(manifest)

@@ -11,7 +11,7 @@ OURS = (
     "flows.look.audit",
     "validations.run",
     "kinds.table.suites.released",
-    "reports.page",
+    "reports.pages.page",
 )
 LATE = (  # what a release imports late
     "fastapi.encoders",

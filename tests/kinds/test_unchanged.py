@@ -9,7 +9,8 @@ from rich.console import Console
 from anon_core.errors import GuaranteeError
 from flows.plan.plan import ReleasePlan
 from kinds import words_of
-from reports import markdown, summary
+from reports import markdown
+from reports.terminal import summary
 from reports.verdict import NOTHING, judge_manifest
 from tests.flows.orders import Order, people
 from tests.kinds.graph.orders import GraphOrder

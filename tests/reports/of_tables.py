@@ -2,8 +2,9 @@
 
 from kinds.table.report.words import WORDS
 from reports import markdown as marked
-from reports import page, summary, verdicts
 from reports import verdict as judging
+from reports.pages import page, verdicts
+from reports.terminal import summary
 
 
 def render_page(manifest, crowds):

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from kinds.table.report.words import WORDS
-from reports import summary
+from reports.terminal import summary
 from reports.verdict import FAILS, HOLDS
 from tests.reports.browsed import Page
 from tests.reports.of_tables import markdown, render_page, verdict

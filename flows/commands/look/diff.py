@@ -25,8 +25,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json(changes))
         return 0
-    from reports import difference
-    from reports.printing import print_tables
+    from reports.terminal import difference
+    from reports.terminal.printing import print_tables
 
     if not options.quiet:
         print_tables(difference.build_difference_tables(changes))

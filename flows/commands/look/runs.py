@@ -20,12 +20,12 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json({"runs": found}))
         return 0
-    from reports import seen
-    from reports.printing import print_tables
+    from reports.terminal import run_list
+    from reports.terminal.printing import print_tables
 
     if found:
-        print_tables([seen.list_run_lines(found)])
-        for line in seen.list_reason_lines(found):
+        print_tables([run_list.list_run_lines(found)])
+        for line in run_list.list_reason_lines(found):
             print(line)
     else:
         print("no runs")

@@ -20,10 +20,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json({"waiting": found}))
         return 0
-    from reports import seen
-    from reports.printing import print_tables
+    from reports.terminal import run_list
+    from reports.terminal.printing import print_tables
 
-    print_tables(seen.list_waiting_lines(found))
+    print_tables(run_list.list_waiting_lines(found))
     if not found:
         print("nothing waits for a decision")
     return 0

@@ -119,7 +119,7 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from flows.rehearsing import rehearse_release
-    from reports.rehearsal import list_rehearsal_lines
+    from reports.terminal.rehearsal import list_rehearsal_lines
 
     for plan in plans:
         document = {"name": plan.name, **asdict(rehearse_release(plan))}

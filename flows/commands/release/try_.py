@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from flows.runs.partitions import format_partition_settings
     from flows.trying import build_setting_plans, list_settings, try_settings
     from reports.comparison import Line, build_settings_table
-    from reports.printing import print_tables
+    from reports.terminal.printing import print_tables
 
     stated = list_settings(options.k, options.weights)
     part = [] if options.partition is None else format_partition_settings(options.partition)

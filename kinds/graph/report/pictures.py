@@ -15,8 +15,8 @@ from reports import drawing
 from reports.drawing import ACCENT, DANGER, INK, SECOND
 from reports.facts import Manifest
 from reports.messages import load_messages
+from reports.pages.templates import load_template
 from reports.quantities import one_in, percent, points
-from reports.templates import load_template
 from reports.words import PageSection, Words
 
 LEVELS = (0, 1, 2, 3, 5)  # of k: vertices are counted between these multiples of their own k

@@ -13,8 +13,8 @@ from kinds.matrix.report import facts
 from reports.drawing import ACCENT, DANGER, SECOND
 from reports.facts import Manifest
 from reports.messages import load_messages
+from reports.pages.templates import load_template
 from reports.quantities import one_in, percent
-from reports.templates import load_template
 from reports.words import PageSection, Words
 
 _EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k

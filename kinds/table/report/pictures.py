@@ -12,7 +12,7 @@ from kinds.table.report.crowd_plots import CrowdCounts
 from reports import series
 from reports.facts import Manifest
 from reports.messages import load_messages
-from reports.templates import load_template
+from reports.pages.templates import load_template
 from reports.words import PageSection, Words
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinds.matrix.report.words import WORDS
-from reports import page
+from reports.pages import page
 from reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser

@@ -11,7 +11,7 @@ from kinds import words_of
 from kinds.table.kind import KIND
 from kinds.table.plan.checks import ChecksSection
 from kinds.table.report import attackers
-from reports import summary
+from reports.terminal import summary
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full
 from tests.support.audits import audit_release

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from reports.facts import Fact, list_facts
 from reports.findings import sentence_of_finding
 from reports.messages import load_messages
+from reports.pages.templates import load_template
 from reports.quantities import NOT_STATED, moment, printable
-from reports.templates import load_template
 from reports.words import CheckText, Words
 
 Document = Mapping[str, Any]

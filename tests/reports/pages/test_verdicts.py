@@ -7,7 +7,7 @@ import pytest
 
 from kinds.table.report.words import WORDS
 from reports import markdown
-from reports.verdicts import list_checks, list_constant_checks
+from reports.pages.verdicts import list_checks, list_constant_checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.reports.of_tables import render_verdicts
 from tests.reports.samples import HOSTILE, run, verdicts

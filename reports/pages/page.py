@@ -6,7 +6,7 @@ from reports import about, facts, hipaa, history, series, steps
 from reports.facts import Manifest
 from reports.messages import load_messages
 from reports.notices import HEADING
-from reports.templates import load_template
+from reports.pages.templates import load_template
 from reports.verdict import count_unprotected, judge_manifest, protects_nobody
 from reports.words import ABOVE, WITHIN, Words
 

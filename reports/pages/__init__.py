@@ -1,0 +1,1 @@
+"""Pages in one file that loads nothing: a release, and the checks of a run."""

@@ -1,0 +1,1 @@
+"""What commands print for people: tables and lines of a terminal."""
