@@ -51,26 +51,16 @@ def subdominant_edges(
         stalled = np.zeros(n, dtype=np.bool_)
         chosen = np.empty((3, int(need.sum(dtype=np.int64))), dtype=np.int32)
         size = choose_subdominant(
-            need,
-            near.indptr,
-            near.vertex,
-            near.cost,
-            first,
-            partners,
-            heads,
-            eager,
-            stalled,
+            need, near.indptr, near.vertex, near.cost, first, partners, heads, eager, stalled,
             chosen,
-        )
+        )  # fmt: skip
         parts.append(chosen[:, :size].copy())
-        left = np.flatnonzero(need)
         # Need only falls. A list among those in need grows shorter, and is made anew before it
         # ends.
         stale = stalled | _nearly_used_up(heads, eager, need, b)
-        wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(
-            np.int32
-        )
-        found = _nearest_among(left, graph, counts, wanted)
+        left = np.flatnonzero(need)
+        wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0)
+        found = _nearest_among(left, graph, counts, wanted.astype(np.int32))
         heads, eager = _replace_stale_lists(
             heads, eager, _append_guards(found, len(left) - 1), stale, left
         )

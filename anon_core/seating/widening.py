@@ -41,6 +41,9 @@ def fill_row_shares(
 ) -> NDArray[np.int32]:
     """Give every row D holders that fit it, and every record D shares.
 
+    The own record of a row costs it no feature, so it holds a share of it from the beginning. Each
+    round finds a maximum flow of the other shares, and widens rows if some are left.
+
     Parameters
     ----------
     table : BinaryTable
@@ -65,21 +68,6 @@ def fill_row_shares(
         Some k exceeds the number of records. Else P = 1/n is a solution, and the flow finds one.
     LimitError
         People own several records, the search found no solution, and nor does `seat_in_ring`.
-
-    Notes
-    -----
-    The own record of a row costs it no feature, so it holds a share of it from the beginning. Each
-    round finds a maximum flow of the other shares. If some are left, let S be the classes that a
-    part of them can reach along rows with free limits, and T the rows from which others could be
-    moved on to a row that lacks holders. To list anyone of S for a row of T makes the flow grow.
-    For each row of T the cheapest to admit is found of the nearest classes in S and `CLASSES_TRIED`
-    others of S, or the first others that are not listed for it. The cheapest rows that together
-    lack half of the shares left are widened (`_widen`). If all of S is listed for all of T, more
-    rows are opened to S.
-
-    Where people own several records, one class of a person is listed for a row at most, and of one
-    person's rows as many for a class as it has members. So nobody holds more than 1/k of a row, and
-    no record more than 1/k in the rows of one person.
     """
     n, size = table.records, classes.size
     rows = OpenRows(classes.of, near, classes.bits, table.bits, hidden.copy())
@@ -93,16 +81,44 @@ def fill_row_shares(
         pairs, opened = flow.grow(3 * room // 4)
         if not left.any():
             return flow.fits.holders(classes.of, shares)
-        reached = opened.reached
-        sources = Sources(reached, np.flatnonzero(reached), classes.bits[reached])
-        space = JoiningSpace(rows, pairs, sources, owners, weights, CLASSES_TRIED)
-        joined = _widen_cheapest_rows(space, opened.targets, -(-right // holds), room // 4)
+        joined = _list_joining_classes(
+            rows, pairs, opened, owners, classes.bits, weights, -(-right // holds), room // 4
+        )
         if len(joined[0]) == 0:
             if not classes.people:
                 raise InfeasibleError("no even seats exist for these demands; lower k")
             if not flow.drop_idle():
                 return _in_a_ring(classes, shares)
         flow.fits.add(*joined)
+
+
+def _list_joining_classes(
+    rows: OpenRows,
+    pairs: ListedPairs,
+    opened: "Opened",
+    owners: Owners,
+    bits: NDArray[np.uint64],
+    weights: NDArray[np.int32],
+    lacks: NDArray[np.int64],
+    room: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Widen rows so that the flow can grow; return the pairs of classes and rows that fit now.
+
+    Let S be the classes that a part of the shares left can reach along rows with free limits, and T
+    the rows from which others could be moved on to a row that lacks holders. To list anyone of S
+    for a row of T makes the flow grow. For each row of T the cheapest to admit is found of the
+    nearest classes in S and `CLASSES_TRIED` others of S, or the first others that are not listed
+    for it. The cheapest rows that together lack half of the shares left are widened. If all of S is
+    listed for all of T, more rows are opened to S.
+
+    Where people own several records, one class of a person is listed for a row at most, and of one
+    person's rows as many for a class as it has members. So nobody holds more than 1/k of a row, and
+    no record more than 1/k in the rows of one person.
+    """
+    reached = opened.reached
+    sources = Sources(reached, np.flatnonzero(reached), bits[reached])
+    space = JoiningSpace(rows, pairs, sources, owners, weights, CLASSES_TRIED)
+    return _widen_cheapest_rows(space, opened.targets, lacks, room)
 
 
 def _in_a_ring(classes: RecordClasses, shares: int) -> NDArray[np.int32]:

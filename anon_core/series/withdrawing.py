@@ -83,12 +83,7 @@ def widen_withdrawal(
     cell = _Parts.of(fits, k, going, person, ways)
     if not going.any() and least <= 0:
         return going.copy()
-    short = int((np.diff(cell.cell.start) < k).sum())
-    if short:
-        raise InputError(
-            f"{short} of {fits.n} records do not hide in the cell that they are in; only a cell "
-            "that is a crowd can be divided"
-        )
+    _require_crowd(np.diff(cell.cell.start), k)
     goes = going if person is None else np.isin(person, person[going])
     cell.withdraw_fewest(goes)
     wanted = min(least, fits.n - int(goes.sum()))
@@ -96,6 +91,15 @@ def widen_withdrawal(
         cell.withdraw(cell.next_group(missing))
         cell.complete()
     return cell.goes
+
+
+def _require_crowd(rows: NDArray[np.int64], k: NDArray[np.int32]) -> None:
+    """Refuse a cell in which some record fits fewer than k(v) rows."""
+    if short := int((rows < k).sum()):
+        raise InputError(
+            f"{short} of {len(k)} records do not hide in the cell that they are in; only a cell "
+            "that is a crowd can be divided"
+        )
 
 
 @dataclass(frozen=True)

@@ -172,13 +172,18 @@ def check_version(
         waits, short = versions.short(stored)
         if waits:
             return waits
-        raise GuaranteeError(
-            f"{REFUSED}; the rows of versions that are published leave {short} people fewer than k "
-            "histories, and no new version changes that: retract these versions and begin a new "
-            "series, or state series.allow_short_histories = "
-            f"{short}; then this version is published, and every report says so"
-        )
+        raise _build_histories_refusal(short)
     raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {describe_page_place(run)}")
+
+
+def _build_histories_refusal(short: int) -> GuaranteeError:
+    """The refusal of a version that leaves people too few histories for good."""
+    return GuaranteeError(
+        f"{REFUSED}; the rows of versions that are published leave {short} people fewer than k "
+        "histories, and no new version changes that: retract these versions and begin a new "
+        "series, or state series.allow_short_histories = "
+        f"{short}; then this version is published, and every report says so"
+    )
 
 
 def _list_version_counts(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:

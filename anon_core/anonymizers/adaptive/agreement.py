@@ -79,7 +79,9 @@ def reclaim_features(
 
     After a cover has hidden features, many more pairs than its own agree. Each vertex shows the
     features that cost it the fewest such partners per weight, cheapest first, as long as it and all
-    partners it loses keep b(v) partners each.
+    partners it loses keep b(v) partners each. All threads price, one shows, so the result does not
+    depend on their number. Memory: 12 * LISTED_PER_NEED * sum b bytes, and two bits a vertex and
+    level.
 
     Parameters
     ----------
@@ -103,27 +105,11 @@ def reclaim_features(
     -------
     Partners
         Those that are left, and some that no longer agree.
-
-    Notes
-    -----
-    For v, `LISTED_PER_NEED` times as many partners are listed as it needs beside its twins. They
-    are the first ones, so that vertices share them; any subgraph with enough edges will do. All
-    threads price, one shows, so the result does not depend on their number. Memory:
-    12 * LISTED_PER_NEED * sum b bytes, and two bits a vertex and level.
     """
-    twins = np.empty(table.records, dtype=np.int64)
-    runs = np.diff(tree.first)
-    twins[graph.layout] = np.repeat(runs, runs) - 1
-    room = np.minimum(LISTED_PER_NEED * np.maximum(0, b - twins), table.records - 1)
-    indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
-    partners = where.mutual(indptr, listed, size)
-    del listed
-    spare = partners.size + twins - b
+    partners, spare = _list_partners(table, graph, tree, b, hidden, where)
     where.share(spare)
-    cheapest, offered = (
-        np.zeros(table.records),
-        np.empty((table.records, _MOST_OFFERED), dtype=np.int32),
-    )
+    cheapest = np.zeros(table.records)
+    offered = np.empty((table.records, _MOST_OFFERED), dtype=np.int32)
     settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in _LIMITS:
@@ -139,6 +125,28 @@ def reclaim_features(
             spare,
         )
     return partners
+
+
+def _list_partners(
+    table: BinaryTable,
+    graph: Dissimilarity,
+    tree: Tree,
+    b: NDArray[np.int32],
+    hidden: NDArray[np.uint64],
+    where: Together,
+) -> tuple[Partners, NDArray[np.int64]]:
+    """Return partners of each vertex, and how many it has beyond those that it needs, int64 (n,).
+
+    For v, `LISTED_PER_NEED` times as many partners are listed as it needs beside its twins. They
+    are the first ones, so that vertices share them; any subgraph with enough edges will do.
+    """
+    twins = np.empty(table.records, dtype=np.int64)
+    runs = np.diff(tree.first)
+    twins[graph.layout] = np.repeat(runs, runs) - 1
+    room = np.minimum(LISTED_PER_NEED * np.maximum(0, b - twins), table.records - 1)
+    indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
+    partners = where.mutual(indptr, listed, size)
+    return partners, partners.size + twins - b
 
 
 def maps_memory(vertices: int, book: Codebook) -> int:

@@ -58,10 +58,8 @@ def run_iterations(
         steps, best = list(resume.steps), resume.arrays[BEST]
         foreseen = steps[0].figures.get("foreseen")
     elif has_warm_start(settings, table.records):
-        epsilon, foreseen = (
-            warm_start_epsilon(settings),
-            _run_warm_start(settings, grouping, make, observer),
-        )
+        epsilon = warm_start_epsilon(settings)
+        foreseen = _run_warm_start(settings, grouping, make, observer)
     while epsilon is not None:
         cover = grouping.cover(epsilon, observer.report_records)
         grouping.hide(cover.u, cover.v)

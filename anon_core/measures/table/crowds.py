@@ -155,28 +155,34 @@ def crowds(
     parts = components_of(released, merged, seat) if components is None else components
     compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
     count_crowd_rows(
-        merged.level_index,
-        merged.bitmap,
-        merged.rows_in,
-        parts.row,
-        parts.record,
-        compatible,
+        merged.level_index, merged.bitmap, merged.rows_in, parts.row, parts.record, compatible,
         matchable,
-    )
+    )  # fmt: skip
     rows = compatible[merged.record_class], matchable[merged.record_class]
     if person is None:
         return Crowds(k, *rows)
-    people = np.zeros((len(compatible), 2), dtype=np.int64)
-    if seat is not None:
-        taken = merged.row_class[seat]
-        start, seated = _list_items(taken, person, merged.cell.shape[1])
-        most = np.zeros(len(compatible), dtype=np.int64)
-        np.maximum.at(most, merged.record_class, k)
-        count_people(
-            merged.level_index, merged.bitmap, start, seated, int(person.max()) + 1, parts.row,
-            parts.record, most, people,
-        )  # fmt: skip
+    people = _count_people(merged, parts, k, seat, person)
     return Crowds(k, *rows, people[merged.record_class])
+
+
+def _count_people(
+    classes: Classes,
+    components: Components,
+    k: NDArray[np.int32],
+    seat: NDArray[np.int64] | None,
+    person: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return whose rows are compatible and matchable, in people, int64 (record classes, 2)."""
+    people = np.zeros((classes.level.shape[1], 2), dtype=np.int64)
+    if seat is not None:
+        start, seated = _list_items(classes.row_class[seat], person, classes.cell.shape[1])
+        most = np.zeros(len(people), dtype=np.int64)
+        np.maximum.at(most, classes.record_class, k)
+        count_people(
+            classes.level_index, classes.bitmap, start, seated, int(person.max()) + 1,
+            components.row, components.record, most, people,
+        )  # fmt: skip
+    return people
 
 
 def components_of(

@@ -290,8 +290,7 @@ def of_crowds(
                 few == 0,
                 f"{few} of {people} {what} ever had a row have fewer than k histories"
                 f"{_describe_short_histories(few, allowed, new)}; {one} have fewer than k rows in "
-                "some version for "
-                "someone who links rows by what never changes",
+                "some version for someone who links rows by what never changes",
                 required=not 0 < few <= allowed or new > 0,
             ),
         ],

@@ -148,6 +148,21 @@ class ColumnSection(MarkedSection):
                 **allowed,
                 **self._rules_of_reading(),
             )
+        spec = self._specify_quasi(name, where)
+        return Column(
+            name=name,
+            role="quasi",
+            kind=self.kind,
+            spec=spec,
+            named=spec.order,
+            optional=_strip_names(optional_of(where, "order", self.order or (), self.optional)),
+            **self._rules_of_reading(),
+            numerals=numerals,
+            **allowed,
+        )
+
+    def _specify_quasi(self, name: str, where: str) -> ColumnSpec:
+        """How a quasi-identifier is encoded; keys that do not belong to its kind are refused."""
         if self.kind is None:
             raise PlanError(
                 f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
@@ -168,7 +183,7 @@ class ColumnSection(MarkedSection):
                 f"{where}.rare belongs to categories, and to numbers and dates with "
                 "bins = 'none'; a group holds enough people anyway"
             )
-        spec = ColumnSpec(
+        return ColumnSpec(
             name=name,
             kind=self.kind,
             encoding=self.encoding or ("ordinal" if counted else "one-hot"),
@@ -180,17 +195,6 @@ class ColumnSection(MarkedSection):
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             shared=self.shared,
-        )
-        return Column(
-            name=name,
-            role="quasi",
-            kind=self.kind,
-            spec=spec,
-            named=spec.order,
-            optional=_strip_names(optional_of(where, "order", self.order or (), self.optional)),
-            **self._rules_of_reading(),
-            numerals=numerals,
-            **allowed,
         )
 
     def _rules_of_reading(self) -> dict[str, Any]:

@@ -250,7 +250,7 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
     order = Order(tmp_path, checks={"min_utility": 0.1})
     words = (
         "publication refused; required: 0 of 1 expectations hold; failed: "
-        "expect_utility_to_be_at_least; every verdict"
+        "expect_utility_to_be_at_least; every result"
     )
     with pytest.raises(GuaranteeError, match=words):
         order.release()

@@ -78,39 +78,37 @@ def crowds_left(releases: Sequence[ReleaseRows], record: NDArray[np.int64]) -> N
     offsets = np.cumsum([0] + [len(which) for _, which in values])
     left = np.empty(persons.shape, dtype=np.int64)
     for some in _cut_portions(sizes):
-        here = sizes[:, some]
-        begin = np.zeros((len(releases), here.shape[1] + 1), dtype=np.int64)
-        begin[:, 1:] = np.cumsum(here).reshape(here.shape)
-        begin[1:, 0] = begin[:-1, -1]
-        listed, count = np.empty((2, int(here.sum())), dtype=np.int64)
-        for shown, (start, value, number), of, at, offset in zip(
-            releases, rows, persons, begin, offsets, strict=False
-        ):
-            bitmap = shown.classes.bitmap
-            list_crowds(
-                shown.classes.level_index,
-                bitmap,
-                start,
-                value + offset,
-                number,
-                of[some],
-                at[:-1],
-                listed,
-                count,
-            )
-        crowd = np.empty(here.shape, dtype=np.int64)
-        exclude_differing_rows(
-            begin,
-            persons[:, some] >= 0,
-            listed,
-            count,
-            link,
-            int(link.max()) + 1,
-            get_num_threads(),
-            crowd,
+        left[:, some] = _count_rows_left(
+            releases, rows, persons[:, some], sizes[:, some], offsets, link
         )
-        left[:, some] = crowd
     return left[:, kind]
+
+
+def _count_rows_left(
+    releases: Sequence[ReleaseRows],
+    rows: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]],
+    persons: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    link: NDArray[np.int32],
+) -> NDArray[np.int64]:
+    """Return the rows left of the crowds of a portion of people, int64 (releases, persons)."""
+    begin = np.zeros((len(releases), sizes.shape[1] + 1), dtype=np.int64)
+    begin[:, 1:] = np.cumsum(sizes).reshape(sizes.shape)
+    begin[1:, 0] = begin[:-1, -1]
+    listed, count = np.empty((2, int(sizes.sum())), dtype=np.int64)
+    for shown, (start, value, number), of, at, offset in zip(
+        releases, rows, persons, begin, offsets, strict=False
+    ):
+        list_crowds(
+            shown.classes.level_index, shown.classes.bitmap, start, value + offset, number, of,
+            at[:-1], listed, count,
+        )  # fmt: skip
+    crowd = np.empty(sizes.shape, dtype=np.int64)
+    exclude_differing_rows(
+        begin, persons >= 0, listed, count, link, int(link.max()) + 1, get_num_threads(), crowd
+    )
+    return crowd
 
 
 def _number_values(

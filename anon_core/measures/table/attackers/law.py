@@ -64,7 +64,7 @@ def judge_law(
     seat: NDArray[np.int64],
     person: NDArray[np.int64] | None = None,
 ) -> Law:
-    """Judge shares of rows.
+    """Judge shares of rows, in whole numbers; time and memory O(n D).
 
     Parameters
     ----------
@@ -83,15 +83,9 @@ def judge_law(
         Row of each record.
     person : int64 (n,), optional
         Number of each record's person where people own several records; these have one k.
-
-    Notes
-    -----
-    Everything is compared in whole numbers. Time and memory O(n D).
     """
     rows, shares = holders.shape
-    alike: list[NDArray[Any]] = [codes, k[None]]
-    if person is not None:
-        alike.append(person[None])
+    alike: list[NDArray[Any]] = [codes, k[None], *(() if person is None else (person[None],))]
     kind, first = index_distinct_columns(np.vstack(alike))
     size = np.bincount(kind)
     pair, held = np.unique(kind[holders] * rows + np.arange(rows)[:, None], return_counts=True)
@@ -108,10 +102,7 @@ def judge_law(
     likeliest = (most / (size * shares))[kind]
     of_person, above = likeliest, most[kind] * k > size[kind] * shares
     if person is not None:
-        together = np.zeros(int(person.max()) + 1, dtype=np.int64)
-        theirs = person[holders] * rows + np.arange(rows)[:, None]
-        theirs, times = np.unique(theirs, return_counts=True)
-        np.maximum.at(together, theirs // rows, times)
+        together = _list_greatest_of_people(holders, person)
         of_person, above = together[person] / shares, above | (together[person] * k > shares)
     return Law(
         likeliest=likeliest,
@@ -123,6 +114,18 @@ def judge_law(
         uneven=int(size[total != size * shares].sum()),
         unseated=int((pair[taken] != kind * rows + seat).sum()),
     )
+
+
+def _list_greatest_of_people(
+    holders: NDArray[np.integer[Any]], person: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the most shares of one row that records of each person hold, int64 (people,)."""
+    rows = len(holders)
+    greatest = np.zeros(int(person.max()) + 1, dtype=np.int64)
+    theirs = person[holders] * rows + np.arange(rows)[:, None]
+    theirs, times = np.unique(theirs, return_counts=True)
+    np.maximum.at(greatest, theirs // rows, times)
+    return greatest
 
 
 def _list_greatest(
