@@ -42,6 +42,7 @@ STOPS_WITHIN = 20
 # Files that take longest: workers begin with them, so none is left with a long one at the end.
 # Slow suites first, then by processor time.
 LONG_FILES = (
+    "tests/flows/test_series_drawn.py",
     "tests/flows/test_leaks.py",
     "tests/test_examples.py",
     "tests/slurm/test_releases.py",
