@@ -497,13 +497,13 @@ def test_backups_while_versions_are_made(tmp_path):
     order.release()
     done, made = threading.Event(), []
 
-    def backing():
+    def make_backups():
         while not done.is_set():
             to = tmp_path / f"b{len(made)}"
             back_up(Vault(order.vault), to, plain=True)
             made.append(to)
 
-    worker = threading.Thread(target=backup)
+    worker = threading.Thread(target=make_backups)
     worker.start()
     try:
         for first in (3, 6):

@@ -163,7 +163,8 @@ def test_annealing_puts_no_record_into_a_group_below_its_k():
 THREADS = """
 from anon_core.engines import local
 from anon_core.anonymizers import Smooth
-from tests.anon_core.anonymizers.test_smooth import MAKERS, content, crowded, shuffled
+from tests.anon_core.anonymizers.test_smooth import MAKERS
+from tests.support.matrices import content, crowded, shuffled
 for maker in [*MAKERS, Smooth(block=150, annealing=2)]:
     order = shuffled(700)
     made = [local.run(maker, crowded(700, 50), tie_order=order, threads=t) for t in (1, 2, 4)]
