@@ -67,10 +67,9 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-# numba compiles a kernel anew where its own file changed, not where one that it calls did; and what
-# it kept of a renamed type cannot be read.
+# Each state of the sources has a folder of its own: see anon_core/jit/kernel.py.
 $(KERNELS): $(READY) $(shell find anon_core -name '*.py')
-	find anon_core benchmarks -name '*.nb[ci]' -delete
+	rm -rf anon_core/__pycache__/kernels-*
 	$(BIN)/python -m tests.kernels
 	touch $@
 

@@ -14,6 +14,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from anon_core.build import hash_sources
+
 ROOT = Path(__file__).parent.parent
 CAUGHT, PASSED = 1, 0  # exit codes of pytest
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "*.egg-info", ".hypothesis", ".*_cache")
@@ -1138,7 +1140,7 @@ def main(names: list[str]) -> int:
     chosen = [m for m in MUTANTS if not names or any(name in m.name for name in names)]
     with tempfile.TemporaryDirectory(prefix="crowdcover-mutants-") as folder:
         tree = Path(folder) / "crowdcover"
-        shutil.copytree(ROOT, tree, ignore=LEFT_OUT)  # with kernels that were compiled before
+        shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
         tests = sorted({mutant.tests for mutant in chosen})
         if run(tree, tests) != PASSED:
             print("a test fails without a mutant")
@@ -1154,15 +1156,26 @@ def survives(tree: Path, mutant: Mutant) -> bool:
     text = path.read_text(encoding="utf-8")
     if text.count(mutant.line) != 1:
         sys.exit(f"{mutant.file} does not hold this line once: {mutant.line.strip()}")
-    before = path.stat()
+    before, of_core = path.stat(), mutant.file.startswith("anon_core/")
+    kernels = find_kernels(tree) if of_core else None
     path.write_text(text.replace(mutant.line, mutant.fault), encoding="utf-8")
+    if kernels is not None:  # else numba compiles all of them anew, not only those of this file
+        shutil.copytree(kernels, find_kernels(tree), dirs_exist_ok=True)
     try:
         code = run(tree, [mutant.tests])
     finally:
+        if kernels is not None:
+            shutil.rmtree(find_kernels(tree), ignore_errors=True)
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # its kernels stay compiled
     print(f"{'caught' if code == CAUGHT else f'SURVIVED ({code})'}: {mutant.name}", flush=True)
     return code != CAUGHT
+
+
+def find_kernels(tree: Path) -> Path:
+    """Where numba keeps the machine code of these sources: see anon_core/jit/kernel.py."""
+    code = hash_sources(tree, ["anon_core"])[:16]
+    return tree / "anon_core" / "__pycache__" / f"kernels-{code}"
 
 
 def run(tree: Path, tests: list[str]) -> int:

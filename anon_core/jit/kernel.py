@@ -5,12 +5,31 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numba
 from numba import njit
 
+from anon_core.build import hash_packages
+
 PIECES = 8  # per thread: pieces differ in work, and a thread that is done takes the next one
+
+
+def _choose_cache_folder() -> str:
+    """Return where numba keeps machine code: a folder for these sources and no others.
+
+    numba looks at the file of a kernel only. A kernel that calls a changed one would stay as it
+    was, and one that takes a type which was renamed could not be read, so an older version in the
+    same place would end the first run.
+    """
+    package = Path(__file__).parents[1]
+    own = package / "__pycache__" if os.access(package, os.W_OK) else "~/.cache/crowdcover"
+    folder = Path(numba.config.CACHE_DIR or own).expanduser()  # type: ignore[attr-defined]
+    return str(folder / f"kernels-{hash_packages('anon_core')[:16]}")
+
+
+numba.config.CACHE_DIR = _choose_cache_folder()  # type: ignore[attr-defined]
 
 # nogil frees the interpreter for other threads; cache keeps the machine code for later processes.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
