@@ -1,6 +1,7 @@
 """The code that is installed here, known by a hash of its files."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -31,14 +32,19 @@ def hash_sources(root: Path, names: Iterable[str]) -> str:
     """
     digest = sha256()
     for name in sorted(names):
-        for place in sorted(path.relative_to(root).as_posix() for path in (root / name).rglob("*")):
-            if _is_source(place) and (root / place).is_file():
-                content = sha256((root / place).read_bytes()).hexdigest()
-                digest.update(f"{content} {place}\n".encode())
+        sources = {path.relative_to(root).as_posix(): path for path in _list_sources(root / name)}
+        for place, path in sorted(sources.items()):
+            content = sha256(path.read_bytes()).hexdigest()
+            digest.update(f"{content} {place}\n".encode())
     return digest.hexdigest()
 
 
-def _is_source(place: str) -> bool:
-    """Whether a file is part of the program; Python, numba and editors leave others."""
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in place.split("/"))
-    return not hidden and not place.endswith((".pyc", "~"))
+def _list_sources(package: Path) -> Iterator[Path]:
+    """Yield the files that are part of the program; Python, numba and editors leave others."""
+    for parent, folders, files in os.walk(package):
+        # Compiled files are many: they are not looked at one by one.
+        folders[:] = [name for name in folders if name != "__pycache__" and name[0] != "."]
+        for name in files:
+            path = Path(parent, name)
+            if not name.startswith(".") and not name.endswith((".pyc", "~")) and path.is_file():
+                yield path
