@@ -98,7 +98,8 @@ def match_levels(levels: Levels, values: list[Any], condition: Condition) -> Met
                 f"such as {{{levels.name!r}: {{...}}}}: release.levels({levels.name!r}) lists them"
             )
         return _match_interval(levels, condition)
-    parts = [_match_value(levels, values, each) for each in list_condition_values(condition)]
+    asked = _drop_equal_values(levels, list_condition_values(condition))
+    parts = [_match_value(levels, values, each) for each in asked]
     strange = sum(not part.possible.any() for part in parts)
     if strange or not parts:
         raise ReleaseError(
@@ -111,6 +112,27 @@ def match_levels(levels: Levels, values: list[Any], condition: Condition) -> Met
     return Met(certain, possible, np.where(levels.is_counted, np.clip(summed, 0, 1), share))
 
 
+def _drop_equal_values(levels: Levels, asked: list[Any]) -> list[Any]:
+    """The values of a list, each number or date once, however often and however it is written.
+
+    Shares of a group are summed over the values, so one that is named twice would count twice.
+    """
+    if not levels.is_counted:
+        return asked
+    different: dict[Any, Any] = {}
+    for value in map(unwrap_numpy_value, asked):
+        text_of_level = isinstance(value, str) and value in levels.texts
+        key = value if value is None or text_of_level else _read_number(levels, _read_value(value))
+        different.setdefault(key, value)
+    return list(different.values())
+
+
+def _read_value(value: Any) -> Any:
+    """The number that a value means, else the value itself."""
+    kind, meant = find_meaning(value) or ("", value)
+    return float(meant) if kind == "number" else value
+
+
 def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
     """How far each level is one value: the text of a level, or what values of the column mean."""
     value = unwrap_numpy_value(value)
@@ -120,8 +142,7 @@ def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
         here = np.arange(len(levels)) == levels.texts.index(value)
         value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]
     elif levels.is_counted:
-        kind, meant = find_meaning(value) or ("", value)
-        end = float(meant) if kind == "number" else value
+        end = _read_value(value)
         return _match_interval(levels, Between(end, end))
     else:
         here = find_same_values(values, value)

@@ -43,7 +43,9 @@ def compute_fitting_share(columns: Sequence[Column]) -> float:
     whole, masked = np.flatnonzero(~open_.any(axis=0)), np.flatnonzero(open_.any(axis=0))
     masked = masked[:: max(1, len(masked) // _ROWS)][:_ROWS]
     records = np.stack([_find_exact_levels(each, whole) for each in columns])
-    records = np.unique(records, axis=1)[:, :_RECORDS]
+    records = np.unique(records, axis=1)
+    step = -(-records.shape[1] // _RECORDS)  # the first ones would all be low in the first column
+    records = records[:, :: max(1, step)]
     fits = np.ones((len(masked), records.shape[1]), dtype=np.bool_)
     for each, levels in zip(columns, records, strict=True):
         fits &= _build_level_masks(each, masked)[:, levels]

@@ -69,6 +69,12 @@ def test_certain_and_possible_are_the_extremes_of_all_tables(release, where, hol
     assert (count.error == 0) == (certain == possible)
 
 
+@pytest.mark.parametrize("once", [[30], [20, 50], [None, 40]])
+def test_a_value_that_a_list_names_twice_counts_once(release, once):
+    again = [*once, *once, *(str(value) for value in once if value is not None), float(once[-1])]
+    assert release.count({"age": again}) == release.count({"age": once})
+
+
 def test_uniform_expects_the_mean_over_all_tables(tmp_path):
     release = cc.read(folder(tmp_path, [JOB, AGE], ROWS), "uniform")
     for where, holds in QUESTIONS:

@@ -8,6 +8,7 @@ import pytest
 
 import crowdcover as cc
 from benchmarks.analyst.releases import made
+from crowdcover import evidence
 from crowdcover.cells import Sets
 from crowdcover.columns import Column, list_level_values
 from crowdcover.evidence import compute_fitting_share
@@ -106,7 +107,7 @@ def test_the_default_is_nearer_than_uniform_and_em(drawn):
     assert max(wrong["uniform"], wrong["em"]) < wrong["exact"]
 
 
-def test_common_values_that_were_masked_are_noticed():
+def test_common_values_that_were_masked_are_noticed(monkeypatch):
     """Both members of each set stand in exact rows: weights are even."""
     levels = of_attribute(attribute("x", labels=("a", "b", "c")))
     other = of_attribute(attribute("y", labels=("u", "v")))
@@ -124,3 +125,8 @@ def test_common_values_that_were_masked_are_noticed():
     assert compute_fitting_share(columns(["a|c", "a", "*"], ["u", "u", "u"])) == 0
     assert compute_fitting_share(columns(["a", "b"], ["u", "v"])) == 0
     assert compute_fitting_share([]) == 0
+
+    # Of more exact rows than are looked at, the last ones count as much as the first.
+    monkeypatch.setattr(evidence, "_RECORDS", 3)
+    exact = ["a", "a", "b", "b", "c", "c"]
+    assert compute_fitting_share(columns([*exact, "b|c"], [*"uvuvuv", "*"])) == 1 / 2
