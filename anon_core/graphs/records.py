@@ -117,5 +117,5 @@ class ObfuscatedGraph:
     result_step: int = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `UncertainGraph.made` needs to make this again."""
+        """Return what `UncertainGraph.restore_result` needs to make this again."""
         return {"u": self.u, "v": self.v, "p": self.p}

@@ -114,5 +114,5 @@ class GroupedMatrix:
     result_step: int = 0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `SparseMatrix.made` needs to make this again."""
+        """Return what `SparseMatrix.restore_result` needs to make this again."""
         return {"group": self.group, "group_indptr": self.indptr, "group_indices": self.indices}

@@ -270,7 +270,7 @@ def _number_levels(
     spans = [value if isinstance(value, tuple) else (value, value) for value in attribute.values]
     low, high = np.array(spans, dtype=np.float64).reshape(-1, 2).T
     level = np.searchsorted(high, numbers, side="left")
-    known = np.append(low, [np.inf])[level] <= numbers
+    known = np.append(low, [np.nan])[level] <= numbers  # none past the last, not even infinity
     return level, known
 
 

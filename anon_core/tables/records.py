@@ -272,6 +272,6 @@ class MaskedTable:
     holders: NDArray[np.int32] | None = None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `BinaryTable.made` needs to make this again."""
+        """Return what `BinaryTable.restore_result` needs to make this again."""
         held = {} if self.holders is None else {"holders": self.holders}
         return {"hidden": self.hidden, **held}

@@ -64,7 +64,7 @@ class Freeform:
         many records, or of twice the greatest k. Each is worked on by itself, as many at a time as
         there are threads.
     exchanges : bool
-        Whether records exchange rows at the end as long as the rows then hide less (`swapped`),
+        Whether records exchange rows at the end as long as the rows then hide less (`swap_shares`),
         across segments, too. False: the paper's method.
 
     References

@@ -559,6 +559,12 @@ def test_columns_that_do_not_fit_their_plan(spec, values, words):
         (
             spec_of(kind="numeric"),
             numbers(1, 2),
+            numbers(np.inf, 2),
+            "column 'a': 1 values that the codebook does not know",
+        ),
+        (
+            spec_of(kind="numeric"),
+            numbers(1, 2),
             numbers(77319, 2),
             "column 'a': 1 values that the codebook does not know",
         ),

@@ -29,7 +29,7 @@ _TRACKING: dict[str, Tracking] = {
 def list_triangles_by_shuffle(
     graph: Oriented, shuffle: Shuffle, method: MapReduceMethod, mappers: int = MAPPERS
 ) -> tuple[NDArray[np.int32], Traffic]:
-    """Return all triangles, as `counting.listed` does, and what the shuffle moved.
+    """Return all triangles, as `counting.list_triangles` does, and what the shuffle moved.
 
     Parameters
     ----------

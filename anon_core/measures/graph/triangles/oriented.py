@@ -79,7 +79,7 @@ def orient_edges(
     Parameters
     ----------
     u, v : int32 (m,)
-        0 <= u < v < vertices, ascending by (u, v), each pair once; `simple` makes them so.
+        0 <= u < v < vertices, ascending by (u, v), each pair once.
     vertices : int
     numbered : bool
         Keep the number of each edge. Counting alone does not need it and saves 4 m bytes.
