@@ -66,10 +66,10 @@ def plain_copy(vault: Path, path: Path) -> Path:
         return room_of(vault, path.stat().st_size).copy(path)
 
 
-def plain_place(vault: Path, path: Path) -> Path:
-    """Where a file or folder is made before it enters the vault."""
+def plain_place(vault: Path, path: Path, needed: int = 0) -> Path:
+    """Where a file or folder of `needed` bytes is made before it enters the vault, or copied."""
     with _lock:
-        return room_of(vault).place(path)
+        return room_of(vault, needed).place(path)
 
 
 def room_of(vault: Path, needed: int = 0) -> Room:

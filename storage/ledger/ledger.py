@@ -19,7 +19,7 @@ from storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from storage.source.values import FOREIGN_ERRORS
 from storage.vault import secret_streams
 from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import read_secret, write_private
+from storage.vault.files import read_secret, write_private_once
 from storage.vault.run import Run
 from storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
@@ -77,7 +77,7 @@ class Ledger:
         """The key of all digests, drawn once per vault."""
         path = self.vault.path / LEDGER_KEY
         if not path.exists():
-            write_private(path, secret_streams.new_seed())
+            write_private_once(path, secret_streams.new_seed())
         return read_secret(path)
 
     @property
@@ -102,9 +102,15 @@ class Ledger:
                     for release in run.ever_visible()
                 }
                 for folder, version in visible.items():
-                    if not known.get((seal, folder), False):
-                        people = None if (seal, folder) in known else self.people(run)
-                        self._enter(ask, run, (folder, version), people, published=True)
+                    if (seal, folder) not in known:
+                        place = folder, version
+                        self._enter(ask, run, place, self.people(run), published=True)
+                    elif not known[seal, folder]:
+                        ask(
+                            "update releases set version = $3, published = 1 "
+                            "where run = $1 and folder = $2",
+                            *(seal, folder, version),
+                        )
                 for entry in [
                     entry for entry, seen in known.items() if entry[0] == seal and not seen
                 ]:
@@ -208,23 +214,20 @@ class Ledger:
         return self.remade(run, self.key)
 
     def _enter(
-        self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool
+        self, ask: Ask, run: Run, place: tuple[str, str], people: People, *, published: bool
     ) -> None:
         folder, version = place
         seal, name = run.seal, folder.rpartition("/")[2]
-        records = run.whole("binarize")
         published |= (1,) in ask(
             "select published from releases where run = $1 and folder = $2", seal, folder
         )
         entry = (seal, folder, name, version, run.plan_sha256, self._source(run.source_sha256))
-        number, now = records.shape[0] if records else 0, datetime.now(UTC)
+        now = datetime.now(UTC)
         ask("delete from releases where run = $1 and folder = $2", seal, folder)
         ask(
             "insert into releases values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-            *(*entry, number, int(published), now.isoformat(timespec="seconds")),
+            *(*entry, people.records, int(published), now.isoformat(timespec="seconds")),
         )
-        if people is None:
-            return
         ask("delete from people where run = $1", seal)
         for kind in people.digests:
             if kind.startswith(AS_SPELT):  # nobody compares with these

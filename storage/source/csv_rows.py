@@ -148,14 +148,15 @@ def _stream_rows(
 def _mark_lines(handle: IO[str], marks: Counter[str], comment: str = "") -> Iterator[str]:
     """Yield the lines and count them: all, those polars reads otherwise, those that are no text.
 
+    A comment begins where a row may begin: in a quoted field its sign is text like any other.
     `first` is the number of the first line that is no text, `start` that of the line in which the
     row begins that is read.
     """
     for line in handle:
         marks["all"] += 1
-        if comment and line.startswith(comment):
+        if comment and marks["start"] == marks["all"] and line.startswith(comment):
             marks["odd"] += 1
-            marks["start"] += marks["start"] == marks["all"]
+            marks["start"] += 1
             continue
         marks["odd"] += line.isspace() or line.endswith("\r")
         if "\0" in line or (not line.isascii() and NO_TEXT.search(line) is not None):

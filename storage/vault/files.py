@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -123,9 +124,10 @@ def readable_folder(folder: Path) -> Path:
     vault = vault_around(folder)
     if vault is None or not folder.is_dir():
         return folder
-    place = plain_place(vault, folder)
-    place.mkdir(mode=0o700, exist_ok=True)
     files = [path for path in folder.iterdir() if path.is_file()]
+    # Room for all of them is looked for at once, so that no copy comes to lie elsewhere.
+    place = plain_place(vault, folder, sum(path.stat().st_size for path in files))
+    place.mkdir(mode=0o700, exist_ok=True)
     for leftover in {path.name for path in place.iterdir()} - {path.name for path in files}:
         (place / leftover).unlink()
     for path in files:
@@ -207,6 +209,21 @@ def open_replacement_path(path: Path) -> Iterator[Path]:
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Replace a file by a JSON object in one step, mode 0600."""
     write_private(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_private_once(path: Path, content: bytes) -> None:
+    """Write a file in one step, mode 0600, unless there is one: of two processes the first's stays.
+
+    What is drawn twice must be one: a key that another process has used is never replaced.
+    """
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
+    write_private(aside, content)
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        pass  # another process was first
+    finally:
+        aside.unlink()
 
 
 def write_private(path: Path, content: bytes) -> None:

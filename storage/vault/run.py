@@ -275,7 +275,8 @@ def _load_unchanged_stage(folder: Path) -> tuple[Stored, Any, Any] | None:
         record = read_json(folder / "stage.json")
         if not holds_files(folder, record["files"]):
             return None
-        digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
+        result = {key: record[key] for key in ("files", "shape", "facts")}  # what others build on
+        digest = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
         stored, made = Stored(folder, digest, tuple(record["shape"])), stamp_of(record)
         return stored, made, record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import polars as pl
@@ -13,6 +14,7 @@ from kinds.table.pipeline.people import rebuild_people
 from storage.ledger import transaction as module
 from storage.ledger.digests import PEOPLE_FILE, People, read_people, write_people
 from storage.ledger.ledger import Ledger, LedgerError
+from storage.vault import secret_streams
 from storage.vault.files import file_sha256
 from storage.vault.refusals import FolderError
 from storage.vault.run import Release
@@ -111,6 +113,28 @@ def test_what_was_not_judged_is_not_entered(ledger, tmp_path):
     assert entries(ledger) == [("first", "v1", 1)]
     assert ledger.announce(two, "/r/second", "v1", people, [one.seal]) == []
     assert entries(ledger) == [("first", "v1", 1), ("second", "v1", 0)]
+
+
+def test_an_entry_states_how_many_people_it_is_of(ledger, tmp_path):
+    """Of any kind of data, and also where it was stopped before its release was visible."""
+    run = run_of(ledger, PLAN, SOURCE, ["a", "b", "b"])
+    ledger.announce(run, str(tmp_path / "first"), "v1", ledger.people(run), [])
+    mark(run, tmp_path / "first" / "v1")
+    ledger.mend()
+    with closing(sqlite3.connect(ledger.vault.path / "ledger.sqlite")) as connection:
+        entered = connection.execute("select version, records, published from releases").fetchall()
+    assert entered == [("v1", 3, 1)]
+
+
+def test_of_two_that_draw_the_key_at_once_one_counts(ledger, monkeypatch):
+    """Both have looked, and seen none, before either writes."""
+    drawn, met = [], threading.Barrier(2)
+    draw = secret_streams.new_seed
+    monkeypatch.setattr(secret_streams, "new_seed", lambda: (met.wait(10), draw())[1])
+    with ThreadPoolExecutor(2) as both:
+        drawn = list(both.map(lambda _: Ledger(ledger.vault, rebuild_people).key, range(2)))
+    assert drawn[0] == drawn[1] == ledger.key
+    assert not list(ledger.vault.path.glob(".*partial"))
 
 
 def test_an_entry_counts_before_its_release_is_visible(ledger):

@@ -907,3 +907,11 @@ def test_lines_of_comments_are_no_rows(tmp_path, end):
     assert frame.select("u", "v").rows() == [("1", "2"), ("2", "3"), ("3", "#1")]
     with pytest.raises(InputError, match="of 6 rows of the source have more or fewer than 1"):
         Reading(Source(path=path, header=False)).columns(["u"], ["u"])
+
+
+@pytest.mark.parametrize("beside", ["", "# a comment\n"])
+def test_the_sign_of_comments_within_a_quoted_field_is_text(tmp_path, beside):
+    path = tmp_path / "notes.csv"
+    path.write_text(beside + "id,note\n" + beside + '1,"one\n# two\n#"\n' + beside + '2,"x"\n')
+    frame = Reading(Source(path=path, comment="#")).columns(["id", "note"], ["id", "note"])
+    assert frame.rows() == [("1", "one\n# two\n#"), ("2", "x")]

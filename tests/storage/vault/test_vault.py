@@ -72,6 +72,15 @@ def test_a_stage_is_made_again_when_what_it_needs_has_changed(run):
     assert make.calls == 2
 
 
+def test_other_facts_are_other_inputs(run):
+    """A stage that is made again with the same bytes may have found something else."""
+    make = Maker()
+    run.once("second", [run.once("first", [], Maker("one", seen=5))], make)
+    (run.path / "first" / "file").unlink()
+    run.once("second", [run.once("first", [], Maker("one", seen=6))], make)
+    assert make.calls == 2
+
+
 def test_equal_files_are_equal_inputs(run):
     """If a lost stage is made again with the same bytes, later stages are not repeated."""
     make = Maker()
