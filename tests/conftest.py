@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from tests.flows.processes import terminate, without_heartbeats
 
@@ -68,6 +69,9 @@ LONG_FILES = (
     "tests/flows/test_mutations.py",
 )
 
+# Files of a few long tests that share nothing: their tests go to any worker, one by one.
+SPREAD_FILES = {"tests/flows/test_series_drawn.py"}
+
 # `make test` draws few examples; `make test-all` and .ci/run give --hypothesis-profile=thorough.
 settings.register_profile("fast", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=150, deadline=None)
@@ -75,6 +79,18 @@ settings.register_profile("thorough", max_examples=150, deadline=None)
 
 def pytest_configure(config):
     settings.load_profile(config.getoption("--hypothesis-profile") or "fast")
+
+
+class FileScheduling(LoadFileScheduling):
+    """One worker for each file, but for those that are spread."""
+
+    def _split_scope(self, nodeid):
+        file = super()._split_scope(nodeid)
+        return nodeid if file in SPREAD_FILES else file
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return FileScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items):
