@@ -41,8 +41,8 @@ def reassign_shares(
     This is a round of Hungarian (Doka et al., section 7) on rows that are full: one share of each
     row is taken out, and an assignment of least cost puts it back. It finds cycles of many rows,
     where `swap_shares` finds cycles of two. Each pass puts the rows into another lexicographic
-    order and cuts it into segments. No assignment makes the rows hide more. Costs are whole and below
-    2^53, so the result is exact. Time O(passes n D SEGMENT^2), memory O(SEGMENT^2).
+    order and cuts it into segments. No assignment makes the rows hide more. Costs are whole and
+    below 2^53, so the result is exact. Time O(passes n D SEGMENT^2), memory O(SEGMENT^2).
     """
     from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
 
