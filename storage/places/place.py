@@ -1,5 +1,7 @@
 """A place is a local path or one in object storage."""
 
+import contextlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -45,3 +47,15 @@ def local_copy(folder: Place) -> Iterator[Path]:
         yield copy
     finally:
         shutil.rmtree(room, ignore_errors=True)
+
+
+def link_once(aside: Path, path: Path) -> None:
+    """Let a finished file appear under a name at once; of two that do so the first's stays.
+
+    Where a file system has no links, a rename does it, and of two at the same moment the last's.
+    """
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+    except OSError:
+        os.rename(aside, path)

@@ -1,12 +1,12 @@
 """A shelf in a local folder: a version is written beside the others and renamed once."""
 
-import contextlib
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.places.place import link_once
 from storage.shelf.content import has_version_files, in_order, name_aside
 from storage.shelf.layout import MANIFEST, MARK, NOTICE
 
@@ -75,17 +75,6 @@ class FolderShelf:
         try:
             aside.write_text(f"{mark}\n", encoding="ascii")
             aside.chmod(0o644)
-            with contextlib.suppress(FileExistsError):
-                _link_mark(aside, self.parent / MARK)
+            link_once(aside, self.parent / MARK)
         finally:
             aside.unlink(missing_ok=True)
-
-
-def _link_mark(aside: Path, mark: Path) -> None:
-    """Let the mark appear at once; where a file system has no links, a rename does it."""
-    try:
-        os.link(aside, mark)
-    except FileExistsError:
-        raise
-    except OSError:
-        os.rename(aside, mark)

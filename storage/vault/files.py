@@ -33,6 +33,7 @@ from storage.encryption.plain_copies import (
     room_of,
     sweep_plain_copies,
 )
+from storage.places.place import link_once
 from storage.vault.secret_streams import SEED_BYTES
 
 
@@ -216,14 +217,16 @@ def write_private_once(path: Path, content: bytes) -> None:
 
     What is drawn twice must be one: a key that another process has used is never replaced.
     """
+    recipient = recipient_for(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
-    write_private(aside, content)
     try:
-        os.link(aside, path)
-    except FileExistsError:
-        pass  # another process was first
+        with create_private_file(aside) as handle:
+            _copy_stream(io.BytesIO(content), handle, recipient)
+            handle.flush()
+            os.fsync(handle.fileno())
+        link_once(aside, path)
     finally:
-        aside.unlink()
+        aside.unlink(missing_ok=True)
 
 
 def write_private(path: Path, content: bytes) -> None:

@@ -275,9 +275,19 @@ def _load_unchanged_stage(folder: Path) -> tuple[Stored, Any, Any] | None:
         record = read_json(folder / "stage.json")
         if not holds_files(folder, record["files"]):
             return None
-        result = {key: record[key] for key in ("files", "shape", "facts")}  # what others build on
+        result = _drop_durations({key: record[key] for key in ("files", "shape", "facts")})
         digest = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
         stored, made = Stored(folder, digest, tuple(record["shape"])), stamp_of(record)
         return stored, made, record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # the record is missing or cannot be read
+
+
+def _drop_durations(found: Any) -> Any:
+    """What a stage found, without how long it took: no clock decides what is made again."""
+    match found:
+        case dict():
+            return {key: _drop_durations(each) for key, each in found.items() if key != "seconds"}
+        case list():
+            return [_drop_durations(each) for each in found]
+    return found

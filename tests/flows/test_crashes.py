@@ -30,7 +30,7 @@ def renames_of(stage):
 
 # What a run renames into place, in order; without the seed and the checkpoint of each iteration.
 RENAMES = [
-    *("ledger.key", "run.json", "run.json"),
+    *("run.json", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),
     *(
         "gates.json",

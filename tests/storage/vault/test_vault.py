@@ -79,6 +79,14 @@ def test_other_facts_are_other_inputs(run):
     (run.path / "first" / "file").unlink()
     run.once("second", [run.once("first", [], Maker("one", seen=6))], make)
     assert make.calls == 2
+    (run.path / "first" / "file").unlink()
+    slower = Maker("one", seen=6, steps=[{"number": 1, "seconds": 2.5}])
+    run.once("second", [run.once("first", [], slower)], make)
+    assert make.calls == 3  # a step more
+    (run.path / "first" / "file").unlink()
+    faster = Maker("one", seen=6, steps=[{"number": 1, "seconds": 1.5}])
+    run.once("second", [run.once("first", [], faster)], make)
+    assert make.calls == 3
 
 
 def test_equal_files_are_equal_inputs(run):
