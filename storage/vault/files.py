@@ -217,11 +217,10 @@ def write_private_once(path: Path, content: bytes) -> None:
 
     What is drawn twice must be one: a key that another process has used is never replaced.
     """
-    recipient = recipient_for(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         with create_private_file(aside) as handle:
-            _copy_stream(io.BytesIO(content), handle, recipient)
+            _copy_stream(io.BytesIO(content), handle, recipient_for(path))
             handle.flush()
             os.fsync(handle.fileno())
         link_once(aside, path)
