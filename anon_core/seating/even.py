@@ -15,11 +15,16 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
+from anon_core.seating.exchanges.reassigning import reassign_shares
+from anon_core.seating.exchanges.swapping import (
+    CLASSES_AT_ONCE,
+    NEAR_ROWS,
+    NEAR_ROWS_OF_PEOPLE,
+    swap_shares,
+)
 from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
-from anon_core.seating.reassigning import reassign_shares
 from anon_core.seating.record_classes import FURTHER, RecordClasses
-from anon_core.seating.swapping import CLASSES_AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swap_shares
 from anon_core.seating.widening import fill_row_shares
 from anon_core.tables.records import BinaryTable
 

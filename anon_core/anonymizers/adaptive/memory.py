@@ -11,7 +11,7 @@ from anon_core.covers.suitor import MESSAGES_AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
-from anon_core.seating.reassigning import SEGMENT
+from anon_core.seating.exchanges.reassigning import SEGMENT
 from anon_core.seating.reseating import reseat_memory
 from anon_core.tables.records import BinaryTable, Codebook
 

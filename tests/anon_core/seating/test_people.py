@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError, LimitError
-from anon_core.seating import swapping
 from anon_core.seating.even import build_even_rows, even_memory
+from anon_core.seating.exchanges import swapping
 from anon_core.seating.matching import draw_by_holders, random_matching
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating import mix_values, reseat_memory, reseat_people

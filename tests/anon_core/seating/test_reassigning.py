@@ -9,8 +9,8 @@ from hypothesis import given
 from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
-from anon_core.seating import reassigning
 from anon_core.seating.even import build_even_rows
+from anon_core.seating.exchanges import reassigning
 from anon_core.tables.demands import of_people
 from tests.drawn import drawn
 from tests.support.seats import check_even, few_levels

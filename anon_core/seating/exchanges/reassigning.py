@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.seating.reassigning_kernels import all_costs, hand_over
+from anon_core.seating.exchanges.reassigning_kernels import all_costs, hand_over
+from anon_core.seating.exchanges.swapping import parties_of, prices_of
+from anon_core.seating.exchanges.swapping_kernels import HeldRows, unite_rows
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.swapping import parties_of, prices_of
-from anon_core.seating.swapping_kernels import HeldRows, unite_rows
 from anon_core.tables.records import BinaryTable
 
 SEGMENT = 500  # rows at a time: time and memory grow with its cube and square
@@ -53,7 +53,7 @@ def reassign_shares(
     prices, parties = prices_of(table, weights), parties_of(classes, holders)
     unite_rows(shared, classes.bits, table.bits, blank, prices)
     for turn in range(passes):
-        order = np.lexsort(table.codes[_turn_attributes(len(table.codes), turn)])
+        order = np.lexsort(table.codes[turn_attributes(len(table.codes), turn)])
         for rows in np.array_split(order, -(-n // SEGMENT)):
             costs = np.empty((len(rows), len(rows)))
             for share in range(1, holders.shape[1]):
@@ -65,7 +65,7 @@ def reassign_shares(
                 )  # fmt: skip
 
 
-def _turn_attributes(attributes: int, turn: int) -> NDArray[np.int64]:
+def turn_attributes(attributes: int, turn: int) -> NDArray[np.int64]:
     """An order of the attributes: each turn begins elsewhere and takes another stride."""
     strides = [s for s in range(1, attributes + 1) if math.gcd(s, attributes) == 1]
     return (turn + strides[turn % len(strides)] * np.arange(attributes)) % attributes

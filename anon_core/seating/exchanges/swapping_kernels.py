@@ -34,7 +34,7 @@ class HeldRows(NamedTuple):
     greatest: NDArray[np.int32]
 
 
-class Near(NamedTuple):
+class ListedRows(NamedTuple):
     """Rows that a class tries: rows[start[c] : start[c + 1]]."""
 
     start: NDArray[np.int64]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.seating.swapping_kernels import (
+from anon_core.seating.exchanges.swapping_kernels import (
     UNBOUNDED,
     compute_share_loss,
     find_hidden_without,

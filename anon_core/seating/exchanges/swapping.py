@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.swapping_kernels import (
+from anon_core.seating.exchanges.swapping_kernels import (
     FeaturePrices,
     HeldRows,
-    Near,
+    ListedRows,
     Parties,
     exchange_row_shares,
     unite_rows,
 )
+from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.records import BinaryTable
 
 # Rows of the nearest classes that are tried for a share, and where people own several records.
@@ -56,7 +56,7 @@ def swap_shares(
     hides, once = np.empty((2, n, words), dtype=np.uint64)
     relief = np.empty(holders.shape, dtype=np.int32)
     shared = HeldRows(holders, hides, once, relief, np.empty(n, dtype=np.int32))
-    tries = _rows_of(classes, near)
+    tries = rows_of_near_classes(classes, near)
     prices = prices_of(table, weights)
     parties = parties_of(classes, holders)
     unite_rows(shared, classes.bits, table.bits, blank, prices)
@@ -79,7 +79,7 @@ def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
     return Parties(limit, classes.party, home, *classes.rows_held(holders), limit * classes.size)
 
 
-def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
+def rows_of_near_classes(classes: RecordClasses, near: NDArray[np.int32]) -> ListedRows:
     """For each class its own rows, then those of the nearest classes, up to a number."""
     most = NEAR_ROWS_OF_PEOPLE if classes.people else NEAR_ROWS
     available, rows, found = np.minimum(classes.size, _EQUAL_ROWS), [], []
@@ -94,7 +94,7 @@ def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
         place = np.arange(int(each.sum())) - np.repeat(np.cumsum(each) - each, each)
         at = np.repeat(classes.start[listed.ravel()], each) + place
         rows.append(classes.members[at].astype(np.int32))
-    return Near(np.concatenate([[0], np.cumsum(np.concatenate(found))]), np.concatenate(rows))
+    return ListedRows(np.concatenate([[0], np.cumsum(np.concatenate(found))]), np.concatenate(rows))
 
 
 def prices_of(

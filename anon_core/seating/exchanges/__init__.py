@@ -1,0 +1,1 @@
+"""Holders exchange shares of rows, so that the rows lose less."""
