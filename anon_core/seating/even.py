@@ -9,12 +9,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
+from anon_core.seating.exchanges.narrowing import LISTED_PER_SHARE, PART, narrow_rows
 from anon_core.seating.exchanges.reassigning import reassign_shares
 from anon_core.seating.exchanges.swapping import (
     CLASSES_AT_ONCE,
@@ -26,6 +28,7 @@ from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.widening import fill_row_shares
+from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
@@ -156,6 +159,38 @@ def exchange_even_shares(
     return _exchange_holders(
         table, classes, _list_near_classes(table, classes, weights), holders, weights
     )
+
+
+def narrow_even_rows(
+    table: BinaryTable,
+    rows: EvenRows,
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    loss: LossTable,
+    effort: int,
+) -> tuple[EvenRows, int]:
+    """Let records of even rows exchange shares so that rows lose less, by `loss`.
+
+    See `narrow_rows`; `weights` decide who is near, as in `build_even_rows`. Returns the rows and
+    what they lose.
+    """
+    classes = RecordClasses.of_table(table)
+    holders = classes.of[rows.holders].astype(np.int32)
+    near = _list_near_classes(table, classes, weights)
+    lost = narrow_rows(table, classes, near, holders, loss, effort)
+    hidden = _find_blank_bits(table)
+    for share in range(1, holders.shape[1]):
+        hidden |= table.bits ^ classes.bits[holders[:, share]]
+    return EvenRows(hidden, classes.first.astype(np.int32)[holders]), lost
+
+
+def narrow_memory(table: BinaryTable, shares: int) -> int:
+    """Return the bytes that `narrow_even_rows`, of so many shares a row, holds beyond its input."""
+    n, book = table.records, table.codebook
+    features = 64 * (2 + (2 * int(book.level_offsets[-1])) // 64)
+    parts = numba.get_num_threads() if table.person is None else 1
+    part = min(n, PART) if table.person is None else n
+    listed = 4 * (LISTED_PER_SHARE * shares + 1) * part * 2 * parts
+    return even_memory(table, shares) + n * (3 * features + 24 * shares) + listed
 
 
 def _list_near_classes(

@@ -1,0 +1,214 @@
+"""Narrow rows that are held in shares: who needs a feature hidden there takes shares elsewhere."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.jit.kernel import spread_work
+from anon_core.seating.exchanges.narrowing_kernels import (
+    CountedRows,
+    Features,
+    Scope,
+    compute_rows_loss,
+    count_features,
+    list_fitting_rows_of_part,
+    narrow_part,
+)
+from anon_core.seating.exchanges.reassigning import turn_attributes
+from anon_core.seating.exchanges.swapping import parties_of, rows_of_near_classes
+from anon_core.seating.exchanges.swapping_kernels import ListedRows
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.tables.loss import LossTable
+from anon_core.tables.records import BinaryTable
+
+PART = 8192  # rows that exchange shares with each other
+LISTED_PER_SHARE = 8  # fitting rows that a class lists for each share of a row
+_LOOKS = 128  # of them are looked at for a share, at least
+_PAID = 4  # shares that may cause a loss elsewhere for one feature
+_BLANK = 2**15  # more than any count: what a row hides in any case
+MOST_COUNTED = 2**15  # shares of a row, at most
+
+
+class _Sweep(NamedTuple):
+    """Which features a sweep drops.
+
+    Attributes
+    ----------
+    halvings : int
+        A feature saves more than 2^-halvings of the dearest for each holder that moves; 63: any.
+    paid : int
+        Shares that may cause a loss elsewhere for one feature.
+    """
+
+    halvings: int
+    paid: int = 0
+
+
+# What each effort adds to the one before: so more effort never loses more.
+_SWEEPS = (
+    (_Sweep(2), _Sweep(4), _Sweep(5)),
+    (_Sweep(6), _Sweep(7)),
+    (_Sweep(8), _Sweep(8, _PAID)),
+    (_Sweep(63), _Sweep(63, _PAID)),
+)
+EFFORTS = len(_SWEEPS)
+_ROUNDS_AT_MOST_EFFORT = 4  # in which the sweeps are made again, within other parts
+
+
+def narrow_rows(
+    table: BinaryTable,
+    classes: RecordClasses,
+    near: NDArray[np.int32],
+    holders: NDArray[np.int32],
+    loss: LossTable,
+    effort: int,
+) -> int:
+    """Let holders exchange shares so that rows lose less; return what all rows then lose.
+
+    Parameters
+    ----------
+    table : BinaryTable
+        In the order that decides ties.
+    classes : RecordClasses
+    near : int32 (classes, m)
+        The nearest classes of each.
+    holders : int32 (n, D)
+        By row and share the class that holds it, first that of the own record; changed. At most
+        `MOST_COUNTED` shares.
+    loss : LossTable
+    effort : {0, 1, 2, 3}
+        Each does what the one below does, then more.
+
+    Notes
+    -----
+    A feature of a row is dropped if each holder that needs it hidden there can exchange its share
+    for one of another row, and all these exchanges lose less than the feature. A row is looked for
+    that hides enough already; where that is not found, and the sweep pays, the cheapest of the
+    nearest. What saves most for each holder comes first: a sweep takes what saves more than its
+    limit, and the next one has a lower limit. Rows exchange shares within parts of up to `PART`
+    rows, neighbours in an order that is another one in each round. Rows of people who own several
+    records are one part.
+
+    Time of a sweep is O(n D^2 looks) for each feature at most, far less where few holders need it;
+    no row ever loses more in all. All numbers are whole, and the result depends on no number of
+    threads.
+    """
+    features, spans = build_features(table, classes, loss)
+    counted = _count_rows(table, features, holders, spans)
+    nearest, parties = rows_of_near_classes(classes, near), parties_of(classes, holders)
+    sweeps = [sweep for added in _SWEEPS[: effort + 1] for sweep in added]
+    lost = compute_rows_loss(features, counted)
+    for turn in range(_ROUNDS_AT_MOST_EFFORT if effort == EFFORTS - 1 else 1):
+        parts = [np.arange(table.records)] if classes.people else _cut_parts(table, turn)
+        label = np.empty(table.records, dtype=np.int32)
+        for number, rows in enumerate(parts):
+            label[rows] = number
+
+        def work(
+            begin: int,
+            end: int,
+            parts: list[NDArray[np.int64]] = parts,
+            label: NDArray[np.int32] = label,
+        ) -> None:
+            for rows in parts[begin:end]:
+                listed = _list_fitting_rows(rows, features, counted)
+                looks = np.int64(max(_LOOKS, holders.shape[1]))
+                for halvings, paid in sweeps:
+                    scope = Scope(label, listed, nearest, looks, np.int64(paid))
+                    least = features.price.max(initial=1) >> halvings
+                    narrow_part(rows, np.int64(least), features, counted, parties, scope)
+
+        spread_work(work, len(parts))
+        before, lost = lost, compute_rows_loss(features, counted)
+        if lost == before:
+            break
+    return int(lost)
+
+
+def build_features(
+    table: BinaryTable, classes: RecordClasses, loss: LossTable
+) -> tuple[Features, NDArray[np.int64]]:
+    """Return features whose prices add up to what a row loses, and where those of a column begin.
+
+    A category has a feature for each level, an ordered attribute one between each two neighbouring
+    levels. A cell of several levels of a category hides its own level, too: that costs what a
+    cell loses in addition. Where that is something, an ordered attribute has its levels, too. An
+    interval that allows missing and given values loses all and what it is wide: more than it does.
+    """
+    book, codes = table.codebook, table.codes
+    columns: list[NDArray[np.bool_]] = []
+    price, own, category, spans = [], [], [], [0]
+    for a, (first, end) in enumerate(
+        zip(book.level_offsets[:-1], book.level_offsets[1:], strict=True)
+    ):
+        levels = np.arange(end - first)
+        if book.ordinal[a]:
+            steps = np.abs(np.diff(loss.position[first:end]))
+            columns.append(codes[a][:, None] > levels[:-1])
+            price.append(np.minimum(loss.whole[a], np.maximum(1, steps)))
+            own.append(price[-1])
+            category.append(np.zeros(len(levels) - 1, dtype=np.bool_))
+        if not book.ordinal[a] or loss.first[a]:
+            columns.append(codes[a][:, None] == levels)
+            step = 0 if book.ordinal[a] else max(1, int(loss.step[a]))
+            price.append(np.full(len(levels), step))
+            own.append(np.full(len(levels), loss.first[a]))
+            category.append(np.ones(len(levels), dtype=np.bool_))
+        spans.append(sum(map(len, price)))
+    rows = _pack_flags(np.concatenate(columns, axis=1))
+    features = Features(
+        rows,
+        rows[classes.first],
+        _fill_words(np.concatenate(price)),
+        _fill_words(np.concatenate(own)),
+        _pack_flags(np.concatenate(category)[None])[0],
+    )
+    return features, np.array(spans)
+
+
+def _pack_flags(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Flags (n, f) as words, uint64 (n, -(-f // 64))."""
+    filled = np.zeros((len(flags), -(-flags.shape[1] // 64) * 64), dtype=np.bool_)
+    filled[:, : flags.shape[1]] = flags
+    packed = np.packbits(filled, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
+
+
+def _fill_words(prices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Prices of features, with zeros up to whole words."""
+    return np.pad(prices.astype(np.int64), (0, -len(prices) % 64))
+
+
+def _count_rows(
+    table: BinaryTable, features: Features, holders: NDArray[np.int32], spans: NDArray[np.int64]
+) -> CountedRows:
+    """Count who needs each feature hidden in each row; `spans`: where those of a column begin."""
+    n, words = features.rows.shape
+    counts = np.zeros((n, 64 * words), dtype=np.uint16)
+    for blank, first, end in zip(table.blank, spans[:-1], spans[1:], strict=True):
+        counts[blank, first:end] = _BLANK
+    counted = CountedRows(holders, counts, np.empty((n, words), dtype=np.uint64))
+    count_features(features, counted)
+    return counted
+
+
+def _cut_parts(table: BinaryTable, turn: int) -> list[NDArray[np.int64]]:
+    """Rows by parts of neighbours in a lexicographic order, each ascending."""
+    order = np.lexsort(table.codes[turn_attributes(len(table.codes), turn)])
+    parts = -(-table.records // PART)
+    return [np.sort(part) for part in np.array_split(order, parts)]
+
+
+def _list_fitting_rows(
+    rows: NDArray[np.int64], features: Features, counted: CountedRows
+) -> ListedRows:
+    """Rows of a part that each class fits which holds a share there."""
+    start = np.full(len(features.classes) + 1, -1, dtype=np.int64)
+    start[np.unique(counted.holders[rows])] = 0
+    wanted = int((start == 0).sum())
+    most = LISTED_PER_SHARE * counted.holders.shape[1] * len(rows) // max(wanted, len(rows))
+    most = min(len(rows), max(1, most))
+    listed = np.empty(wanted * most, dtype=np.int32)
+    found = list_fitting_rows_of_part(rows, most, features, counted.hides, start, listed)
+    return ListedRows(start, listed[:found].copy())

@@ -1,0 +1,362 @@
+"""Narrow rows: drop a hidden feature of a row, whose holders exchange their shares for others."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.lanes import lowest_lane
+from anon_core.seating.exchanges.swapping_kernels import ListedRows, may_hold, note_move, shares_in
+
+_ONE = np.uint64(1)
+NOWHERE = np.int64(-1)
+
+
+class Features(NamedTuple):
+    """What records show and what it costs to hide it, feature by feature.
+
+    Attributes
+    ----------
+    rows : uint64 (n, words)
+        Features of each row's own record.
+    classes : uint64 (C, words)
+        Features of each class.
+    price : int64 (64 words,)
+        What a row loses by a hidden feature.
+    own : int64 (64 words,)
+        The same for a level of a category that the row's own record has.
+    category : uint64 (words,)
+        Which features are levels of categories.
+    """
+
+    rows: NDArray[np.uint64]
+    classes: NDArray[np.uint64]
+    price: NDArray[np.int64]
+    own: NDArray[np.int64]
+    category: NDArray[np.uint64]
+
+
+class CountedRows(NamedTuple):
+    """Who holds the rows, and how many of them need each feature hidden.
+
+    Attributes
+    ----------
+    holders : int32 (n, D)
+        By row and share a class; the first share is the own record's and stays.
+    counts : uint16 (n, 64 words)
+        Holders that differ from the own record in each feature; more where it is hidden anyhow.
+    hides : uint64 (n, words)
+        Features whose count is not 0.
+    """
+
+    holders: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    hides: NDArray[np.uint64]
+
+
+class Scope(NamedTuple):
+    """What an exchange may touch.
+
+    Attributes
+    ----------
+    label : int32 (n,)
+        Part of each row; shares are exchanged within a part.
+    fitting : ListedRows
+        Rows of the part that a class fits.
+    near : ListedRows
+        Rows of the nearest classes, of any part.
+    looks : int64
+        Fitting rows that are looked at for a share.
+    paid : int64
+        Shares that may cause a loss elsewhere for one feature.
+    """
+
+    label: NDArray[np.int32]
+    fitting: ListedRows
+    near: ListedRows
+    looks: np.int64
+    paid: np.int64
+
+
+@kernel
+def price_of(w, b, row, features):
+    """What a row loses by a hidden feature, bit b of word w; row: that word of its own record."""
+    owns = (row & features.category[w]) >> np.uint64(b) & _ONE
+    return features.own[64 * w + b] if owns else features.price[64 * w + b]
+
+
+@parallel_kernel(lambda features: len(features.rows))
+def count_features(begin, end, features, counted):
+    """Count the holders of each row that differ from its own record; note what is hidden."""
+    words = features.rows.shape[1]
+    for r in range(begin, end):
+        for share in range(1, counted.holders.shape[1]):
+            c = counted.holders[r, share]
+            for w in range(words):
+                word = features.classes[c, w] ^ features.rows[r, w]
+                while word:
+                    counted.counts[r, 64 * w + lowest_lane(word)] += np.uint16(1)
+                    word &= word - _ONE
+        for w in range(words):
+            hidden = np.uint64(0)
+            for b in range(64):
+                if counted.counts[r, 64 * w + b]:
+                    hidden |= _ONE << np.uint64(b)
+            counted.hides[r, w] = hidden
+
+
+@kernel
+def compute_rows_loss(features, counted):
+    """What all rows lose."""
+    total = np.int64(0)
+    for r in range(len(features.rows)):
+        for w in range(features.rows.shape[1]):
+            word = counted.hides[r, w]
+            while word:
+                total += price_of(w, lowest_lane(word), features.rows[r, w], features)
+                word &= word - _ONE
+    return total
+
+
+@kernel
+def list_fitting_rows_of_part(rows, most, features, hides, start, listed):
+    """List for each class up to `most` of these rows that it fits, each from another one on.
+
+    start int64 (C + 1,): filled in; listed int32 (C most,). A class that has start[c] < 0 before
+    lists none. Returns how many rows are listed.
+    """
+    number, found = len(rows), np.int64(0)
+    for c in range(len(start) - 1):
+        wanted, room = start[c] >= 0, found + most
+        start[c] = found
+        if not wanted:
+            continue
+        at = c * 40503 % number  # near 2^16 by the golden ratio: far apart
+        for _ in range(number):
+            r = rows[at]
+            at = at + 1 if at + 1 < number else 0
+            fits = True
+            for w in range(hides.shape[1]):
+                fits &= (features.classes[c, w] ^ features.rows[r, w]) & ~hides[r, w] == 0
+            if fits:
+                listed[found] = r
+                found += 1
+                if found == room:
+                    break
+    start[len(start) - 1] = found
+    return found
+
+
+@kernel
+def compute_newcomer_loss(r, c, most, features, counted):
+    """What row r loses more if class c holds it, too; `most` or more if it is no less."""
+    total = np.int64(0)
+    for w in range(features.rows.shape[1]):
+        word = (features.classes[c, w] ^ features.rows[r, w]) & ~counted.hides[r, w]
+        while word and total < most:
+            total += price_of(w, lowest_lane(word), features.rows[r, w], features)
+            word &= word - _ONE
+    return total
+
+
+@kernel
+def compute_exchange_loss(r, c, d, skip, features, counted):
+    """What row r loses more if class c gives a share to class d; feature `skip` is not counted."""
+    total = np.int64(0)
+    for w in range(features.rows.shape[1]):
+        row, gives = features.rows[r, w], features.classes[c, w]
+        word = gives ^ features.classes[d, w]
+        gives ^= row
+        while word:
+            b = lowest_lane(word)
+            word &= word - _ONE
+            count = counted.counts[r, 64 * w + b]
+            if gives >> np.uint64(b) & _ONE:
+                if count == 1 and 64 * w + b != skip:
+                    total -= price_of(w, b, row, features)
+            elif count == 0 and 64 * w + b != skip:
+                total += price_of(w, b, row, features)
+    return total
+
+
+@kernel
+def replace_holder(r, share, d, features, counted):
+    """Give a share of row r to class d."""
+    c = counted.holders[r, share]
+    counted.holders[r, share] = d
+    for w in range(features.rows.shape[1]):
+        row, gives = features.rows[r, w], features.classes[c, w]
+        word = gives ^ features.classes[d, w]
+        gives ^= row
+        while word:
+            b = lowest_lane(word)
+            word &= word - _ONE
+            bit, place = _ONE << np.uint64(b), 64 * w + b
+            if gives & bit:
+                counted.counts[r, place] -= np.uint16(1)
+                if counted.counts[r, place] == 0:
+                    counted.hides[r, w] &= ~bit
+            else:
+                counted.counts[r, place] += np.uint16(1)
+                counted.hides[r, w] |= bit
+
+
+@kernel
+def exchange_shares(r, mine, q, theirs, features, counted, parties, inside):
+    """Exchange a share of row r for one of row q; inside int32 (C,): shares of row r by party."""
+    c, d = counted.holders[r, mine], counted.holders[q, theirs]
+    replace_holder(r, mine, d, features, counted)
+    replace_holder(q, theirs, c, features, counted)
+    inside[parties.party[c]] -= 1
+    inside[parties.party[d]] += 1
+    note_move(c, r, q, parties)
+    note_move(d, q, r, parties)
+
+
+@kernel
+def may_exchange(r, c, q, d, parties, inside):
+    """Whether class d of row q may take a share of row r for one that class c has of it."""
+    same = parties.party[c] == parties.party[d]
+    there = inside[parties.party[d]] - np.int64(same)
+    return there < parties.limit[d] and may_hold(r, q, d, parties)
+
+
+@kernel
+def find_free_exchange(r, c, allowed, features, counted, parties, scope, inside):
+    # allowed uint64 (words,): what row r may hide
+    """A row that class c fits and a share of it whose holder fits row r: no row loses more."""
+    holders, begin = counted.holders, scope.fitting.start[c]
+    number = scope.fitting.start[c + 1] - begin
+    at = r * 40503 % max(number, 1)
+    for _ in range(min(number, scope.looks)):
+        q = np.int64(scope.fitting.rows[begin + at])
+        at = at + 1 if at + 1 < number else 0
+        fits = q != r
+        for w in range(len(allowed)):
+            fits &= (features.classes[c, w] ^ features.rows[q, w]) & ~counted.hides[q, w] == 0
+        if not fits:
+            continue
+        for share in range(1, holders.shape[1]):
+            d, suits = holders[q, share], True
+            for w in range(len(allowed)):
+                suits &= (features.classes[d, w] ^ features.rows[r, w]) & ~allowed[w] == 0
+            if not suits or d == c or not may_exchange(r, c, q, d, parties, inside):
+                continue
+            same = np.int64(parties.party[c] == parties.party[d])
+            full = shares_in(q, c, holders, parties.party) - same >= parties.limit[c]
+            if full or not may_hold(q, r, c, parties):
+                break
+            return q, np.int64(share)
+    return NOWHERE, NOWHERE
+
+
+@kernel
+def find_cheapest_exchange(r, c, feature, most, features, counted, parties, scope, inside):
+    """The exchange of class c in row r, with one that needs no `feature` there, that loses least.
+
+    Returns the loss beside that feature's, the row and the share; no row if it is `most` or more.
+    """
+    holders, least, row, theirs = counted.holders, most, NOWHERE, NOWHERE
+    w, bit = feature >> 6, _ONE << np.uint64(feature & 63)
+    for place in range(scope.near.start[c], scope.near.start[c + 1]):
+        q = np.int64(scope.near.rows[place])
+        if q == r or scope.label[q] != scope.label[r]:
+            continue
+        if compute_newcomer_loss(q, c, 2 * most, features, counted) >= 2 * most:
+            continue
+        inner = shares_in(q, c, holders, parties.party)
+        if inner > parties.limit[c] or not may_hold(q, r, c, parties):
+            continue
+        for share in range(1, holders.shape[1]):
+            d = holders[q, share]
+            if (features.classes[d, w] ^ features.rows[r, w]) & bit or d == c:
+                continue
+            loss = compute_exchange_loss(r, c, d, feature, features, counted)
+            if loss >= least:
+                continue
+            loss += compute_exchange_loss(q, d, c, NOWHERE, features, counted)
+            same = np.int64(parties.party[c] == parties.party[d])
+            if loss >= least or inner - same >= parties.limit[c]:
+                continue
+            if may_exchange(r, c, q, d, parties, inside):
+                least, row, theirs = loss, q, np.int64(share)
+    return least, row, theirs
+
+
+@kernel
+def drop_feature(r, feature, gain, features, counted, parties, scope, inside, allowed, moves):
+    # allowed uint64 (words,), moves int64 (D, 3): scratch
+    """Drop a hidden feature of row r if the exchanges lose less than `gain`; whether it was."""
+    w, bit = feature >> 6, _ONE << np.uint64(feature & 63)
+    made, loss, paid = 0, np.int64(0), np.int64(0)
+    for share in range(1, counted.holders.shape[1]):
+        c = counted.holders[r, share]
+        if (features.classes[c, w] ^ features.rows[r, w]) & bit == 0:
+            continue
+        allowed[:] = counted.hides[r]
+        allowed[w] &= ~bit
+        q, theirs = find_free_exchange(r, c, allowed, features, counted, parties, scope, inside)
+        if q < 0 and paid < scope.paid:
+            more, q, theirs = find_cheapest_exchange(
+                r, c, feature, gain - loss, features, counted, parties, scope, inside
+            )
+            paid += 1
+            loss += more
+        if q < 0:
+            loss = gain
+            break
+        exchange_shares(r, share, q, theirs, features, counted, parties, inside)
+        moves[made, 0], moves[made, 1], moves[made, 2] = share, q, theirs
+        made += 1
+    if loss < gain:
+        return True
+    for move in range(made - 1, -1, -1):
+        share, q, theirs = moves[move]
+        exchange_shares(r, share, q, theirs, features, counted, parties, inside)
+    return False
+
+
+@kernel
+def choose_feature(r, least, features, counted, tried):
+    # tried uint64 (words,)
+    """The hidden feature of row r that saves most for each holder that needs it, and its price.
+
+    -1 if none saves more than `least` for each.
+    """
+    best, feature, needed = least, NOWHERE, np.int64(1)
+    for w in range(features.rows.shape[1]):
+        word = counted.hides[r, w] & ~tried[w]
+        while word:
+            b = lowest_lane(word)
+            word &= word - _ONE
+            price, count = (
+                price_of(w, b, features.rows[r, w], features),
+                np.int64(counted.counts[r, 64 * w + b]),
+            )
+            if count < counted.holders.shape[1] and price * needed > best * count:
+                best, feature, needed = price, np.int64(64 * w + b), count
+    return feature, best
+
+
+@kernel
+def narrow_part(rows, least, features, counted, parties, scope):
+    """Drop hidden features of these rows that save more than `least` for each holder that moves."""
+    shares, words = counted.holders.shape[1], features.rows.shape[1]
+    inside = np.zeros(len(features.classes), dtype=np.int32)
+    allowed, tried = np.empty((2, words), dtype=np.uint64)
+    moves = np.empty((shares, 3), dtype=np.int64)
+    for r in rows:
+        tried[:] = 0
+        for share in range(shares):
+            inside[parties.party[counted.holders[r, share]]] += 1
+        while True:
+            feature, price = choose_feature(r, least, features, counted, tried)
+            if feature < 0:
+                break
+            tried[feature >> 6] |= _ONE << np.uint64(feature & 63)
+            drop_feature(
+                r, feature, price, features, counted, parties, scope, inside, allowed, moves
+            )
+        for share in range(shares):
+            inside[parties.party[counted.holders[r, share]]] = 0
