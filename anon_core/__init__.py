@@ -8,7 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getattr__`
-    from anon_core.anonymizers import ANONYMIZERS, Adaptive, Anonymizer, Freeform, KMember, Optimal
+    from anon_core.anonymizers import (
+        ANONYMIZERS,
+        Adaptive,
+        Anonymizer,
+        Freeform,
+        KMember,
+        LocalSearch,
+        Optimal,
+    )
     from anon_core.engines.local import run
     from anon_core.errors import (
         AnonymityError,
@@ -33,12 +41,14 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
 __all__ = [
     "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook",
     "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError", "InputError",
-    "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise", "ReleasedCells",
-    "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits", "random_matching",
-    "read_cells", "run", "utility", "write_cells",
+    "KMember", "LimitError", "LocalSearch", "MaskedTable", "Observer", "Optimal", "Promise",
+    "ReleasedCells", "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits",
+    "random_matching", "read_cells", "run", "utility", "write_cells",
 ]  # fmt: skip
 _HOMES = {
-    "anonymizers": ("ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal"),
+    "anonymizers": (
+        "ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "LocalSearch", "Optimal",
+    ),
     "engines.local": ("run",),
     "errors": ("AnonymityError", "GuaranteeError", "InfeasibleError", "InputError", "LimitError"),
     "measures.table.cells": ("read_cells",),

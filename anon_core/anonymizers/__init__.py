@@ -6,6 +6,7 @@ from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Anonymizer
 from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
+from anon_core.anonymizers.local_search.local_search import LocalSearch
 from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate
@@ -14,6 +15,7 @@ ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "adaptive": Adaptive,
     "freeform": Freeform,
     "k-member": KMember,
+    "local-search": LocalSearch,
     "optimal": Optimal,
     "smooth": Smooth,
     "uncertain_graph": Obfuscate,
@@ -33,6 +35,7 @@ __all__ = [
     "Anonymizer",
     "Freeform",
     "KMember",
+    "LocalSearch",
     "Obfuscate",
     "Optimal",
     "Smooth",

@@ -13,7 +13,7 @@ import itertools
 
 import numpy as np
 
-from anon_core.anonymizers import Adaptive, Freeform, KMember, Optimal
+from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
 from anon_core.engines import local
 from anon_core.measures.table.attackers.attacks import attack_as_insider, tightest_rows
 from anon_core.measures.table.attackers.law import judge_law
@@ -52,6 +52,9 @@ OURS = {
     "adaptive": Adaptive(seats="even"),
     "adaptive-2-passes": Adaptive(seats="even", passes=2),
     "adaptive-8-passes": Adaptive(seats="even", passes=8),
+    "local-search": LocalSearch(seats="even"),
+    "local-search-2": LocalSearch(seats="even", effort=2),
+    "local-search-3": LocalSearch(seats="even", effort=3),
     "greedy": Freeform(method="greedy", exact=0.0, exchanges=False),
     "sort-greedy": Freeform(method="sort-greedy", exact=0.0, exchanges=False),
     "hungarian": Freeform(exact=0.0, exchanges=False),

@@ -12,9 +12,9 @@ def test_public_names_are_pinned():
     assert anon_core.__all__ == [
         "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook",
         "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError",
-        "InputError", "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise",
-        "ReleasedCells", "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits",
-        "random_matching", "read_cells", "run", "utility", "write_cells",
+        "InputError", "KMember", "LimitError", "LocalSearch", "MaskedTable", "Observer", "Optimal",
+        "Promise", "ReleasedCells", "State", "Step", "Utility", "crowds", "encode", "fit",
+        "from_bits", "random_matching", "read_cells", "run", "utility", "write_cells",
     ]  # fmt: skip
     assert anon_core.__all__ == sorted(anon_core.__all__) == dir(anon_core)
     assert all(

@@ -28,7 +28,7 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-_MOST_EXACT = 16
+MOST_EXACT = 16
 HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
 
 
@@ -93,8 +93,8 @@ class Freeform:
         if self.method not in get_args(SegmentMethod):
             raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
         check_loss(self.loss)
-        if not 0 <= self.exact <= _MOST_EXACT:
-            raise InputError(f"exact must be a number from 0 to {_MOST_EXACT}")
+        if not 0 <= self.exact <= MOST_EXACT:
+            raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
         if self.segment < 0:
             raise InputError("segment must be 0 or a number of records")
 

@@ -1,0 +1,34 @@
+"""The cover of a local search on a farm; the process that asks narrows."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive import farmed
+from anon_core.anonymizers.local_search.local_search import LocalSearch
+from anon_core.spread import Farm
+from anon_core.steps import Observer, State
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+
+def memory(anonymizer: LocalSearch, data: BinaryTable) -> int:
+    """Return the bytes that this process, or a worker, holds at most beyond its input."""
+    return max(farmed.memory(anonymizer.cover, data), anonymizer.memory_of_search(data))
+
+
+def anonymize(
+    anonymizer: LocalSearch,
+    data: BinaryTable,
+    farm: Farm,
+    *,
+    tie_order: NDArray[np.int64] | None = None,
+    observer: Observer | None = None,
+    resume: State | None = None,
+) -> MaskedTable:
+    """Do as `LocalSearch.anonymize`, the cover's search spread over a farm."""
+
+    def cover(watch: Observer, state: State | None) -> MaskedTable:
+        return farmed.anonymize(
+            anonymizer.cover, data, farm, tie_order=tie_order, observer=watch, resume=state
+        )
+
+    return anonymizer.search(data, cover, tie_order=tie_order, observer=observer, resume=resume)
