@@ -47,7 +47,13 @@ __all__ = [
 ]  # fmt: skip
 _HOMES = {
     "anonymizers": (
-        "ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "LocalSearch", "Optimal",
+        "ANONYMIZERS",
+        "Adaptive",
+        "Anonymizer",
+        "Freeform",
+        "KMember",
+        "LocalSearch",
+        "Optimal",
     ),
     "engines.local": ("run",),
     "errors": ("AnonymityError", "GuaranteeError", "InfeasibleError", "InputError", "LimitError"),

@@ -91,6 +91,15 @@ MODELS = {
             {"records": 1.039, "attributes": 0.389, "features": 1.0, "k": 0.003}, 1.02, 11127, 20,
         ),
     ),
+    "local-search, even seats": (
+        Model(
+            0.6607, -4.8394, {"records": 0.716, "attributes": 0.202, "k": 0.116}, 1.36, 27798, 60
+        ),
+        Model(
+            5.246e08, 6.4456,
+            {"records": 0.822, "attributes": 0.015, "features": 0.687, "k": 0.178}, 1.06, 27798, 60,
+        ),
+    ),
     "optimal": (
         Model(
             1.031, -28.4149,
@@ -147,4 +156,6 @@ def estimate_release(
 def _format_method_label(settings: Mapping[str, Any]) -> str:
     """A method as the benchmark names it: even seats are another course of work."""
     seats = settings.get("seats")
+    if seats == "matchable":  # local search makes what `adaptive` makes then
+        return "adaptive, matchable seats"
     return str(settings["name"]) + ("" if seats is None else f", {seats} seats")

@@ -15,7 +15,15 @@ from typing import get_args
 
 import numpy as np
 
-from anon_core.anonymizers import Adaptive, Freeform, KMember, Obfuscate, Optimal, Smooth
+from anon_core.anonymizers import (
+    Adaptive,
+    Freeform,
+    KMember,
+    LocalSearch,
+    Obfuscate,
+    Optimal,
+    Smooth,
+)
 from anon_core.anonymizers.freeform.segments import SegmentMethod
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.engines import local
@@ -46,6 +54,7 @@ FURTHER = (
     Adaptive(cover="lse", max_iterations=2),
     Optimal(),
     KMember(),
+    LocalSearch(effort=3, seats="even"),
 )
 OF_GRAPHS = (
     Obfuscate(),

@@ -38,6 +38,7 @@ SECRECY = "tests/storage/vault/test_secret_streams.py"
 STORAGE = "tests/storage/vault/test_vault.py"
 CROWDS = "tests/anon_core/measures/table/test_crowds.py"
 LAW = "tests/anon_core/measures/table/attackers/test_law.py"
+NARROWING = "tests/anon_core/seating/test_narrowing.py"
 OF_PEOPLE = "tests/anon_core/seating/test_people.py"
 CORRUPTED = "tests/flows/test_corrupted_people.py"
 SMOOTH = "tests/anon_core/anonymizers/test_smooth.py"
@@ -100,6 +101,20 @@ MUTANTS = (
         "if holders[cycle[0], share] == last:",
         "if holders[cycle[0], share] != last:",
         "tests/anon_core/seating/test_mixed.py",
+    ),
+    Mutant(
+        "narrowing: a class may hold more than its part of a row",
+        "anon_core/seating/exchanges/narrowing_kernels.py",
+        "return there < parties.limit[d] and may_hold(r, q, d, parties)",
+        "return may_hold(r, q, d, parties)",
+        NARROWING,
+    ),
+    Mutant(
+        "narrowing: exchanges that lose more are made",
+        "anon_core/seating/exchanges/narrowing_kernels.py",
+        "    if loss < gain:",
+        "    if loss <= 2 * gain:",
+        NARROWING,
     ),
     Mutant(
         "demands: k = 1 needs no permission",

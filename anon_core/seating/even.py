@@ -187,10 +187,9 @@ def narrow_memory(table: BinaryTable, shares: int) -> int:
     """Return the bytes that `narrow_even_rows`, of so many shares a row, holds beyond its input."""
     n, book = table.records, table.codebook
     features = 64 * (2 + (2 * int(book.level_offsets[-1])) // 64)
-    parts = numba.get_num_threads() if table.person is None else 1
-    part = min(n, PART) if table.person is None else n
-    listed = 4 * (LISTED_PER_SHARE * shares + 1) * part * 2 * parts
-    return even_memory(table, shares) + n * (3 * features + 24 * shares) + listed
+    listed = 8 * (LISTED_PER_SHARE * shares + 1) * min(n, PART) + 16 * n
+    threads = 1 if table.person is not None else numba.get_num_threads()
+    return even_memory(table, shares) + n * (3 * features + 24 * shares) + threads * listed
 
 
 def _list_near_classes(

@@ -47,13 +47,14 @@ TABLES = {
     "adaptive, matchable seats": ({"name": "adaptive", "seats": "matchable"}, 30_000),
     "freeform": ({"name": "freeform"}, 4_000),
     "k-member": ({"name": "k-member"}, 12_000),
+    "local-search, even seats": ({"name": "local-search", "seats": "even"}, 30_000),
     "optimal": ({"name": "optimal"}, 4_000),
 }
 ROWS = (1_000, 4_000, 12_000, 30_000)
 LEVELS = (5, 20)
 MOST = {"records": 2.5, "edges": 2.0, "k": 1.5}  # powers; other sizes cost linearly at most
 DESIGNS = (((), 5), ((), 20), (HALF, 10))  # dropped columns and k
-GREAT = {"adaptive": 60}  # k of further runs of a method
+GREAT = {"adaptive": 60, "local-search": 60}  # k of further runs of a method
 PAID = "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz"
 PAYMENTS = ("examples/openpayments.toml", PAID, True, ",")
 OTHERS = (  # with the settings of their plans; k where seats are even

@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import spread_work
-from anon_core.seating.exchanges.narrowing_kernels import (
+from anon_core.seating.exchanges.counting_kernels import (
     CountedRows,
     Features,
-    Scope,
     compute_rows_loss,
     count_features,
+)
+from anon_core.seating.exchanges.narrowing_kernels import (
+    Scope,
     list_fitting_rows_of_part,
     narrow_part,
 )
 from anon_core.seating.exchanges.reassigning import turn_attributes
 from anon_core.seating.exchanges.swapping import parties_of, rows_of_near_classes
-from anon_core.seating.exchanges.swapping_kernels import ListedRows
+from anon_core.seating.exchanges.swapping_kernels import ListedRows, Parties
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
@@ -87,8 +89,8 @@ def narrow_rows(
     that hides enough already; where that is not found, and the sweep pays, the cheapest of the
     nearest. What saves most for each holder comes first: a sweep takes what saves more than its
     limit, and the next one has a lower limit. Rows exchange shares within parts of up to `PART`
-    rows, neighbours in an order that is another one in each round. Rows of people who own several
-    records are one part.
+    rows, neighbours in an order that is another one in each round. Where people own several records
+    one part comes after the other: what a person holds counts over all rows.
 
     Time of a sweep is O(n D^2 looks) for each feature at most, far less where few holders need it;
     no row ever loses more in all. All numbers are whole, and the result depends on no number of
@@ -100,30 +102,40 @@ def narrow_rows(
     sweeps = [sweep for added in _SWEEPS[: effort + 1] for sweep in added]
     lost = compute_rows_loss(features, counted)
     for turn in range(_ROUNDS_AT_MOST_EFFORT if effort == EFFORTS - 1 else 1):
-        parts = [np.arange(table.records)] if classes.people else _cut_parts(table, turn)
-        label = np.empty(table.records, dtype=np.int32)
-        for number, rows in enumerate(parts):
-            label[rows] = number
-
-        def work(
-            begin: int,
-            end: int,
-            parts: list[NDArray[np.int64]] = parts,
-            label: NDArray[np.int32] = label,
-        ) -> None:
-            for rows in parts[begin:end]:
-                listed = _list_fitting_rows(rows, features, counted)
-                looks = np.int64(max(_LOOKS, holders.shape[1]))
-                for halvings, paid in sweeps:
-                    scope = Scope(label, listed, nearest, looks, np.int64(paid))
-                    least = features.price.max(initial=1) >> halvings
-                    narrow_part(rows, np.int64(least), features, counted, parties, scope)
-
-        spread_work(work, len(parts))
+        parts = _cut_parts(table, turn)
+        _narrow_within_parts(parts, sweeps, features, counted, parties, nearest)
         before, lost = lost, compute_rows_loss(features, counted)
         if lost == before:
             break
     return int(lost)
+
+
+def _narrow_within_parts(
+    parts: list[NDArray[np.int64]],
+    sweeps: list[_Sweep],
+    features: Features,
+    counted: CountedRows,
+    parties: Parties,
+    near: ListedRows,
+) -> None:
+    """Make these sweeps over the rows of each part, whose rows exchange shares with each other."""
+    label = np.empty(len(features.rows), dtype=np.int32)
+    for number, rows in enumerate(parts):
+        label[rows] = number
+    looks = np.int64(max(_LOOKS, counted.holders.shape[1]))
+
+    def work(begin: int, end: int) -> None:
+        for rows in parts[begin:end]:
+            listed = _list_fitting_rows(rows, features, counted)
+            for halvings, paid in sweeps:
+                scope = Scope(label, listed, near, looks, np.int64(paid))
+                least = np.int64(features.price.max(initial=1) >> halvings)
+                narrow_part(rows, least, features, counted, parties, scope)
+
+    if len(parties.home):
+        work(0, len(parts))
+    else:
+        spread_work(work, len(parts))
 
 
 def build_features(

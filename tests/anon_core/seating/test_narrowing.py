@@ -10,9 +10,8 @@ from anon_core.seating.even import build_even_rows, narrow_even_rows
 from anon_core.seating.exchanges import narrowing
 from anon_core.seating.exchanges.narrowing import EFFORTS
 from anon_core.tables.loss import loss_table
-from tests.anon_core.seating.test_people import check_people, owned
 from tests.support.large import big_table
-from tests.support.seats import check_even, few_levels
+from tests.support.seats import check_even, check_people, few_levels, owned
 
 LOSSES = ("rank", "range", "binary")
 

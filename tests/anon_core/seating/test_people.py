@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive, KMember
@@ -21,44 +21,13 @@ from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.records import MaskedTable
 from tests import naive
-from tests.strategies import tables
 from tests.support.masked import unpack
-from tests.support.seats import keep_short, words
-
-
-@st.composite
-def owned(draw):
-    """A table of people who own several records, no more than crowds of k people allow."""
-    table = draw(tables())
-    n = table.records
-    person = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
-    person = np.unique(person, return_inverse=True)[1].astype(np.int32)
-    most = np.bincount(person).max()
-    k = draw(st.integers(1, n))
-    assume(most * k <= n)
-    return of_people(replace(table, k=np.full(n, k, dtype=np.int32)), person)
+from tests.support.seats import check_people, keep_short, owned, words
 
 
 def even_rows(table, hidden):
     """Even seats, also where some person owns nearly 1/k of all records."""
     return build_even_rows(table, hidden, feature_weights(table.codebook, "columns"))
-
-
-def check_people(table, hidden, holders):
-    """A doubly stochastic matrix on the fit graph; no person has more than 1/k of a row.
-
-    Nor has a record more than 1/k in the rows made from the records of one person.
-    """
-    x, stars = unpack(table.bits, table.codebook.features), unpack(hidden, table.codebook.features)
-    shares, d = naive.shares(table, holders), holders.shape[1]
-    most = d / table.k + 1e-9
-    assert shares.sum(axis=0) == pytest.approx(d)
-    assert shares.sum(axis=1) == pytest.approx(d)
-    assert (naive.compatible(x, x, stars) | (shares == 0)).all()
-    for person in range(table.person.max() + 1):
-        mine = table.person == person
-        assert (shares[mine].sum(axis=0) <= most[mine].min()).all()
-        assert (shares[:, mine].sum(axis=1) <= most).all()
 
 
 @given(owned(), st.booleans())
