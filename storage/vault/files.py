@@ -219,10 +219,8 @@ def write_private_once(path: Path, content: bytes) -> None:
     """
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
-        with create_private_file(aside) as handle:
+        with _open_flushed_file(aside) as handle:
             _copy_stream(io.BytesIO(content), handle, recipient_for(path))
-            handle.flush()
-            os.fsync(handle.fileno())
         link_once(aside, path)
     finally:
         aside.unlink(missing_ok=True)
@@ -258,15 +256,22 @@ def _copy_stream(source: IO[bytes], target: IO[bytes], recipient: str | None) ->
 
 
 @contextmanager
+def _open_flushed_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file, mode 0600; all of it is on the disk when it is closed."""
+    with create_private_file(path) as handle:
+        yield cast("BinaryIO", handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+@contextmanager
 def open_replacement_file(path: Path) -> Iterator[BinaryIO]:
     """Open a new file, mode 0600, that takes this path once all of it is on the disk."""
     aside = build_partial_path(path)
     aside.unlink(missing_ok=True)
     try:
-        with create_private_file(aside) as handle:
-            yield cast("BinaryIO", handle)
-            handle.flush()
-            os.fsync(handle.fileno())
+        with _open_flushed_file(aside) as handle:
+            yield handle
         os.rename(aside, path)
     except BaseException as error:
         aside.unlink(missing_ok=True)
