@@ -28,14 +28,15 @@ def renames_of(stage):
     return f"{stage}/stage.json", stage
 
 
-# What a run renames into place, in order; without the seed and the checkpoint of each iteration.
+# What a run renames or links into place, in order; without the seed and the checkpoints.
 RENAMES = [
-    *("run.json", "run.json"),
+    *("ledger.key", "run.json", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),
     *(
         "gates.json",
         "gates.json's/index.html",
         "folders.key",
+        ".vault",
         "announced",
         "v1",
         "released",
@@ -48,37 +49,48 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def watch_places(before):
+    """Call `before(target)` before each rename or link that puts something into place."""
+    rename, link = os.rename, os.link
+
+    def renamed(source, target):
+        before(Path(target))
+        rename(source, target)
+
+    def linked(source, target):
+        before(Path(target))
+        link(source, target)
+
+    os.rename, os.link = renamed, linked
+
+
 def release_until_rename(plan, number, checkpoints=False):
     """Run the course and die before its number-th rename of a checkpoint, or else of anything."""
     from flows.release import release
 
-    rename = os.rename
     calls = []
 
-    def last(source, target):
-        if (Path(target).name == CHECKPOINT) == checkpoints:
+    def count(target):
+        if (target.name == CHECKPOINT) == checkpoints:
             if len(calls) == number:
                 die()
             calls.append(target)
-        rename(source, target)
 
-    os.rename = last
+    watch_places(count)
     release.fn(plan)
 
 
 def list_renames(plan, path):
-    """Run the course and write down what it renames into place."""
+    """Run the course and write down what it renames or links into place."""
     from flows.release import release
 
-    rename = os.rename
     with open(path, "w", encoding="utf-8") as handle:
 
-        def noted(source, target):
-            if Path(target).name != CHECKPOINT:
+        def note(target):
+            if target.name != CHECKPOINT:
                 handle.write(f"{target}\n")
-            rename(source, target)
 
-        os.rename = noted
+        watch_places(note)
         release.fn(plan)
 
 
