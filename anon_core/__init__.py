@@ -47,13 +47,7 @@ __all__ = [
 ]  # fmt: skip
 _HOMES = {
     "anonymizers": (
-        "ANONYMIZERS",
-        "Adaptive",
-        "Anonymizer",
-        "Freeform",
-        "KMember",
-        "LocalSearch",
-        "Optimal",
+        "ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "LocalSearch", "Optimal",
     ),
     "engines.local": ("run",),
     "errors": ("AnonymityError", "GuaranteeError", "InfeasibleError", "InputError", "LimitError"),
@@ -69,7 +63,7 @@ _HOMES = {
     "tables.cells": ("write_cells",),
     "tables.encoding": ("encode", "fit", "from_bits"),
     "tables.records": ("BinaryTable", "Codebook", "MaskedTable"),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,8 @@ are a doubly stochastic matrix of whole multiples of 1/D.
 """
 
 import math
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,24 +165,29 @@ def exchange_even_shares(
 
 def narrow_even_rows(
     table: BinaryTable,
-    rows: EvenRows,
+    starts: Iterable[NDArray[np.int32]],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
     loss: LossTable,
     effort: int,
-) -> tuple[EvenRows, int]:
+) -> EvenRows:
     """Let records of even rows exchange shares so that rows lose less, by `loss`.
 
-    See `narrow_rows`; `weights` decide who is near, as in `build_even_rows`. Returns the rows and
-    what they lose.
+    `starts` are the holders of even rows, int32 (n, D) each. Each is narrowed; the rows that lose
+    least are returned, of equals the first. See `narrow_rows`; `weights` decide who is near, as in
+    `build_even_rows`.
     """
     classes = RecordClasses.of_table(table)
-    holders = classes.of[rows.holders].astype(np.int32)
     near = _list_near_classes(table, classes, weights)
-    lost = narrow_rows(table, classes, near, holders, loss, effort)
+
+    def narrow(start: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+        holders = classes.of[start].astype(np.int32)
+        return narrow_rows(table, classes, near, holders, loss, effort), holders
+
+    _, holders = min(map(narrow, starts), key=operator.itemgetter(0))
     hidden = _find_blank_bits(table)
     for share in range(1, holders.shape[1]):
         hidden |= table.bits ^ classes.bits[holders[:, share]]
-    return EvenRows(hidden, classes.first.astype(np.int32)[holders]), lost
+    return EvenRows(hidden, classes.first.astype(np.int32)[holders])
 
 
 def narrow_memory(table: BinaryTable, shares: int) -> int:

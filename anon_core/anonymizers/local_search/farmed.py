@@ -1,5 +1,7 @@
 """The cover of a local search on a farm; the process that asks narrows."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,10 +27,7 @@ def anonymize(
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `LocalSearch.anonymize`, the cover's search spread over a farm."""
-
-    def cover(watch: Observer, state: State | None) -> MaskedTable:
-        return farmed.anonymize(
-            anonymizer.cover, data, farm, tie_order=tie_order, observer=watch, resume=state
-        )
-
-    return anonymizer.search(data, cover, tie_order=tie_order, observer=observer, resume=resume)
+    cover = partial(farmed.anonymize, anonymizer.cover, data, farm, tie_order=tie_order)
+    return anonymizer.narrow_starts(
+        data, cover, tie_order=tie_order, observer=observer, resume=resume
+    )

@@ -1,5 +1,7 @@
 """The cover of a local search over ranks; each rank narrows the whole table."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,10 +31,7 @@ def anonymize(
     resume: State | None = None,
 ) -> MaskedTable:
     """Do as `LocalSearch.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
-
-    def cover(watch: Observer, state: State | None) -> MaskedTable:
-        return ranked.anonymize(
-            anonymizer.cover, data, ranks, tie_order=tie_order, observer=watch, resume=state
-        )
-
-    return anonymizer.search(data, cover, tie_order=tie_order, observer=observer, resume=resume)
+    cover = partial(ranked.anonymize, anonymizer.cover, data, ranks, tie_order=tie_order)
+    return anonymizer.narrow_starts(
+        data, cover, tie_order=tie_order, observer=observer, resume=resume
+    )

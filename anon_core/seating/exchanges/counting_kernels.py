@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
 _ONE = np.uint64(1)
@@ -91,6 +91,16 @@ def compute_rows_loss(features, counted):
                 total += price_of(w, lowest_lane(word), features.rows[r, w], features)
                 word &= word - _ONE
     return total
+
+
+@inlined
+def fits_row(c, r, features, hides):
+    # hides uint64 (words,)
+    """Whether class c fits row r where the row hides this."""
+    fits = True
+    for w in range(len(hides)):
+        fits &= (features.classes[c, w] ^ features.rows[r, w]) & ~hides[w] == 0
+    return fits
 
 
 @kernel

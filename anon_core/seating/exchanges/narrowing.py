@@ -28,8 +28,8 @@ PART = 8192  # rows that exchange shares with each other
 LISTED_PER_SHARE = 8  # fitting rows that a class lists for each share of a row
 _LOOKS = 128  # of them are looked at for a share, at least
 _PAID = 4  # shares that may cause a loss elsewhere for one feature
-_BLANK = 2**15  # more than any count: what a row hides in any case
 MOST_COUNTED = 2**15  # shares of a row, at most
+_BLANK = MOST_COUNTED  # more than any count: what a row hides in any case
 
 
 class _Sweep(NamedTuple):
@@ -93,7 +93,7 @@ def narrow_rows(
     one part comes after the other: what a person holds counts over all rows.
 
     Time of a sweep is O(n D^2 looks) for each feature at most, far less where few holders need it;
-    no row ever loses more in all. All numbers are whole, and the result depends on no number of
+    all rows together never lose more. All numbers are whole, and the result depends on no number of
     threads.
     """
     features, spans = build_features(table, classes, loss)
@@ -124,7 +124,7 @@ def _narrow_within_parts(
         label[rows] = number
     looks = np.int64(max(_LOOKS, counted.holders.shape[1]))
 
-    def work(begin: int, end: int) -> None:
+    def narrow_range(begin: int, end: int) -> None:
         for rows in parts[begin:end]:
             listed = _list_fitting_rows(rows, features, counted)
             for halvings, paid in sweeps:
@@ -133,9 +133,9 @@ def _narrow_within_parts(
                 narrow_part(rows, least, features, counted, parties, scope)
 
     if len(parties.home):
-        work(0, len(parts))
+        narrow_range(0, len(parts))
     else:
-        spread_work(work, len(parts))
+        spread_work(narrow_range, len(parts))
 
 
 def build_features(

@@ -10,6 +10,7 @@ from anon_core.jit.lanes import lowest_lane
 from anon_core.seating.exchanges.counting_kernels import (
     compute_exchange_loss,
     compute_newcomer_loss,
+    fits_row,
     price_of,
     replace_holder,
 )
@@ -17,6 +18,7 @@ from anon_core.seating.exchanges.swapping_kernels import ListedRows, may_hold, n
 
 _ONE = np.uint64(1)
 NOWHERE = np.int64(-1)
+_SCATTER = 40503  # near 2^16 by the golden ratio: its multiples lie far apart
 
 
 class Scope(NamedTuple):
@@ -56,14 +58,11 @@ def list_fitting_rows_of_part(rows, most, features, hides, start, listed):
         start[c] = found
         if not wanted:
             continue
-        at = c * 40503 % number  # near 2^16 by the golden ratio: far apart
+        at = c * _SCATTER % number
         for _ in range(number):
             r = rows[at]
             at = at + 1 if at + 1 < number else 0
-            fits = True
-            for w in range(hides.shape[1]):
-                fits &= (features.classes[c, w] ^ features.rows[r, w]) & ~hides[r, w] == 0
-            if fits:
+            if fits_row(c, r, features, hides[r]):
                 listed[found] = r
                 found += 1
                 if found == room:
@@ -98,20 +97,17 @@ def find_free_exchange(r, c, allowed, features, counted, parties, scope, inside)
     """A row that class c fits and a share of it whose holder fits row r: no row loses more."""
     holders, begin = counted.holders, scope.fitting.start[c]
     number = scope.fitting.start[c + 1] - begin
-    at = r * 40503 % max(number, 1)
+    at = r * _SCATTER % max(number, 1)
     for _ in range(min(number, scope.looks)):
         q = np.int64(scope.fitting.rows[begin + at])
         at = at + 1 if at + 1 < number else 0
-        fits = q != r
-        for w in range(len(allowed)):
-            fits &= (features.classes[c, w] ^ features.rows[q, w]) & ~counted.hides[q, w] == 0
-        if not fits:
+        if q == r or not fits_row(c, q, features, counted.hides[q]):
             continue
         for share in range(1, holders.shape[1]):
-            d, suits = holders[q, share], True
-            for w in range(len(allowed)):
-                suits &= (features.classes[d, w] ^ features.rows[r, w]) & ~allowed[w] == 0
-            if not suits or d == c or not may_exchange(r, c, q, d, parties, inside):
+            d = holders[q, share]
+            if d == c or not fits_row(d, r, features, allowed):
+                continue
+            if not may_exchange(r, c, q, d, parties, inside):
                 continue
             same = np.int64(parties.party[c] == parties.party[d])
             full = shares_in(q, c, holders, parties.party) - same >= parties.limit[c]
@@ -157,7 +153,7 @@ def find_cheapest_exchange(r, c, feature, most, features, counted, parties, scop
 @kernel
 def drop_feature(r, feature, gain, features, counted, parties, scope, inside, allowed, moves):
     # allowed uint64 (words,), moves int64 (D, 3): scratch
-    """Drop a hidden feature of row r if the exchanges lose less than `gain`; whether it was."""
+    """Drop a hidden feature of row r if the exchanges lose less than `gain`."""
     w, bit = feature >> 6, _ONE << np.uint64(feature & 63)
     made, loss, paid = 0, np.int64(0), np.int64(0)
     for share in range(1, counted.holders.shape[1]):
@@ -180,11 +176,10 @@ def drop_feature(r, feature, gain, features, counted, parties, scope, inside, al
         moves[made, 0], moves[made, 1], moves[made, 2] = share, q, theirs
         made += 1
     if loss < gain:
-        return True
+        return
     for move in range(made - 1, -1, -1):
         share, q, theirs = moves[move]
         exchange_shares(r, share, q, theirs, features, counted, parties, inside)
-    return False
 
 
 @kernel
@@ -200,10 +195,8 @@ def choose_feature(r, least, features, counted, tried):
         while word:
             b = lowest_lane(word)
             word &= word - _ONE
-            price, count = (
-                price_of(w, b, features.rows[r, w], features),
-                np.int64(counted.counts[r, 64 * w + b]),
-            )
+            price = price_of(w, b, features.rows[r, w], features)
+            count = np.int64(counted.counts[r, 64 * w + b])
             if count < counted.holders.shape[1] and price * needed > best * count:
                 best, feature, needed = price, np.int64(64 * w + b), count
     return feature, best

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.seating.even import build_even_rows, narrow_even_rows
+from anon_core.seating.even import build_even_rows, narrow_even_rows, near_classes
 from anon_core.seating.exchanges import narrowing
-from anon_core.seating.exchanges.narrowing import EFFORTS
+from anon_core.seating.exchanges.narrowing import EFFORTS, narrow_rows
+from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.loss import loss_table
 from tests.support.large import big_table
 from tests.support.seats import check_even, check_people, few_levels, owned
@@ -39,14 +40,16 @@ def lose(table, rows, loss):
 
 def narrowed(table, loss, exact):
     """Rows before, and after each effort, with what they lose."""
-    weights, prices = (
-        feature_weights(table.codebook, "columns"),
-        loss_table(table.codebook, loss, exact),
-    )
+    weights = feature_weights(table.codebook, "columns")
+    prices = loss_table(table.codebook, loss, exact)
     rows = build_even_rows(table, np.zeros_like(table.bits), weights)
     yield rows, lose(table, rows, prices)
+    classes = RecordClasses.of_table(table)
+    near = classes.nearest(table, weights, near_classes(table))
     for effort in range(EFFORTS):
-        made, lost = narrow_even_rows(table, rows, weights, prices, effort)
+        made = narrow_even_rows(table, [rows.holders], weights, prices, effort)
+        holders = classes.of[rows.holders].astype(np.int32)
+        lost = narrow_rows(table, classes, near, holders, prices, effort)
         assert lost == lose(table, made, prices)
         yield made, lost
 
