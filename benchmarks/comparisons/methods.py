@@ -1,5 +1,6 @@
 """Methods side by side: python -m benchmarks.methods [--set SET...] [--k K...] [METHOD...].
 
+`--k 5/50`: a drawn half of the records demands 5, the others 50; a method of one k gets 50.
 Records of a set, ours and those of others: NCP, exact cells, seconds, and how likely an insider is
 right who knows all quasi-identifiers, the plan and the code: the likeliest row of each record, as a
 mean and at worst in units of 1/k. `law`: from the shares of the rows; `size`: 1 / size of the
@@ -21,13 +22,14 @@ from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, identical_rows
 from anon_core.measures.table.utility import utility
 from anon_core.tables.loss import loss_table
-from benchmarks import released_cells, timed
+from benchmarks import released_cells, tables, timed
 from benchmarks.baselines.flow import first_costs, flow
 from benchmarks.baselines.k_concealment import k_concealment
 from benchmarks.baselines.mondrian import by_appearance, mondrian
 from benchmarks.baselines.released import of_classes, of_holders, of_pairs
 from benchmarks.baselines.rings import rings
-from benchmarks.risk.even import acs_of_massachusetts, adult, fars, play
+from benchmarks.risk.even import acs, acs_of_massachusetts, adult, fars, play
+from benchmarks.risk.insider import payments
 
 
 def whole(**settings):
@@ -80,19 +82,38 @@ OTHERS = {
     "k-concealment-random": lambda table, k: concealed(table, k, 3),
     "flow": lambda table, k: of_holders(table, flow(first_costs(table, ranks(table)), k)),
 }
-SETS = {"adult": adult, "acs-ma": acs_of_massachusetts, "fars": fars, "play": play}
+SETS = {
+    "adult": adult,
+    "acs": acs,
+    "acs-ma": acs_of_massachusetts,
+    "fars": fars,
+    "payments": payments,
+    "play": play,
+    "poker": lambda: tables.poker(100_000),
+}
 # Beyond so many records the time, or the memory of n^2 costs, is too much.
 LARGEST = {"flow": 1000, **{name: 5000 for name in OURS if "whole" in name}}
 
 
-def run(name, table, k, order):
+def parse_levels(text):
+    """The levels of k that a text such as 10 or 5/50 names."""
+    return tuple(int(part) for part in text.split("/"))
+
+
+def demand(table, levels):
+    """The table where each record demands one of the levels, each level as often."""
+    drawn = np.random.default_rng(7).permutation(table.records) % len(levels)
+    return dataclasses.replace(table, k=np.asarray(levels, table.k.dtype)[drawn])
+
+
+def run(name, table, order):
     """Return the rows of a method."""
     if name in OURS:
         return local.run(OURS[name], table, tie_order=order)
-    return OTHERS[name](table, k)
+    return OTHERS[name](table, int(table.k.max()))
 
 
-def found(table, k, made, released):
+def found(table, made, released):
     """The chance of each record's likeliest row, float64 (n,), and what it follows from."""
     classes, own = Classes.of(table.codes, released), np.arange(table.records)
     tightest = tightest_rows(released, classes)
@@ -100,38 +121,37 @@ def found(table, k, made, released):
         stated = judge_law(table.codes, table.k, released, classes, tightest, made.holders, own)
         return stated.likeliest, "law"
     size = identical_rows(classes, own)
-    if size.min() >= k:
+    if (size >= table.k).all():
         return 1 / size, "size"
     components = components_of(released, classes, own)
     return attack_as_insider(classes, components, tightest).likeliest, "belief"
 
 
-def main(sets, names, sizes, levels):
+def main(sets, names, sizes, demands):
     names = names or [*OURS, *OTHERS]
     for of_set in sets:
-        everyone = SETS[of_set]()
-        everyone = dataclasses.replace(everyone, k=np.full_like(everyone.k, levels[0]))
+        everyone = demand(SETS[of_set](), demands[0])
         for name in names:
-            run(name, everyone.at(np.arange(20 * levels[0])), levels[0], None)  # compiles
-        for records, k in itertools.product(sizes, levels):
+            run(name, everyone.at(np.arange(20 * max(demands[0]))), None)  # compiles
+        for records, levels in itertools.product(sizes, demands):
             chosen = np.random.default_rng(5).permutation(everyone.records)
             table = everyone.at(np.sort(chosen[: records or everyone.records]))
-            table = dataclasses.replace(table, k=np.full_like(table.k, k))
+            table = demand(table, levels)
             order = np.random.default_rng(1).permutation(table.records)
             for name in names:
                 if table.records <= LARGEST.get(name, table.records):
-                    show(of_set, name, table, k, order)
+                    show(of_set, name, table, "/".join(map(str, levels)), order)
 
 
-def show(of_set, name, table, k, order):
-    made, wall, _ = timed(lambda: run(name, table, k, order))
+def show(of_set, name, table, levels, order):
+    made, wall, _ = timed(lambda: run(name, table, order))
     released = released_cells(made)
     kept = utility(table.codebook.ordinal, released)
-    chance, judge = found(table, k, made, released)
+    chance, judge = found(table, made, released)
     print(
-        f"{of_set}, k = {k}, {name}, n = {table.records}: NCP {kept.gcp:.5f}, "
+        f"{of_set}, k = {levels}, {name}, n = {table.records}: NCP {kept.gcp:.5f}, "
         f"exact {kept.cells_exact:.4f}, insider {chance.mean():.4f} (at worst "
-        f"{k * chance.max():.2f} / k, by {judge}), {wall:.1f} s",
+        f"{(table.k * chance).max():.2f} / k, by {judge}), {wall:.1f} s",
         flush=True,
     )
 
@@ -141,6 +161,6 @@ if __name__ == "__main__":
     parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join([*OURS, *OTHERS]))
     parser.add_argument("--set", nargs="+", choices=list(SETS), default=["adult"])
     parser.add_argument("--records", type=int, nargs="+", default=[0], help="0: all of the set")
-    parser.add_argument("--k", type=int, nargs="+", default=[10])
+    parser.add_argument("--k", type=parse_levels, nargs="+", default=[(10,)])
     given = parser.parse_args()
     main(given.set, given.methods, given.records, given.k)
