@@ -43,6 +43,8 @@ class Kind(Protocol):
         As [source] kind states it.
     anonymizer : str
         The anonymizer of a plan that names none.
+    earlier_anonymizers : tuple of str
+        Those that such a plan had in older versions, the youngest first.
     sections : mapping of str to (type, default)
         The sections of the plan that belong to this kind, "source" and "checks" among them.
     encoded : str
@@ -67,6 +69,7 @@ class Kind(Protocol):
 
     name: ClassVar[str]
     anonymizer: ClassVar[str]
+    earlier_anonymizers: ClassVar[tuple[str, ...]] = ()
     sections: ClassVar[Mapping[str, tuple[Any, Any]]]
     encoded: ClassVar[str] = "encode"
     checked: ClassVar[tuple[str, str]] = ("ingested", "encoded")

@@ -45,7 +45,7 @@ class Demanded:
         if self.people:
             raise InputError(
                 "this method counts rows; where privacy.person is stated, choose "
-                "anonymizer.name = 'adaptive'"
+                "anonymizer.name = 'local-search'"
             )
 
 

@@ -82,7 +82,7 @@ def _audit_release_source(place: Place, folder: Path, plan: ReleasePlan, vault: 
 def _explain_missing_run(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: str) -> str:
     """Why the vault knows no release of a plan and a source: which of both is another one."""
     runs = [run for run in vault.every_run() if _is_release_of_run(run, place)]
-    plans = (plan.sha256, plan.earlier.sha256)
+    plans = {each.sha256 for each in (plan, *plan.earlier)}
     if any(run.plan_sha256 in plans and run.source_sha256 != source_sha256 for run in runs):
         return SOURCE_CHANGED
     if any(run.source_sha256 == source_sha256 for run in runs):

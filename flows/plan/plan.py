@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, create_model
+from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
@@ -24,8 +24,9 @@ from flows.plan.document import read_document
 from flows.plan.marks import refuse_marks
 from flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
 from flows.plan.publishing import PublishSection
-from flows.plan.refusals import describe_setting_rule, explain_validation_error
+from flows.plan.refusals import explain_validation_error
 from flows.plan.series import SeriesSection, refuse_with_series
+from flows.plan.settings import list_field_metadata, list_settings, validate_settings
 from kinds import KINDS, kind_called
 from kinds.base import Kind
 from kinds.checks import LimitsSection
@@ -179,9 +180,15 @@ class ReleasePlan(Section):
 
     @property
     def _default_method(self) -> str:
-        """The anonymizer of a plan that names none."""
-        versions = self.kind.versions if self._follows_records else None
-        return self.kind.anonymizer if versions is None else versions.anonymizer
+        """The anonymizer of a plan that names none.
+
+        A plan that states what only an earlier default has was written for that.
+        """
+        if self._follows_records and self.kind.versions is not None:
+            return self.kind.versions.anonymizer
+        defaults = (self.kind.anonymizer, *self.kind.earlier_anonymizers)
+        fitting = (name for name in defaults if self.anonymizer.keys() <= list_settings(name))
+        return next(fitting, self.kind.anonymizer)
 
     def build_anonymizer(self) -> Anonymizer[Any]:
         """[anonymizer] as an anonymizer with its settings."""
@@ -195,9 +202,9 @@ class ReleasePlan(Section):
             allowed = ", ".join(sorted(of_kind))
             raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
         if not self._follows_records and self.kind.states_levels(self.data):
-            settings = {**_list_field_metadata(of_kind[name], "stated levels"), **settings}
+            settings = {**list_field_metadata(of_kind[name], "stated levels"), **settings}
         try:
-            return of_kind[name](**_validate_settings(of_kind[name], settings))
+            return of_kind[name](**validate_settings(of_kind[name], settings))
         except InputError as error:
             refusal = f"[anonymizer] {error}"
         raise PlanError(refusal)
@@ -249,20 +256,36 @@ class ReleasePlan(Section):
         return path
 
     @property
-    def earlier(self) -> "ReleasePlan":
-        """The plan as it was understood before settings existed that it does not state.
+    def earlier(self) -> list["ReleasePlan"]:
+        """The plan as older versions understood what it leaves to a default, the youngest first.
 
         No version understood a plan so that its settings contradict each other: such a plan states
-        a setting that is younger than what it leaves to a default, and is returned as it is.
+        a setting that is younger than what it leaves to a default.
         """
-        before = _list_field_metadata(self.build_anonymizer(), "before")
-        sections = self.kind.earlier(self)
-        plan = self.model_copy(update={"anonymizer": {**before, **self.anonymizer}, **sections})
+        unnamed = "name" not in self.anonymizer and not self._follows_records
+        defaults = self.kind.earlier_anonymizers if unnamed else ()
+        renamed = [self._understand({"name": name}) for name in defaults]
+        named = [plan for plan in renamed if plan is not None] if defaults else [self]
+        before = [
+            plan._understand(
+                list_field_metadata(plan.build_anonymizer(), "before"),
+                self.kind.earlier(self),
+            )
+            for plan in named
+        ]
+        return [plan for plan in (*renamed, *before) if plan is not None]
+
+    def _understand(
+        self, anonymizer: Mapping[str, Any], sections: Mapping[str, Any] | None = None
+    ) -> "ReleasePlan | None":
+        """The plan with other defaults of [anonymizer], and sections; None where they clash."""
+        update = {"anonymizer": {**anonymizer, **self.anonymizer}, **(sections or {})}
+        plan = self.model_copy(update=update)
         plan.__dict__.pop("data", None)  # cached; it follows from the sections
         try:
             _ = plan.build_anonymizer()
         except PlanError:
-            return self
+            return None
         return plan
 
     @property
@@ -275,7 +298,7 @@ class ReleasePlan(Section):
         # Older vaults stay valid.
         if self.series is None:
             del shaping["series"]
-        before = _list_field_metadata(self.build_anonymizer(), "before")
+        before = list_field_metadata(self.build_anonymizer(), "before")
         shaping["anonymizer"] = {
             name: value
             for name, value in self.anonymizer_settings.items()
@@ -303,35 +326,3 @@ def model_of(kind: str) -> type[ReleasePlan]:
     """The plan of a kind: the shared sections and its own."""
     sections: dict[str, Any] = dict(kind_called(kind).sections)
     return create_model("ReleasePlan", __base__=ReleasePlan, **sections)
-
-
-def _list_field_metadata(anonymizer: Any, what: str) -> dict[str, Any]:
-    """What the metadata of an anonymizer's settings say; see `Anonymizer`."""
-    fields = dataclasses.fields(anonymizer)
-    return {field.name: field.metadata[what] for field in fields if what in field.metadata}
-
-
-def _validate_settings(method: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an anonymizer, each checked against the type of its field."""
-    hints = get_type_hints(method)
-    fields = {field.name: field for field in dataclasses.fields(method)}
-    checked = {}
-    for key, value in settings.items():
-        if key not in fields:
-            allowed = ["name", *fields]
-            raise PlanError(
-                f"unknown key anonymizer.{key}; allowed: {', '.join(allowed)}"
-                + did_you_mean(key, allowed)
-            )
-        try:
-            # As JSON, since TOML has one kind of list and 2 is a number wherever 2.0 is.
-            checked[key] = TypeAdapter(hints[key]).validate_json(json.dumps(value), strict=True)
-        except (ValidationError, TypeError) as error:
-            refusal = f"anonymizer.{key} must {describe_setting_rule(error)}"
-        else:
-            continue
-        raise PlanError(refusal)
-    for name, field in fields.items():
-        if name not in checked and field.default is field.default_factory is dataclasses.MISSING:
-            raise PlanError(f"anonymizer.{name} is missing; it is required")
-    return checked

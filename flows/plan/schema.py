@@ -135,12 +135,11 @@ def _build_anonymizer_schema(methods: Mapping[str, Any], default: str) -> Schema
     """[anonymizer]: the settings of the named method, or of the kind's own one."""
     lines = [f"{name}: {_read_first_line(method)}" for name, method in methods.items()]
     named = {"enum": list(methods), "default": default, "description": " ".join(lines)}
-    schema: Schema = table_schema({"name": named} | _build_settings_schema(methods[default]))
+    schema: Schema = _build_open_table({"name": named})
     for name, method in methods.items():
-        if name == default:
-            continue
+        required = [] if name == default else ["name"]
         schema = {
-            "if": {"properties": {"name": {"const": name}}, "required": ["name"]},
+            "if": {"properties": {"name": {"const": name}}, "required": required},
             "then": table_schema(
                 {"name": named} | _build_settings_schema(method), _list_required_settings(method)
             ),

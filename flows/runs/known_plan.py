@@ -60,12 +60,12 @@ def find_standing_plan(plan: ReleasePlan, vault: Vault, source_sha256: str) -> R
     A rerun gives the release that stands, and an audit holds it to the promise that it made, with
     the source as it was read then.
     """
-    run, earlier = vault.find(plan.sha256, source_sha256), plan.earlier
-    if run is None:
-        before = vault.find(earlier.sha256, source_sha256)
-        if before is not None and before.ever_visible():
-            plan, run = earlier, before
-    return plan if run is None or not run.ever_visible() else plan.read_as(read_source_form(run))
+    first = vault.find(plan.sha256, source_sha256)
+    for known in (plan, *plan.earlier) if first is None else (plan,):
+        run = vault.find(known.sha256, source_sha256)
+        if run is not None and run.ever_visible():
+            return known.read_as(read_source_form(run))
+    return plan
 
 
 def read_source_form(run: Run) -> int:
@@ -88,7 +88,7 @@ def recognise_source(
     database = database_of(plan.data.source.uri or "")
     hashed_otherwise = database is not None and database.has_older_hash
     if hashed_otherwise and vault.find(known.sha256, reading.sha256) is None:
-        plans = {plan.sha256, plan.earlier.sha256}
+        plans = {each.sha256 for each in (plan, *plan.earlier)}
         older = (
             run.plan_sha256 in plans and run.ever_visible() and read_source_form(run) == 1
             for run in vault.every_run()
@@ -112,8 +112,13 @@ def _read_again(plan: ReleasePlan, reading: Reading) -> Reading:
 
 
 def apply_series_form(plan: ReleasePlan, vault: Vault) -> ReleasePlan:
-    """Return the plan of a series with its source read as for its first version."""
-    if plan.series is None:
+    """Return the plan of a series as its last version understood it.
+
+    The source is read as for its first version.
+    """
+    versions = [] if plan.series is None else Series(vault, plan.name).versions()
+    if not versions:
         return plan
-    versions = Series(vault, plan.name).versions()
-    return plan.read_as(versions[0].about.get("form", 1)) if versions else plan
+    last = versions[-1].about["plan_sha256"]
+    known = next((each for each in (plan, *plan.earlier) if each.sha256 == last), plan)
+    return known.read_as(versions[0].about.get("form", 1))

@@ -65,7 +65,8 @@ class Table(Kind):
     """See `kinds.base.Kind`."""
 
     name = "table"
-    anonymizer = "adaptive"
+    anonymizer = "local-search"
+    earlier_anonymizers = ("adaptive",)
     sections = SECTIONS
     encoded = "binarize"  # the first release's name: vaults hold it
     checked = ("ingested", "binarized")

@@ -12,6 +12,7 @@ from tests.support.audits import audit_release
 
 EVEN = "even seats"
 MATCHABLE = {"anonymizer": {"seats": "matchable"}}
+ADAPTIVE = {"name": "adaptive"}
 
 
 def findings(order):
@@ -51,7 +52,7 @@ def test_a_plan_that_states_its_levels_has_even_seats(tmp_path, k, seats):
     ],
 )
 def test_passes_need_no_word_about_seats_where_they_are_even(tmp_path, k, settings):
-    order = Order(tmp_path, privacy={"k": k}, anonymizer=settings)
+    order = Order(tmp_path, privacy={"k": k}, anonymizer={**ADAPTIVE, **settings})
     order.release()
     found, passed = findings(order)
     assert passed
@@ -63,17 +64,17 @@ def test_passes_need_no_word_about_seats_where_they_are_even(tmp_path, k, settin
     ("k", "settings"), [({"uniform": [2, 5]}, {}), (4, {"seats": "matchable"})]
 )
 def test_passes_need_even_seats(tmp_path, k, settings):
-    order = Order(tmp_path, privacy={"k": k}, anonymizer={"passes": 2, **settings})
+    order = Order(tmp_path, privacy={"k": k}, anonymizer={**ADAPTIVE, "passes": 2, **settings})
     with pytest.raises(PlanError, match="passes must not be negative, and need seats = 'even'"):
         ReleasePlan.load(order.plan)
 
 
 def test_a_plan_that_states_passes_is_no_older_plan(tmp_path):
     """No version knew passes and drew matchable seats of one k by default."""
-    plan = ReleasePlan.load(Order(tmp_path, anonymizer={"passes": 2}).plan)
-    assert plan.earlier.sha256 == plan.sha256
-    order = Order(tmp_path, anonymizer={"passes": 0})
-    assert ReleasePlan.load(order.plan).earlier.anonymizer_settings["seats"] == "matchable"
+    plan = ReleasePlan.load(Order(tmp_path, anonymizer={**ADAPTIVE, "passes": 2}).plan)
+    assert plan.earlier == []
+    order = Order(tmp_path, anonymizer={**ADAPTIVE, "passes": 0})
+    assert ReleasePlan.load(order.plan).earlier[-1].anonymizer_settings["seats"] == "matchable"
 
 
 def test_the_law_of_a_release_is_even(released):
@@ -143,12 +144,12 @@ def test_a_law_that_is_none_is_found(released, fault):
 
 def test_what_was_released_before_keeps_its_promise(tmp_path):
     """An older version had no such setting: its plans had the hash of "matchable" seats."""
-    order = Order(tmp_path)
+    order = Order(tmp_path, anonymizer=ADAPTIVE)
     folder = order.release_as_before()
     today = ReleasePlan.load(order.plan)
     order.write(**MATCHABLE)
-    before = ReleasePlan.load(order.plan).earlier
-    assert today.sha256 != before.sha256 == today.earlier.sha256
+    before = ReleasePlan.load(order.plan).earlier[-1]
+    assert today.sha256 != before.sha256 == today.earlier[-1].sha256
     del order.document["anonymizer"]
     order.write()
     assert order.release() == folder

@@ -142,8 +142,9 @@ def test_the_manifest_holds_what_the_contract_names(released):
     assert document["privacy"]["promise"] == [
         "compatible crowds", "matchable crowds", "truthful rows", "even seats"
     ]  # fmt: skip
-    assert document["anonymizer"]["name"] == "adaptive"
-    assert document["anonymizer"]["max_iterations"] == 10
+    assert document["anonymizer"] == {
+        "name": "local-search", "effort": 1, "loss": "rank", "exact": 0.0, "seats": "even"
+    }  # fmt: skip
     assert {"utility", "cover_edges", "seconds"} <= set(document["iterations"][0])
     assert set(document["timings"]) == set(STAGES)
     assert document["peak_memory_bytes"] > 2**20
@@ -542,7 +543,7 @@ CHANGES = {
     "a role": {"columns": {"note": {"role": "drop"}}},
     "bins": {"columns": {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}},
     "a weight": {"columns": {"age": {"role": "quasi", "kind": "numeric", "weight": 2.0}}},
-    "the anonymizer": {"anonymizer": {"epsilon": 3.0}},
+    "the anonymizer": {"anonymizer": {"effort": 2}},
     "what is missing": {"source": {"missing": ["ulm"]}},
     "formats": {"publish": {"formats": ["csv"]}},
     "the name": {"name": "others"},
@@ -817,7 +818,7 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
     messages = "\n".join(line["message"] for line in logs)
     for words in (
         "ingested 90 rows, 5 of 7 columns",
-        "iteration 1 of at most 10",
+        "iteration 1 of at most 11",
         "guarantees hold",
         "published 90 rows",
     ):

@@ -407,7 +407,7 @@ def test_the_default_method_is_one_whose_crowds_are_apart(tmp_path):
     order.write(series={}, privacy={"k": K, "person": "ssn"})
     del order.document["series"]["record"]
     order.write()
-    assert ReleasePlan.load(order.plan).anonymizer_settings["name"] == "adaptive"
+    assert ReleasePlan.load(order.plan).anonymizer_settings["name"] == "local-search"
 
 
 def test_another_plan_goes_on_with_no_series(released_once):

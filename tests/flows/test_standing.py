@@ -14,6 +14,7 @@ from kinds.judge.drift import DriftError
 from storage.places.place import place_of
 from storage.vault.files import read_json
 from storage.vault.refusals import SecondReleaseError
+from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 
 ARCHIVE = Path(__file__).parent / "older" / "standing.tar.xz"
@@ -102,3 +103,28 @@ def test_a_broken_series_goes_on_if_the_plan_states_it(standing):
     plan.write_text(plan.read_text("utf-8") + "\nallow_short_histories = 1\n", "utf-8")
     fourth = release(standing, "mini")
     assert audit_release(fourth, plan).passed
+
+
+def test_what_an_earlier_default_made_stands(tmp_path):
+    order = Order(tmp_path, anonymizer={"name": "adaptive"})
+    folder = order.release()
+    order.document["anonymizer"] = {}
+    order.write()
+    assert order.release() == folder
+    assert audit_release(folder, order.plan).passed
+    order.write_source(people(first=90))
+    made = read_json(Path(order.release()) / "manifest.json")["anonymizer"]["name"]
+    assert made == "local-search"
+
+
+def test_a_series_goes_on_with_the_default_that_it_began_with(tmp_path):
+    person = {"k": 4, "person": "ssn"}
+    order = Order(tmp_path, privacy=person, anonymizer={"name": "adaptive"}, series={})
+    order.release()
+    order.document["anonymizer"] = {}
+    order.write()
+    order.write_source(people(first=90))
+    folder = order.release()
+    assert folder.name == "v2"
+    assert read_json(Path(folder) / "manifest.json")["anonymizer"]["name"] == "adaptive"
+    assert audit_release(folder, order.plan).passed

@@ -81,7 +81,7 @@ def compile_makers(table: "BinaryTable") -> None:
     """Call every kernel that hides cells and draws the matching."""
     import numpy as np
 
-    from anon_core.anonymizers import Adaptive
+    from anon_core.anonymizers import LocalSearch
     from anon_core.anonymizers.weights import feature_weights
     from anon_core.engines import local
     from anon_core.seating.even import build_even_rows
@@ -93,9 +93,10 @@ def compile_makers(table: "BinaryTable") -> None:
         """Read-only as secret words are, which makes a signature of its own."""
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
-    random_matching(
-        local.run(Adaptive(), table, threads=1, tie_order=draw.permutation(table.records)), words
-    )
+    ties = draw.permutation(table.records)
+    for seats in ("even", "matchable"):
+        made = local.run(LocalSearch(seats=seats), table, threads=1, tie_order=ties)
+    random_matching(made, words)
     # Rows that hide nothing must be widened.
     even = build_even_rows(
         table, np.zeros_like(table.bits), feature_weights(table.codebook, "columns")

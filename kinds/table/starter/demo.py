@@ -51,10 +51,6 @@ k = 10
 
 [checks]
 max_uniform = 0.05         # at most 5 % of the women may hide in a crowd that shows one value
-
-[anonymizer]
-name = "adaptive"
-weights = "columns"
 """
 
 

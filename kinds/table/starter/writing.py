@@ -50,10 +50,10 @@ _ANSWERS = {
     "thousands": "does the sign stand between thousands, or before a fraction (decimal)?",
 }
 CLOSING = """\
-[anonymizer]
-name = "adaptive"
-weights = "columns"        # every column counts the same; "cells": more exact cells;
-                           # "bits": the stars of Khan et al.
+# Left out, the method is the one that loses least. It takes
+# [anonymizer]
+# effort = 2               # 0 to 3: less is lost, in more time; 1 where it is left out
+# exact = 0.1              # more cells stay exact, the others show more values
 
 # The same people every month? Then make versions of one series (docs/how-to/series.md): leave
 # [anonymizer] out, so that the default of a series is taken, and state

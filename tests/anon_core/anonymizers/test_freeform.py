@@ -250,7 +250,7 @@ def test_wrong_settings_are_refused(wrong):
 
 def test_people_with_several_records_are_refused():
     table, _ = made(range(8), 2)
-    with pytest.raises(InputError, match="adaptive"):
+    with pytest.raises(InputError, match="local-search"):
         Freeform().admit(of_people(table, np.arange(8, dtype=np.int32) // 2))
 
 

@@ -105,7 +105,7 @@ def test_methods_that_count_rows_refuse_people():
     table = from_people([0, 0, 1, 1, 2, 2, 3, 3], k=2)
     with pytest.raises(InputError, match="seats = 'even'"):
         Adaptive(seats="matchable").admit(table)
-    with pytest.raises(InputError, match="adaptive"):
+    with pytest.raises(InputError, match="local-search"):
         KMember().admit(table)
     Adaptive(seats="even").admit(table)
 

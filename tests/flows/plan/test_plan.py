@@ -665,7 +665,7 @@ WRONG = [
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
     (
         "[anonymizer]\neps = 77319",
-        "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, ",
+        "unknown key anonymizer.eps; allowed: name, effort, loss, exact, seats",
     ),
     ("[anonymizer]\nepsilon = 'zq7'", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = true", "anonymizer.epsilon must be a number"),
@@ -1293,15 +1293,26 @@ def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(loa
     [
         "",
         "[anonymizer]",
-        "[anonymizer]\nepsilon = 20",
-        "[anonymizer]\nepsilon = 20.0",
-        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\nmax_iterations = "
-        "10\npatience = 3",
+        "[anonymizer]\nexact = 0",
+        "[anonymizer]\nexact = 0.0",
+        "[anonymizer]\nname = 'local-search'\neffort = 1\nexact = 0\nloss = 'rank'",
     ],
 )
 def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
     assert load(anonymizer).sha256 == load().sha256
     assert load(anonymizer).anonymizer_settings == load().anonymizer_settings
+
+
+def test_a_setting_that_only_an_earlier_default_has_was_written_for_that(load):
+    unnamed = load("[anonymizer]\nweights = 'cells'")
+    named = load("[anonymizer]\nname = 'adaptive'\nweights = 'cells'")
+    assert unnamed.sha256 == named.sha256
+    assert unnamed.anonymizer_settings == named.anonymizer_settings
+    assert load("[anonymizer]\nseats = 'even'").anonymizer_settings["name"] == "local-search"
+    refused(
+        "unknown key anonymizer.weights; allowed: name, effort, loss, exact, seats",
+        lambda: load("[anonymizer]\nweights = 'cells'\neffort = 2"),
+    )
 
 
 def test_a_setting_past_all_numbers_is_refused(load):
@@ -1419,7 +1430,7 @@ def test_everyone_knows_a_quasi_identifier(tmp_path):
         ("k = 5", "k = 5\nperson = 'whom'", "privacy.person names .*did you mean 'who'"),
         ("k = 5", "k = {by = 'jab', level = {}}", "unknown key privacy.k.level; .*'levels'"),
         ("k = 5", "k = 5\n[anonymizer]\nname = 'adaptiv'", "is not known; .*mean 'adaptive'"),
-        ("k = 5", "k = 5\n[anonymizer]\nepsilo = 2", "unknown key anonymizer.epsilo; .*'epsilon'"),
+        ("k = 5", "k = 5\n[anonymizer]\nefort = 2", "unknown key anonymizer.efort; .*'effort'"),
         ('"sensitive"', '"sensitiv"', "drop'; it is 'sensitiv'; did you mean 'sensitive'"),
         ('path = "people.csv"', 'path = "p"\nheader = "yes"', "true or false; it is 'yes'"),
         ('path = "people.csv"', "path = 7", "source.path must be a text; it is 7"),

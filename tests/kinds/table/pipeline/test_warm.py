@@ -12,6 +12,8 @@ ROOMS = (
     "anon_core.search.costs_kernels",
     "anon_core.anonymizers.adaptive.agreement_kernels",
     "anon_core.anonymizers.adaptive.showing_kernels",
+    "anon_core.seating.exchanges.narrowing_kernels",
+    "anon_core.seating.exchanges.swapping_kernels",
     "anon_core.seating.levelling_kernels",
     "anon_core.seating.seats_kernels",
     "anon_core.measures.table.crowds_kernels",

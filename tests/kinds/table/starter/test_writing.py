@@ -243,12 +243,15 @@ def test_dates_whose_day_or_month_may_stand_first_are_asked_about():
 LIMITS = {"max_attack_success": 0.2, "min_utility": 0.5, "max_row_loss": 0.02}
 
 
+METHOD = "\n# Left out, the method is"  # what follows the limits
+
+
 def offered(text):
     """A plan with the mark of comments taken from every key that stands behind one in [checks]."""
     head, tail = text.split("\n[checks]")
-    checks, rest = tail.split("\n[anonymizer]")
+    checks, rest = tail.split(METHOD)
     taken = re.sub(r"(?m)^# (?=\w+ = )", "", checks)
-    return f"{head}\n[checks]{taken}\n[anonymizer]{rest}"
+    return f"{head}\n[checks]{taken}{METHOD}{rest}"
 
 
 @pytest.mark.parametrize("name", ["illness", "zq7 'ill'.x"])
@@ -256,7 +259,7 @@ def test_limits_are_set_and_explained_and_more_are_offered(tmp_path, name):
     frame = people().with_columns(pl.Series(["flu", "none"] * 20).alias(f"{name} diagnosis"))
     text = written(store(frame, tmp_path, "csv"))
     assert tomllib.loads(text)["checks"] == {"max_uniform": 0.05, **LIMITS}
-    section = text.partition("\n[checks]")[2].partition("\n[anonymizer]")[0]
+    section = text.partition("\n[checks]")[2].partition(METHOD)[0]
     assert all(re.search(rf"(?m)^{limit} = \S+ +# \w", section) for limit in LIMITS)
     path = tmp_path / "plan.toml"
     path.write_text(offered(decided(text)).replace("# mix = ", "mix = "))
