@@ -11,6 +11,9 @@ equivalence class; `belief`: of a method with neither, the matrix of greatest en
 import argparse
 import dataclasses
 import itertools
+import subprocess
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, identical_rows
 from anon_core.measures.table.utility import utility
 from anon_core.tables.loss import loss_table
-from benchmarks import released_cells, tables, timed
+from benchmarks import ROOT, python_of, released_cells, tables, timed
 from benchmarks.baselines.flow import first_costs, flow
 from benchmarks.baselines.k_concealment import k_concealment
 from benchmarks.baselines.mondrian import by_appearance, mondrian
@@ -44,6 +47,16 @@ def classes_of_mondrian(table, k, *, relaxed):
 
 def concealed(table, k, choices):
     return of_pairs(table, *k_concealment(table, ranks(table), k, choices=choices))
+
+
+def of_peer(method, table, k):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "classes.npz"
+        np.savez(path, codes=table.codes, ordinal=table.codebook.ordinal, k=k)
+        program = ROOT / "benchmarks/baselines/peer_classes.py"
+        subprocess.run([python_of("peers"), "-W", "ignore", program, method, path], check=True)
+        label = np.load(path)["label"]
+    return of_classes(table, [np.flatnonzero(label == one) for one in range(label.max() + 1)])
 
 
 def ranks(table):
@@ -81,7 +94,11 @@ OTHERS = {
     "k-concealment": lambda table, k: concealed(table, k, 1),
     "k-concealment-random": lambda table, k: concealed(table, k, 3),
     "flow": lambda table, k: of_holders(table, flow(first_costs(table, ranks(table)), k)),
+    "anonypyx-mdav": lambda table, k: of_peer("mdav", table, k),
+    "anonypyx-mondrian": lambda table, k: of_peer("mondrian", table, k),
+    "anjana": lambda table, k: of_peer("anjana", table, k),
 }
+PEERS = ("anonypyx-mdav", "anonypyx-mondrian", "anjana")
 SETS = {
     "adult": adult,
     "acs": acs,
@@ -92,7 +109,11 @@ SETS = {
     "poker": lambda: tables.poker(100_000),
 }
 # Beyond so many records the time, or the memory of n^2 costs, is too much.
-LARGEST = {"flow": 1000, **{name: 5000 for name in OURS if "whole" in name}}
+LARGEST = {
+    "flow": 1000,
+    "anonypyx-mdav": 31_000,
+    **{name: 5000 for name in OURS if "whole" in name},
+}
 
 
 def parse_levels(text):
@@ -129,6 +150,9 @@ def found(table, made, released):
 
 def main(sets, names, sizes, demands):
     names = names or [*OURS, *OTHERS]
+    if not python_of("peers").exists():
+        print("left out: the packages of others; run `make -C benchmarks peers`")
+        names = [name for name in names if name not in PEERS]
     for of_set in sets:
         everyone = demand(SETS[of_set](), demands[0])
         for name in names:

@@ -151,7 +151,7 @@ SCENARIOS = {
             0, {"anonymizer": {"name": name}}, level="DEBUG"
         )
         for name, method in sorted(ANONYMIZERS.items())
-        if method.kind == "table" and name != "adaptive"  # all others are by adaptive
+        if method.kind == "table" and name != "local-search"  # all others are by that
     },
     "published by freeform on Dask, everything logged": Scenario(
         0,

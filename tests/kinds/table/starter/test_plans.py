@@ -9,7 +9,7 @@ import tomllib
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
@@ -105,6 +105,7 @@ NAMES = st.text(st.sampled_from("ab.'\"\\ #=[]äß\t\n\x7f\U0001f600*^$ZI"), max
 )
 
 
+@settings(max_examples=25)  # a release each
 @given(names=st.lists(NAMES, min_size=1, max_size=4, unique=True), kind=st.sampled_from(KINDS))
 def test_any_column_name_makes_a_plan(tmp_path_factory, names, kind):
     folder = tmp_path_factory.getbasetemp()
