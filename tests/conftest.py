@@ -74,11 +74,25 @@ SPREAD_FILES = {"tests/flows/test_series_drawn.py"}
 
 # `make test` draws few examples; `make test-all` and .ci/run give --hypothesis-profile=thorough.
 settings.register_profile("fast", max_examples=25, deadline=None)
-settings.register_profile("thorough", max_examples=150, deadline=None)
+settings.register_profile("thorough", max_examples=75, deadline=None)
+
+
+class FailuresAtOnce:
+    """Says each failure when it happens: a run that is stopped never gets to its summary."""
+
+    def __init__(self, config):
+        self.config = config
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            told = getattr(getattr(report.longrepr, "reprcrash", None), "message", "")
+            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+            terminal.write_line(f"\nfailed: {report.nodeid} ({report.when}): {told[:500]}")
 
 
 def pytest_configure(config):
     settings.load_profile(config.getoption("--hypothesis-profile") or "fast")
+    config.pluginmanager.register(FailuresAtOnce(config))
 
 
 class FileScheduling(LoadFileScheduling):
