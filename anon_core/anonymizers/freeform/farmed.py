@@ -25,13 +25,18 @@ ROUND_TASKS = 128  # tasks of a round: enough for as many threads
 
 
 def memory(anonymizer: Freeform, data: BinaryTable) -> int:
-    """Return the bytes that this process, or a worker, holds at most beyond its input.
+    """Return the bytes that this process, or a worker, holds at most beyond its input."""
+    return anonymizer.memory(data) + memory_of_travelling(data)
 
-    Beside what `Freeform.memory` states, this process holds the tasks of a round, and the chunks as
-    they are, packed, and on their way through the scheduler, which may run here.
+
+def memory_of_travelling(data: BinaryTable) -> int:
+    """Return the bytes of a round's tasks beyond what `Freeform.memory` states.
+
+    The process that asks holds the chunks as they are, packed, and on their way through the
+    scheduler, which may run here.
     """
     per_chunk_record = 4 * len(data.codebook.attributes) + 4 * int(data.k.max(initial=1)) + 8
-    return anonymizer.memory(data) + in_flight(data.records * per_chunk_record)
+    return in_flight(data.records * per_chunk_record)
 
 
 def anonymize(

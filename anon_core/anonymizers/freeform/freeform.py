@@ -144,8 +144,8 @@ class Freeform:
         assign: Assign,
         *,
         tie_order: NDArray[np.int64] | None,
-        observer: Observer | None,
-        resume: State | None,
+        observer: Observer | None = None,
+        resume: State | None = None,
     ) -> MaskedTable:
         """Do as `anonymize`, each round's segments by `assign`."""
         self.admit(data)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform.freeform import MOST_EXACT, Freeform
+from anon_core.anonymizers.freeform.segments import Assign, on_threads
 from anon_core.anonymizers.groups import compute_hidden_figures
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from anon_core.seating.even import EvenRows, narrow_even_rows, narrow_memory, shares_of
-from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED
+from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED, NarrowParts
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
@@ -80,7 +81,7 @@ class LocalSearch:
 
     @property
     def engines(self) -> Mapping[str, str]:
-        """The cover is spread; whoever asks for it, or each rank, narrows."""
+        """A farm has the cover's search and the rounds, ranks narrow their parts of rows, too."""
         return {"local": "", "dask": f"{_ROOM}.farmed", "mpi": f"{_ROOM}.ranked"}
 
     def admit(self, data: BinaryTable) -> None:
@@ -101,12 +102,12 @@ class LocalSearch:
             return 0
         shares = shares_of(data.k)
         waiting = data.records * (4 * shares + 8 * data.codebook.words)
-        rounds = self._choose_rounds(data)
+        rounds = self.choose_rounds(data)
         return 3 * waiting + max(
             narrow_memory(data, shares), 0 if rounds is None else rounds.memory(data)
         )
 
-    def _choose_rounds(self, data: BinaryTable) -> Freeform | None:
+    def choose_rounds(self, data: BinaryTable) -> Freeform | None:
         """The second start, if the effort allows it."""
         if data.person is not None or shares_of(data.k) > _MOST_ROUNDS[self.effort]:
             return None
@@ -123,19 +124,25 @@ class LocalSearch:
         """Make even rows and narrow them; see `Anonymizer.anonymize`."""
         cover = partial(self.cover.anonymize, data, tie_order=tie_order)
         return self.narrow_starts(
-            data, cover, tie_order=tie_order, observer=observer, resume=resume
+            data, cover, on_threads, tie_order=tie_order, observer=observer, resume=resume
         )
 
     def narrow_starts(
         self,
         data: BinaryTable,
         cover: Callable[..., MaskedTable],
+        assign: Assign,
+        narrow_parts: NarrowParts | None = None,
         *,
         tie_order: NDArray[np.int64] | None,
         observer: Observer | None,
         resume: State | None,
     ) -> MaskedTable:
-        """Do as `anonymize`; `cover(observer=..., resume=...)` gives the cover's result."""
+        """Do as `anonymize`.
+
+        `cover(observer=..., resume=...)` gives the cover's result, `assign` does a round, and
+        `narrow_parts` narrows, by default on threads.
+        """
         self.admit(data)
         watch = _Watching(observer or Observer(), resume)
         made = cover(observer=watch, resume=watch.of_cover)
@@ -143,9 +150,9 @@ class LocalSearch:
             return made
         tie_order = np.arange(data.records) if tie_order is None else tie_order
         starts = [made]
-        if (rounds := self._choose_rounds(data)) is not None:
-            starts.append(rounds.anonymize(data, tie_order=tie_order))
-        best = self._narrow_best(data, starts, tie_order)
+        if (rounds := self.choose_rounds(data)) is not None:
+            starts.append(rounds.anonymize_by(data, assign, tie_order=tie_order))
+        best = self._narrow_best(data, starts, tie_order, narrow_parts)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         figures = compute_hidden_figures(data, best.hidden, weights)
         steps = (*made.steps, Step(len(made.steps) + 1, figures))
@@ -153,7 +160,11 @@ class LocalSearch:
         return MaskedTable(data, best.hidden, steps, len(steps), best.holders)
 
     def _narrow_best(
-        self, data: BinaryTable, starts: list[MaskedTable], tie_order: NDArray[np.int64]
+        self,
+        data: BinaryTable,
+        starts: list[MaskedTable],
+        tie_order: NDArray[np.int64],
+        narrow_parts: NarrowParts | None,
     ) -> EvenRows:
         """Narrow what the starts made; return the rows that lose least, as the data has them."""
         rank = np.empty_like(tie_order)
@@ -162,7 +173,7 @@ class LocalSearch:
         holders = [names[m.holders[tie_order]] for m in starts if m.holders is not None]
         weights = feature_weights(table.codebook, "columns", self.loss)
         loss = loss_table(table.codebook, self.loss, self.exact)
-        best = narrow_even_rows(table, holders, weights, loss, self.effort)
+        best = narrow_even_rows(table, holders, weights, loss, self.effort, narrow_parts)
         return EvenRows(best.hidden[rank], tie_order.astype(np.int32)[best.holders[rank]])
 
 

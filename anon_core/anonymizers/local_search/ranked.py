@@ -1,4 +1,4 @@
-"""The cover of a local search over ranks; each rank narrows the whole table."""
+"""The cover, the rounds and the parts of a local search over ranks."""
 
 from functools import partial
 
@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive import ranked
 from anon_core.anonymizers.adaptive.ranked import share
+from anon_core.anonymizers.freeform.ranked import assign_on_ranks
 from anon_core.anonymizers.local_search.local_search import LocalSearch
+from anon_core.seating.exchanges.ranked import narrow_on_ranks
 from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
@@ -33,5 +35,11 @@ def anonymize(
     """Do as `LocalSearch.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
     cover = partial(ranked.anonymize, anonymizer.cover, data, ranks, tie_order=tie_order)
     return anonymizer.narrow_starts(
-        data, cover, tie_order=tie_order, observer=observer, resume=resume
+        data,
+        cover,
+        partial(assign_on_ranks, ranks=ranks),
+        partial(narrow_on_ranks, ranks=ranks),
+        tie_order=tie_order,
+        observer=observer,
+        resume=resume,
     )

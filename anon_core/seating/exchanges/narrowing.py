@@ -1,6 +1,8 @@
 """Narrow rows that are held in shares: who needs a feature hidden there takes shares elsewhere."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,24 @@ _LOOKS = 128  # of them are looked at for a share, at least
 _PAID = 4  # shares that may cause a loss elsewhere for one feature
 MOST_COUNTED = 2**15  # shares of a row, at most
 _BLANK = MOST_COUNTED  # more than any count: what a row hides in any case
+
+
+class NarrowParts(Protocol):
+    """Narrow all parts, wherever that is done."""
+
+    def __call__(
+        self,
+        narrow_range: Callable[[int, int], None],
+        parts: list[NDArray[np.int64]],
+        holders: NDArray[np.int32],
+        recount: Callable[[], None],
+    ) -> None:
+        """Call `narrow_range(begin, end)` for all of the parts, each the rows that are its own.
+
+        It changes `holders` in place, int32 (n, D), and counts with it; where some rows of
+        `holders` were changed elsewhere, `recount` has to follow.
+        """
+        ...
 
 
 class _Sweep(NamedTuple):
@@ -65,6 +85,7 @@ def narrow_rows(
     holders: NDArray[np.int32],
     loss: LossTable,
     effort: int,
+    narrow_parts: NarrowParts | None = None,
 ) -> int:
     """Let holders exchange shares so that rows lose less; return what all rows then lose.
 
@@ -81,6 +102,8 @@ def narrow_rows(
     loss : LossTable
     effort : {0, 1, 2, 3}
         Each does what the one below does, then more.
+    narrow_parts : callable
+        By default `narrow_on_threads`.
 
     Notes
     -----
@@ -97,28 +120,44 @@ def narrow_rows(
     threads.
     """
     features, spans = build_features(table, classes, loss)
-    counted = _count_rows(table, features, holders, spans)
+    counted = _allot_counts(features, holders)
+    recount = partial(_count_rows, table, features, spans, counted)
+    recount()
     nearest, parties = rows_of_near_classes(classes, near), parties_of(classes, holders)
     sweeps = [sweep for added in _SWEEPS[: effort + 1] for sweep in added]
     lost = compute_rows_loss(features, counted)
     for turn in range(_ROUNDS_AT_MOST_EFFORT if effort == EFFORTS - 1 else 1):
         parts = _cut_parts(table, turn)
-        _narrow_within_parts(parts, sweeps, features, counted, parties, nearest)
+        narrow_range = _prepare_sweeps(parts, sweeps, features, counted, parties, nearest)
+        if len(parties.home):
+            narrow_range(0, len(parts))
+        else:
+            (narrow_parts or narrow_on_threads)(narrow_range, parts, holders, recount)
         before, lost = lost, compute_rows_loss(features, counted)
         if lost == before:
             break
     return int(lost)
 
 
-def _narrow_within_parts(
+def narrow_on_threads(
+    narrow_range: Callable[[int, int], None],
+    parts: list[NDArray[np.int64]],
+    _holders: NDArray[np.int32],
+    _recount: Callable[[], None],
+) -> None:
+    """Narrow all parts on the threads of this process; see `NarrowParts`."""
+    spread_work(narrow_range, len(parts))
+
+
+def _prepare_sweeps(
     parts: list[NDArray[np.int64]],
     sweeps: list[_Sweep],
     features: Features,
     counted: CountedRows,
     parties: Parties,
     near: ListedRows,
-) -> None:
-    """Make these sweeps over the rows of each part, whose rows exchange shares with each other."""
+) -> Callable[[int, int], None]:
+    """Return what sweeps the parts begin .. end - 1; rows of a part exchange shares."""
     label = np.empty(len(features.rows), dtype=np.int32)
     for number, rows in enumerate(parts):
         label[rows] = number
@@ -132,10 +171,7 @@ def _narrow_within_parts(
                 least = np.int64(features.price.max(initial=1) >> halvings)
                 narrow_part(rows, least, features, counted, parties, scope)
 
-    if len(parties.home):
-        narrow_range(0, len(parts))
-    else:
-        spread_work(narrow_range, len(parts))
+    return narrow_range
 
 
 def build_features(
@@ -192,17 +228,20 @@ def _fill_words(prices: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.pad(prices.astype(np.int64), (0, -len(prices) % 64))
 
 
-def _count_rows(
-    table: BinaryTable, features: Features, holders: NDArray[np.int32], spans: NDArray[np.int64]
-) -> CountedRows:
-    """Count who needs each feature hidden in each row; `spans`: where those of a column begin."""
+def _allot_counts(features: Features, holders: NDArray[np.int32]) -> CountedRows:
     n, words = features.rows.shape
-    counts = np.zeros((n, 64 * words), dtype=np.uint16)
+    counts = np.empty((n, 64 * words), dtype=np.uint16)
+    return CountedRows(holders, counts, np.empty((n, words), dtype=np.uint64))
+
+
+def _count_rows(
+    table: BinaryTable, features: Features, spans: NDArray[np.int64], counted: CountedRows
+) -> None:
+    """Count who needs each feature hidden in each row; `spans`: where those of a column begin."""
+    counted.counts[:] = 0
     for blank, first, end in zip(table.blank, spans[:-1], spans[1:], strict=True):
-        counts[blank, first:end] = _BLANK
-    counted = CountedRows(holders, counts, np.empty((n, words), dtype=np.uint64))
+        counted.counts[blank, first:end] = _BLANK
     count_features(features, counted)
-    return counted
 
 
 def _cut_parts(table: BinaryTable, turn: int) -> list[NDArray[np.int64]]:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anon_core.anonymizers import Adaptive
+from anon_core.anonymizers import Adaptive, LocalSearch
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
+from anon_core.seating.exchanges.narrowing import PART
 from benchmarks import tables as tables_of_benchmarks
 from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
 from tests.strategies import tables
@@ -83,6 +84,19 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
     assert reached == (len(masked.steps), maker.max_iterations, ranks, 3000)
     assert progress.figures == masked.steps[-1].figures
     assert {path.stat().st_mode & 0o777 for path in job.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_rounds_and_parts_of_a_local_search_give_the_bytes_of_one_process(tmp_path, ranks):
+    """Segments of 1,000 records, parts of half the table; of five ranks some have no part."""
+    table = big_table(PART + 500, 6, 3)
+    order = np.random.default_rng(4).permutation(table.records)
+    maker = LocalSearch(seats="even")
+    job = ordered(tmp_path / "job", maker, table, order, ranks=ranks)
+    done = mpirun(ranks, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    masked = read_result(job, table)[0]
+    assert kept(masked) == kept(local.run(maker, table, tie_order=order))
 
 
 @pytest.fixture(scope="module")
