@@ -16,7 +16,13 @@ from anon_core.anonymizers.groups import compute_hidden_figures
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
 from anon_core.promise import Promise
-from anon_core.seating.even import EvenRows, narrow_even_rows, narrow_memory, shares_of
+from anon_core.seating.even import (
+    MOST_SHARES,
+    EvenRows,
+    narrow_even_rows,
+    narrow_memory,
+    shares_of,
+)
 from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED, NarrowParts
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
@@ -27,6 +33,7 @@ _ROOM = "anon_core.anonymizers.local_search"
 # By effort, the shares of a row up to which rounds of assignments are a second start. They take
 # time with k: at k = 50 of 30,162 records ten times that of the cover, narrowed, for 2 % less loss.
 _MOST_ROUNDS = (0, 32, 64, 1024)
+_FEW = 2**14  # records: twice as many rounds take no longer there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +116,8 @@ class LocalSearch:
 
     def choose_rounds(self, data: BinaryTable) -> Freeform | None:
         """The second start, if the effort allows it."""
-        if data.person is not None or shares_of(data.k) > _MOST_ROUNDS[self.effort]:
+        most = _MOST_ROUNDS[self.effort] * (1 + (data.records <= _FEW))
+        if data.person is not None or shares_of(data.k) > min(most, MOST_SHARES):
             return None
         return Freeform(loss=self.loss, exact=self.exact)
 
