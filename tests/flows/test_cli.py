@@ -231,7 +231,7 @@ def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path
     assert done.code == 0
     assert done.out == f"{order.folder_of_v1}\n"
     assert done.last_line == str(order.folder_of_v1)
-    assert "iteration 1 of at most 10" in done.err
+    assert "iteration 1 of at most 11" in done.err
     again = crowdcover("release", order.plan)
     assert (again.code, again.out) == (0, done.out)
     assert "published before and unchanged since: v1" in again.err
@@ -269,7 +269,7 @@ def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, t
         "privacy.k": "{uniform = [2, 3], seed = 1}",
         "columns.age.bins": "{quantiles = 4}",
         "columns.note": '{role = "drop"}',
-        "anonymizer.max_iterations": 2,
+        "anonymizer.effort": 2,
         "checks.min_utility": 0.1,
         "publish.path": "out",
         "publish.vault": "secrets",
@@ -281,7 +281,7 @@ def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, t
     assert done.last_line == str(here / "out" / "renamed" / "v1")
     manifest = json.loads((here / "out" / "renamed" / "v1" / "manifest.json").read_text())
     assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (2, 3)
-    assert manifest["anonymizer"]["max_iterations"] == 2
+    assert manifest["anonymizer"]["effort"] == 2
     assert set(manifest["files"]) == {*FILES} - {"data.parquet", "manifest.json"}
     assert not (order.folder / "vault").exists()
     done = crowdcover(

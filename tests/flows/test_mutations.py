@@ -386,7 +386,7 @@ def correct(tmp_path_factory):
         tmp_path_factory.mktemp("mutations"),
         source_rows(),
         privacy={"k": K},
-        anonymizer={"reclaim": False, "seats": "matchable"},
+        anonymizer={"name": "adaptive", "reclaim": False, "seats": "matchable"},
     )
     order.fix_seed().release()
     return order

@@ -144,7 +144,7 @@ def test_a_release_that_was_published_is_not_looked_at(tmp_path):
 
 
 def test_a_plan_that_is_refused_is_refused(tmp_path):
-    order = Order(tmp_path / "a")
+    order = Order(tmp_path / "a", anonymizer={"name": "adaptive"})
     with pytest.raises(PlanError, match="weights"):
         outcomes(order, [3], ["heavy"])
     with pytest.raises(PlanError, match=r"privacy\.k = 1 protects nobody"):
@@ -207,7 +207,7 @@ def test_samples_of_matrices_and_graphs(tmp_path):
 
 
 def test_the_command_tells_people_and_programs(tmp_path):
-    order = Order(tmp_path / "a")
+    order = Order(tmp_path / "a", anonymizer={"name": "adaptive"})
     arguments = ("try", order.plan, "--k", 3, 91, "--weights", "columns", "bits")
     told = crowdcover(*arguments)
     assert told.code == 0
