@@ -26,8 +26,6 @@ class Features(NamedTuple):
         The same for a level of a category that the row's own record has.
     category : uint64 (words,)
         Which features are levels of categories.
-    column : int64 (2, 64 words)
-        The first feature of each feature's attribute, and the one after its last.
     """
 
     rows: NDArray[np.uint64]
@@ -35,7 +33,6 @@ class Features(NamedTuple):
     price: NDArray[np.int64]
     own: NDArray[np.int64]
     category: NDArray[np.uint64]
-    column: NDArray[np.int64]
 
 
 class CountedRows(NamedTuple):
@@ -61,19 +58,6 @@ def price_of(w, b, row, features):
     """What a row loses by a hidden feature, bit b of word w; row: that word of its own record."""
     owns = (row & features.category[w]) >> np.uint64(b) & _ONE
     return features.own[64 * w + b] if owns else features.price[64 * w + b]
-
-
-@kernel
-def list_dropped(feature, row, features):
-    """The features, begin .. end - 1, that no holder needs once none needs this one.
-
-    row: its word of the own record. Where all holders have the own level of a column, all of its
-    cell is shown.
-    """
-    w = feature >> 6
-    if (row & features.category[w]) >> np.uint64(feature & 63) & _ONE:
-        return features.column[0, feature], features.column[1, feature]
-    return feature, feature + 1
 
 
 @parallel_kernel(lambda features: len(features.rows))
@@ -132,11 +116,8 @@ def compute_newcomer_loss(r, c, most, features, counted):
 
 
 @kernel
-def compute_exchange_loss(r, c, d, begin, end, features, counted):
-    """What row r loses more if class c gives a share to class d.
-
-    The features begin .. end - 1 are not counted.
-    """
+def compute_exchange_loss(r, c, d, skip, features, counted):
+    """What row r loses more if class c gives a share to class d; feature `skip` is not counted."""
     total = np.int64(0)
     for w in range(features.rows.shape[1]):
         row, gives = features.rows[r, w], features.classes[c, w]
@@ -145,13 +126,11 @@ def compute_exchange_loss(r, c, d, begin, end, features, counted):
         while word:
             b = lowest_lane(word)
             word &= word - _ONE
-            if begin <= 64 * w + b < end:
-                continue
             count = counted.counts[r, 64 * w + b]
             if gives >> np.uint64(b) & _ONE:
-                if count == 1:
+                if count == 1 and 64 * w + b != skip:
                     total -= price_of(w, b, row, features)
-            elif count == 0:
+            elif count == 0 and 64 * w + b != skip:
                 total += price_of(w, b, row, features)
     return total
 

@@ -211,7 +211,6 @@ def build_features(
         _fill_words(np.concatenate(price)),
         _fill_words(np.concatenate(own)),
         _pack_flags(np.concatenate(category)[None])[0],
-        np.array([np.repeat(ends, np.diff(spans)) for ends in (spans[:-1], spans[1:])]),
     )
     return features, np.array(spans)
 

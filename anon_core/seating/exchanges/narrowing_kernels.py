@@ -11,7 +11,6 @@ from anon_core.seating.exchanges.counting_kernels import (
     compute_exchange_loss,
     compute_newcomer_loss,
     fits_row,
-    list_dropped,
     price_of,
     replace_holder,
 )
@@ -122,11 +121,10 @@ def find_free_exchange(r, c, allowed, features, counted, parties, scope, inside)
 def find_cheapest_exchange(r, c, feature, most, features, counted, parties, scope, inside):
     """The exchange of class c in row r, with one that needs no `feature` there, that loses least.
 
-    Returns the loss beside what is dropped, the row and the share; no row if it is `most` or more.
+    Returns the loss beside that feature's, the row and the share; no row if it is `most` or more.
     """
     holders, least, row, theirs = counted.holders, most, NOWHERE, NOWHERE
     w, bit = feature >> 6, _ONE << np.uint64(feature & 63)
-    begin, end = list_dropped(feature, features.rows[r, w], features)
     for place in range(scope.near.start[c], scope.near.start[c + 1]):
         q = np.int64(scope.near.rows[place])
         if q == r or scope.label[q] != scope.label[r]:
@@ -140,10 +138,10 @@ def find_cheapest_exchange(r, c, feature, most, features, counted, parties, scop
             d = holders[q, share]
             if (features.classes[d, w] ^ features.rows[r, w]) & bit or d == c:
                 continue
-            loss = compute_exchange_loss(r, c, d, begin, end, features, counted)
+            loss = compute_exchange_loss(r, c, d, feature, features, counted)
             if loss >= least:
                 continue
-            loss += compute_exchange_loss(q, d, c, NOWHERE, NOWHERE, features, counted)
+            loss += compute_exchange_loss(q, d, c, NOWHERE, features, counted)
             same = np.int64(parties.party[c] == parties.party[d])
             if loss >= least or inner - same >= parties.limit[c]:
                 continue
@@ -187,7 +185,7 @@ def drop_feature(r, feature, gain, features, counted, parties, scope, inside, al
 @kernel
 def choose_feature(r, least, features, counted, tried):
     # tried uint64 (words,)
-    """The hidden feature of row r that saves most for each holder that needs it, and what it saves.
+    """The hidden feature of row r that saves most for each holder that needs it, and its price.
 
     -1 if none saves more than `least` for each.
     """
@@ -197,25 +195,11 @@ def choose_feature(r, least, features, counted, tried):
         while word:
             b = lowest_lane(word)
             word &= word - _ONE
+            price = price_of(w, b, features.rows[r, w], features)
             count = np.int64(counted.counts[r, 64 * w + b])
-            if count >= counted.holders.shape[1]:
-                continue
-            saved = compute_saved(r, np.int64(64 * w + b), features, counted)
-            if saved * needed > best * count:
-                best, feature, needed = saved, np.int64(64 * w + b), count
+            if count < counted.holders.shape[1] and price * needed > best * count:
+                best, feature, needed = price, np.int64(64 * w + b), count
     return feature, best
-
-
-@kernel
-def compute_saved(r, feature, features, counted):
-    """What row r saves if no holder needs a feature hidden there."""
-    saved = np.int64(0)
-    begin, end = list_dropped(feature, features.rows[r, feature >> 6], features)
-    for each in range(begin, end):
-        w, b = each >> 6, each & 63
-        if counted.hides[r, w] >> np.uint64(b) & _ONE:
-            saved += price_of(w, b, features.rows[r, w], features)
-    return saved
 
 
 @kernel
@@ -230,12 +214,12 @@ def narrow_part(rows, least, features, counted, parties, scope):
         for share in range(shares):
             inside[parties.party[counted.holders[r, share]]] += 1
         while True:
-            feature, saved = choose_feature(r, least, features, counted, tried)
+            feature, price = choose_feature(r, least, features, counted, tried)
             if feature < 0:
                 break
             tried[feature >> 6] |= _ONE << np.uint64(feature & 63)
             drop_feature(
-                r, feature, saved, features, counted, parties, scope, inside, allowed, moves
+                r, feature, price, features, counted, parties, scope, inside, allowed, moves
             )
         for share in range(shares):
             inside[parties.party[counted.holders[r, share]]] = 0
