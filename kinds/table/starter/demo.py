@@ -48,6 +48,7 @@ kind = "numeric"
 
 [privacy]
 k = 10
+mix = "affairs"            # women exchange rows, so that fewer crowds show one value
 
 [checks]
 max_uniform = 0.05         # at most 5 % of the women may hide in a crowd that shows one value
