@@ -37,12 +37,18 @@ def test_adult_loses_less_than_equivalence_classes(tmp_path):
 
 @pytest.mark.usefixtures("server")
 def test_open_payments(tmp_path):
-    manifest = published(
-        "openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz", tmp_path
-    )
-    assert (manifest["privacy"]["records"], manifest["privacy"]["people"]) == (126084, 2037)
-    assert manifest["utility"]["gcp"] <= 0.0045
-    assert manifest["utility"]["cells_exact"] >= 0.77
+    """Every tenth physician: all 2,037 and their 126,084 payments take minutes."""
+    source = DATA / "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz"
+    if not source.exists():
+        pytest.skip(f"left out: {source.name} is not in CROWDCOVER_DATA")
+    whole = pl.read_csv(source, infer_schema=False)
+    people = whole["Physician_Profile_ID"].unique().sort().gather_every(10)
+    tenth = whole.filter(pl.col("Physician_Profile_ID").is_in(people.implode()))
+    tenth.write_csv(tmp_path / "payments.csv")
+    manifest = published("openpayments.toml", tmp_path / "payments.csv", tmp_path)
+    assert (manifest["privacy"]["records"], manifest["privacy"]["people"]) == (14571, 204)
+    assert manifest["utility"]["gcp"] <= 0.019
+    assert manifest["utility"]["cells_exact"] >= 0.65
 
 
 @pytest.mark.usefixtures("server")
@@ -108,12 +114,13 @@ def test_an_uncertain_graph(tmp_path):
 @pytest.mark.usefixtures("server")
 def test_threads_do_not_change_a_release(tmp_path):
     """One thread and all threads publish the same bytes for the same secrets."""
+    quick = ("privacy.k=10", "anonymizer.max_iterations=2")
     one = published(
         "adult.toml",
         "adult/adult.data.gz",
         tmp_path / "a",
         "compute.threads=1",
-        "anonymizer.max_iterations=3",
+        *quick,
     )
     run = next((tmp_path / "a" / "vault" / "runs").glob("*/seed")).parent
     copy = tmp_path / "b" / "vault" / "runs" / run.name
@@ -125,6 +132,6 @@ def test_threads_do_not_change_a_release(tmp_path):
         "adult/adult.data.gz",
         tmp_path / "b",
         "compute.threads=0",
-        "anonymizer.max_iterations=3",
+        *quick,
     )
     assert one["files"]["data.parquet"] == every["files"]["data.parquet"]
