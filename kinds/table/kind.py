@@ -117,8 +117,8 @@ class Table(Kind):
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
         if isinstance(privacy["k"], dict):
             privacy["k"] = {key: of for key, of in privacy["k"].items() if key != "optional"}
-        for key in ("person", "mix"):
-            if privacy[key] is None:
+        for key in ("person", "mix", "leave_out"):
+            if not privacy[key]:
                 del privacy[key]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
 
@@ -235,7 +235,7 @@ class Table(Kind):
         """Recompute crowds, truth and integrity."""
         return audit_rows(
             folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
-            person=plan.person, rows_are_people=plan.rows_are_people,
+            person=plan.person, rows_are_people=plan.rows_are_people, leave_out=plan.leave_out,
         )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:

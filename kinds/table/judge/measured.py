@@ -38,6 +38,8 @@ class Measured:
         Whether the vault's matching pairs all records with rows that they fit.
     source_rows : int
         Rows of the source, with those that the plan's rules leave out.
+    left_out : int
+        Rows that are left out by choice.
     classes : Classes
     sensitive : dict of Diversity
         By sensitive column, in crowds.
@@ -73,6 +75,7 @@ class Measured:
     truthful: NDArray[np.bool_]
     matched: bool
     source_rows: int
+    left_out: int
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
@@ -147,6 +150,7 @@ class Measured:
         return {
             **of_people,
             "rows_left_out": self.source_rows - len(self.crowds.demanded),
+            **({"left_out_by_choice": self.left_out} if self.left_out else {}),
             "unique_records": int((records_in == 1).sum()),
             "over_protection": _compute_spread(self.crowds.surplus),
             "records_per_row": _compute_spread(records_per_row(self.classes)),

@@ -95,6 +95,7 @@ def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) 
         truthful=fits & laid.carries(),
         matched=matched,
         source_rows=records.source_height,
+        left_out=records.left_out,
         classes=classes,
         sensitive=sensitive_values(laid.rows, laid.columns, classes, measure_diversity),
         attacks=tried,

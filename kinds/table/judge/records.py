@@ -34,6 +34,10 @@ class Records:
         Row of each record in the source.
     source_height : int
         Number of rows of the source, with those that the plan's rules leave out.
+    staying : int
+        Number of rows that these rules leave in.
+    left_out : int
+        Number of those that are left out by choice.
     person : int64 (n,), optional
         Number of each record's person where the plan says which rows are of one person.
     """
@@ -45,6 +49,8 @@ class Records:
     frame: pl.DataFrame
     source_rows: NDArray[np.int64]
     source_height: int
+    staying: int
+    left_out: int
     person: NDArray[np.int64] | None = None
 
     @classmethod
@@ -55,13 +61,24 @@ class Records:
         columns: tuple[Column, ...],
         demand: Demand,
         owners: pl.Series | None = None,
+        left_out: tuple[NDArray[np.int64], float] | None = None,
     ) -> "Records":
-        """Compute them from the typed columns, and the columns of k and of people, if any."""
+        """Compute them from the typed columns, and the columns of k and of people, if any.
+
+        `left_out`: where the plan leaves out records by choice, the rows of the source that are
+        claimed to be released, int64, and the share of the records that may be missing there. If
+        more are, none counts as left out.
+        """
         specs = [column.spec for column in columns if column.spec is not None]
         values = {spec.name: values_of(frame[spec.name]) for spec in specs}
         wishes = None if k_values is None else values_of(k_values.to_series())
         stays = without_missing(specs, values, frame.height)
         k, released = compute_demands(demand, stays, wishes)
+        staying, missing = released, np.zeros_like(released)
+        if left_out is not None:
+            missing = staying & ~np.isin(np.arange(frame.height), left_out[0])
+            if missing.sum() <= int(left_out[1] * int(staying.sum())):
+                released = staying & ~missing
         k, person = k[released], None
         if owners is not None:
             texts = owners.alias("").cast(pl.String).fill_null("").to_list()
@@ -80,6 +97,8 @@ class Records:
             frame=frame.filter(pl.Series(released)),
             source_rows=np.flatnonzero(released),
             source_height=frame.height,
+            staying=int(staying.sum()),
+            left_out=int(missing.sum()),
             person=person,
         )
 

@@ -52,6 +52,7 @@ def audit_rows(
     *,
     person: str | None = None,
     rows_are_people: bool = True,
+    leave_out: float = 0.0,
 ) -> Audit:
     """Audit the data files and the codebook in a folder.
 
@@ -59,16 +60,23 @@ def audit_rows(
     are required that the promise names. Where a column says which rows are of one `person`, crowds
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
+    The records that the matching does not name are left out by choice; `leave_out` is the share of
+    all records that may be.
     """
     even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
-    records, repeated = _load_records(reading, columns, demand, person, needed)
+    left_out = None
+    if leave_out > 0:
+        left_out = read_matching(matching)["record"].drop_nulls().to_numpy(), leave_out
+    records, repeated = _load_records(reading, columns, demand, person, needed, left_out)
     book = read_codebook(folder)
     typed = build_stored_schema(columns, records.frame.schema) if is_typed(book) else None
     rows, findings = _read_released_rows(folder, formats, records, typed)
     if rows is None:
         return Audit(tuple(findings))
     findings += [*codebook_findings(book, records, columns), _of_columns(rows, columns)]
+    if leave_out > 0:
+        findings.append(_of_left_out(records, leave_out))
     if typed is not None:
         findings.append(of_types(folder, formats, typed))
     if not _has_all_columns(rows, columns):
@@ -127,13 +135,14 @@ def _load_records(
     demand: Demand,
     person: str | None,
     needed: Sequence[str] | None,
+    left_out: tuple[NDArray[np.int64], float] | None = None,
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
     frame, k_values, owners = read_table(reading, columns, demand, needed)
     spelt = [normalize_spelling(each.alias("")) for each in owners]  # a column may be called ^a$
     repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in spelt)
     owner = normalize_spelling(owners[person]) if person else None
-    return Records.of(frame, k_values, columns, demand, owner), repeated
+    return Records.of(frame, k_values, columns, demand, owner, left_out), repeated
 
 
 def _list_expected_columns(columns: tuple[Column, ...]) -> list[str]:
@@ -165,6 +174,16 @@ def _lay_rows(
     paired = findings[-1].passed and findings[-2].passed
     cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])
     return Laid(records, rows, cells, seat, paired, columns), findings
+
+
+def _of_left_out(records: Records, share: float) -> Finding:
+    """Whether no more records are left out by choice than the plan allows."""
+    most = int(share * records.staying)
+    return Finding(
+        "records left out",
+        records.left_out <= most,
+        f"{records.left_out} of {records.staying} records are left out by choice, {most} may be",
+    )
 
 
 def _of_cells(records: Records, released: ReleasedCells, measured: Measured) -> list[Finding]:

@@ -35,22 +35,34 @@ def encode_records(
     columns: tuple[Column, ...],
     demand: Demand,
     person: NDArray[np.int32] | None = None,
+    leave_out: float = 0.0,
 ) -> Encoded:
     """Encode a typed frame under a codebook fitted to it.
 
     A group of numbers holds at least as many people as any record demands. `person` int32 (rows,):
     number of the person of each row. All rows of a person demand the greatest k of those that stay.
+    `leave_out`: the share of the records that does not stay at most, see `choose_left_out`.
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
     columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
     k, kept = resolve_demands(demand, find_complete_records(specs, columns_by_name), values)
-    data = {name: column[kept] for name, column in columns_by_name.items()}
-    persons = None if person is None else person[kept]
-    book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
-    table = encode(book, data, k[kept])
-    return Encoded(table if persons is None else of_people(table, persons), kept, joined)
+
+    def encode_kept() -> Encoded:
+        data = {name: column[kept] for name, column in columns_by_name.items()}
+        persons = None if person is None else person[kept]
+        book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
+        table = encode(book, data, k[kept])
+        return Encoded(table if persons is None else of_people(table, persons), kept, joined)
+
+    encoded = encode_kept()
+    if leave_out > 0:
+        from anon_core.anonymizers.local_search.leaving_out import choose_left_out  # and numba
+
+        kept[kept] = ~choose_left_out(encoded.table, leave_out)
+        encoded = encode_kept()
+    return encoded
 
 
 def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
@@ -64,7 +76,9 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON_NUMBERS)
     person = np.load(owners) if owners.exists() else None
-    table, kept, joined = encode_records(frame, k_values, plan.columns, plan.demand, person)
+    table, kept, joined = encode_records(
+        frame, k_values, plan.columns, plan.demand, person, plan.leave_out
+    )
     if not plan.allow_unprotected:
         refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)

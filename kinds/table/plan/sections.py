@@ -66,6 +66,9 @@ K_SCHEMA: Schema = {
 }
 
 
+MOST_LEFT_OUT = 0.1  # of the records: a release of fewer is not one of the table
+
+
 class PrivacySection(MarkedSection):
     """[privacy].
 
@@ -74,6 +77,7 @@ class PrivacySection(MarkedSection):
     k : among how many rows each person hides: one number, or one for each record.
     infeasible : what is done with records that demand more rows than there are: refuse the plan,
         or leave the records out (drop).
+    leave_out : the share of the records that is left out at most: those whose absence saves most.
     person : the identifier that says which rows are of one person; crowds then count people.
     rows_are_people : release although rows share an identifier; the promise is then about rows.
     allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
@@ -88,6 +92,7 @@ class PrivacySection(MarkedSection):
 
     k: Annotated[Unshown[int | dict[str, Any]], WithJsonSchema(K_SCHEMA)]
     infeasible: Literal["refuse", "drop"] = "refuse"
+    leave_out: Annotated[float, Field(ge=0, le=MOST_LEFT_OUT)] = 0.0
     person: str | None = None
     rows_are_people: bool = False
     allow_unprotected: bool = False
@@ -136,6 +141,7 @@ class TablePlan:
     allow_unprotected: bool = False  # k = 1 for anybody
     mix: str | None = None  # the column of which crowds shall show different values
     partition: Partition | None = None  # which rows of the source are in a version
+    leave_out: float = 0.0  # the share of the records that may be left out by choice
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -152,6 +158,7 @@ class TablePlan:
             privacy.allow_unprotected,
             privacy.mix,
             Partition.of(sections.source, columns),
+            privacy.leave_out,
         )
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
@@ -207,6 +214,7 @@ class TablePlan:
             raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
         self._check_person()
         self._check_mix()
+        self._check_leave_out()
         for column in self.columns:
             if column.name == self.demand.by and not column.known:
                 raise PlanError(
@@ -225,6 +233,15 @@ class TablePlan:
             + ", ".join(column.name for column in self.columns)
             + did_you_mean(name, [column.name for column in self.columns])
         )
+
+    def _check_leave_out(self) -> None:
+        name = self.demand.column
+        if self.leave_out > 0 and name is not None and not self._column("k", name).known:
+            raise PlanError(
+                "privacy.leave_out: who demands more is left out sooner, so who is missing would "
+                f"tell of column {name!r}; leave it out, or state columns.{name}.public = true if "
+                "everyone may know it"
+            )
 
     def _check_person(self) -> None:
         if self.person is None:

@@ -80,6 +80,7 @@ def build_crowd_block(manifest: Manifest) -> Block:
             median=protection.get("over_protection", {}).get("median"),
             unique=protection.get("unique_records"),
             left_out=protection.get("rows_left_out"),
+            by_choice=protection.get("left_out_by_choice"),
             identical=protection.get("equivalence_classes", {}).get("k"),
         )
     return Block(_MESSAGES.say("headings", "crowds"), (), facts)

@@ -95,6 +95,8 @@ def not_promised(manifest: Manifest) -> Sequence[Text]:
         if finding not in findings
         for text in _MESSAGES.list_texts("not_promised", finding)
     ]
+    if left_out := manifest.get("protection", {}).get("left_out_by_choice"):
+        texts += _MESSAGES.list_texts("not_promised_of_left_out", left_out=left_out)
     if series.series_of(manifest) is not None:
         return [*texts, *versions.not_promised(manifest)]
     if count_owners(manifest) is None:

@@ -79,6 +79,11 @@ class TableVersions(Versions):
                     f"series.constant: column {each!r} is not carried; name columns whose role is "
                     "'sensitive' or 'keep'"
                 )
+        if plan.leave_out > 0:
+            raise PlanError(
+                "privacy.leave_out chooses anew for every version, so people would come and go; "
+                "leave it out, or leave [series] out"
+            )
         if plan.demand.uniform is not None:
             raise PlanError(
                 "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "
