@@ -53,7 +53,9 @@ def start(work, *arguments, cwd=None, environment=None):
         (folder / name).touch()
     context = FORKS if environment is None else FRESH
     with STARTING, mock.patch.dict(os.environ, environment or {}):
-        process = context.Process(target=_child, args=(work, arguments, folder, cwd))
+        process = context.Process(
+            target=_child, args=(work, arguments, folder, cwd, dict(os.environ))
+        )
         process.start()
     return process, folder
 
@@ -156,7 +158,9 @@ def _logging_from(level):
         yield
 
 
-def _child(work, arguments, folder, cwd):
+def _child(work, arguments, folder, cwd, environment):
+    os.environ.clear()  # that of the first test of all, where this was forked
+    os.environ.update(environment)
     for name, number in (("out", 1), ("err", 2)):
         os.dup2(os.open(folder / name, os.O_WRONLY), number)
     if cwd is not None:
