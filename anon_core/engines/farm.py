@@ -43,7 +43,9 @@ _DYING = (
     "Dask workers die again and again of the same blocks of records; give them more memory, "
     "then run again"
 )
-_NOBODY = "the Dask cluster has no worker; start some, then run again"
+_NOBODY = (
+    "no worker of the Dask cluster is left; give workers more memory or start some, then run again"
+)
 _GONE = "the Dask cluster is gone; start it, then run again"
 
 

@@ -182,7 +182,7 @@ def test_all_are_killed_and_another_comes(mortal, table, expected):
 def test_nobody_is_left(mortal, table, impatient):
     began = time.monotonic()
     with pytest.raises(
-        ClusterError, match="the Dask cluster has no worker; start some, then run again"
+        ClusterError, match="no worker of the Dask cluster is left; give workers more memory"
     ) as refusal:
         mortal.run(table, observer=Then(40, lambda: kill(*mortal.workers)))
     assert refusal.value.__cause__ is None
@@ -200,12 +200,13 @@ def test_the_scheduler_is_killed(mortal, table, impatient):
 @pytest.mark.slow
 @pytest.mark.parametrize("allowed", [0, 99])
 def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
-    """Whether Dask gives up the task or, each time, loses what it reads."""
+    """Whether Dask gives up the task, loses what it reads, or starts no worker in time."""
     monkeypatch.setattr(farmed, "search_chunk", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with (
         dask_itself.config.set({"distributed.scheduler.allowed-failures": allowed}),
         pytest.raises(
-            ClusterError, match="Dask workers die again and again of the same blocks of records"
+            ClusterError,
+            match="Dask workers die again and again of the same blocks|no worker .* is left",
         ),
     ):
         dask.run(MAKER, table, workers=1)
