@@ -1,6 +1,6 @@
 """Groups whose rows are equal: the course of a method that makes them, and what they hide."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ _GROUP = "group"  # int64 (n,): number of each record's group, the one array of 
 def mask_groups(
     data: BinaryTable,
     k: NDArray[np.int32],
-    find: Callable[[], NDArray[np.int64]],
+    find: Callable[[], tuple[NDArray[np.int64], Mapping[str, float]]],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
     observer: Observer | None,
     resume: State | None,
@@ -30,7 +30,8 @@ def mask_groups(
     k : int32 (n,)
         How many rows the group of each record has at least.
     find : callable
-        Returns the number of each record's group, int64 (n,). Not called with a checkpoint.
+        Returns the number of each record's group, int64 (n,), and figures of the step. Not called
+        with a checkpoint.
     weights : int32 (f,) and int32 (attributes,)
         See `feature_weights`.
     observer, resume
@@ -39,24 +40,26 @@ def mask_groups(
     Returns
     -------
     MaskedTable
-        Its step's figures are `utility`, `weighted_utility` and `classes`.
+        Its step's figures are `utility`, `weighted_utility`, `classes` and those of `find`.
     int64 (n,)
         Number of each record's group.
     """
     observer = observer or Observer()
     observer.expects(1)
-    group = find() if resume is None else _restore_groups(resume, k)
+    group, found = find() if resume is None else _restore_groups(resume, k)
     hidden = hide_group_differences(data, group)
     figures = compute_hidden_figures(data, hidden, weights)
-    step = Step(1, {**figures, "classes": int(group.max()) + 1})
+    step = Step(1, {**found, **figures, "classes": int(group.max()) + 1})
     if resume is None:
         observer.report_records(data.records)
         observer.on_step(State({_GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 
 
-def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
+def _restore_groups(
+    state: State, k: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], Mapping[str, float]]:
+    """The groups and figures of a checkpoint; refuse one of no table with these demands."""
     group = state.arrays.get(_GROUP)
     if (
         len(state.steps) != 1
@@ -68,7 +71,7 @@ def _restore_groups(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
         or (np.bincount(group)[group] < k).any()
     ):
         raise InputError("the checkpoint holds no groups of this table; start anew without it")
-    return group
+    return group, state.steps[0].figures
 
 
 def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:

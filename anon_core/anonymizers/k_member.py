@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
+from anon_core.anonymizers.halving import join_classes, measure_gain
 from anon_core.anonymizers.k_member_kernels import GroupDemands, fill_groups, grow_groups
 from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
 from anon_core.promise import Promise
@@ -35,8 +36,10 @@ class KMember:
     history counts as loss while a group grows, and a group may take more records for it. Members
     that still have too few join another group.
 
-    There is one step; its figures are `utility`, `weighted_utility` and `classes` (groups). Time
-    O(n^2 attributes), memory O(n attributes).
+    Where the table has a `diverse`, groups are joined until each meets it, see `join_classes`.
+
+    There is one step; its figures are `utility`, `weighted_utility` and `classes` (groups), and
+    with `diverse` those of `measure_gain`. Time O(n^2 attributes), memory O(n attributes).
 
     Attributes
     ----------
@@ -76,7 +79,8 @@ class KMember:
         book = data.codebook
         widest = max(a.bits for a in book.attributes)
         per_record = 14 * len(book.attributes) + 32 * book.words + 2 * widest + 100
-        return data.records * per_record + 64 * int(book.level_offsets[-1]) + 2**16
+        joining = 0 if data.diverse is None else 120 * data.records + 2**27
+        return data.records * per_record + 64 * int(book.level_offsets[-1]) + 2**16 + joining
 
     def anonymize(
         self,
@@ -90,11 +94,14 @@ class KMember:
         self.admit(data)
         weights, least = feature_weights(data.codebook, self.weights), int(data.k.max(initial=1))
 
-        def find() -> NDArray[np.int64]:
+        def find() -> tuple[NDArray[np.int64], dict[str, float]]:
             places = np.arange(data.records) if tie_order is None else tie_order
             group = np.empty(data.records, dtype=np.int64)
             group[places] = group_records(data.at(places), weights[0], least)
-            return group
+            if data.diverse is None:
+                return group, {}
+            joined = join_classes(data, group, weights[0])
+            return joined.group, measure_gain(data.diverse, joined)
 
         for_all = np.full(data.records, least, dtype=np.int32)
         return mask_groups(data, for_all, find, weights, observer, resume)[0]

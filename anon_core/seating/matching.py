@@ -38,15 +38,16 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
     records, seats are then exchanged until every crowd holds k people (`reseat_people`).
 
-    Where records had rows before, and equal rows are crowds, everyone stays among these: a group
-    was chosen so that what its own members carry leaves each of them enough histories.
+    Where records had rows before or classes are diverse, and equal rows are crowds, everyone stays
+    among these: a group was chosen by what its own members carry.
 
     References
     ----------
     Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
     """
     table, holders = masked.table, masked.holders
-    if table.pasts is not None and (group := _crowds_of_equal_rows(masked)) is not None:
+    of_values = table.pasts is not None or table.diverse is not None
+    if of_values and (group := _crowds_of_equal_rows(masked)) is not None:
         return _draw_in_groups(group, draw)
     if holders is None:
         return draw_by_chances(seat_chances(list_seats(masked, draw(table.records))), draw)

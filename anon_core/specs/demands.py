@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InfeasibleError, InputError
 
 MOST_K = 2**31 - 1
+DiverseMeasure = Literal["distinct", "entropy", "distance"]  # see `tables.diverse.DiverseDemand`
 
 
 def refuse_impossible(k: NDArray[np.int32], records: int) -> None:

@@ -13,6 +13,7 @@ from anon_core.errors import InfeasibleError
 from anon_core.specs.columns import Carry, ColumnKind, Encoding
 from anon_core.specs.demands import Demanded, refuse_impossible
 from anon_core.steps import Step
+from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.pasts import Pasts
 
 
@@ -139,6 +140,8 @@ class BinaryTable:
     pasts : Pasts, optional
         What rows that were published before leave open of each record's histories. None: no record
         had a row. Only methods of this process know it: `pack_arrays` leaves it out.
+    diverse : DiverseDemand, optional
+        What classes must show of a sensitive column. None: anything.
     """
 
     codebook: Codebook
@@ -148,6 +151,7 @@ class BinaryTable:
     blank: NDArray[np.bool_]
     person: NDArray[np.int32] | None = None
     pasts: Pasts | None = None
+    diverse: DiverseDemand | None = None
 
     @property
     def records(self) -> int:
@@ -155,8 +159,10 @@ class BinaryTable:
         return int(self.codes.shape[1])
 
     def refuse_impossible_demands(self) -> None:
-        """Raise InfeasibleError where a record demands more rows than there are."""
+        """Raise InfeasibleError where the table does not have what a record demands."""
         refuse_impossible(self.k, self.records)
+        if self.diverse is not None:
+            self.diverse.refuse_impossible()
         if self.person is not None:
             owned = np.bincount(self.person)[self.person]
             beyond = int(np.count_nonzero(owned * self.k.astype(np.int64) > self.records))
@@ -186,6 +192,8 @@ class BinaryTable:
         }
         if self.person is not None:
             arrays["person"] = self.person
+        if self.diverse is not None:
+            arrays |= self.diverse.pack_arrays()
         return {"attributes": attributes}, arrays
 
     @classmethod
@@ -209,7 +217,10 @@ class BinaryTable:
     def from_arrays(cls, codebook: Codebook, arrays: Mapping[str, NDArray[Any]]) -> "BinaryTable":
         """Return the table of the arrays of `pack_arrays`."""
         person = arrays["person"] if "person" in arrays else None  # noqa: SIM401 - an open file has no get
-        return cls(codebook, arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"], person)
+        return cls(
+            *(codebook, arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"], person),
+            diverse=DiverseDemand.unpack_arrays(arrays),
+        )
 
     def restore_result(
         self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], result_step: int
@@ -227,6 +238,7 @@ class BinaryTable:
             np.take(self.blank, places, axis=1),
             None if self.person is None else self.person[places],
             None if self.pasts is None else self.pasts.at(places),
+            None if self.diverse is None else self.diverse.at(places),
         )
 
 

@@ -60,12 +60,13 @@ class Unsettled:
         -----
         A group is the records of equal levels and equal k, one of each person. As many of it as
         anybody demands stay unsettled; the others are settled if they are k or more. Records with
-        cells that must be hidden stay. Nothing is settled where records had rows before, or where
-        people own so many of the records that are left that no crowd could be large enough.
+        cells that must be hidden stay. Nothing is settled where records had rows before, where
+        classes must be diverse, or where people own so many of the records that are left that no
+        crowd could be large enough.
         """
         none = np.empty(0, dtype=np.int64)
         nothing = cls(whole, whole, np.arange(whole.records), tie_order, none, none)
-        if whole.records < large or whole.pasts is not None:
+        if whole.records < large or whole.pasts is not None or whole.diverse is not None:
             return nothing
         settled, group = _find_settled_records(whole, tie_order)
         rest = np.ones(whole.records, dtype=np.bool_)

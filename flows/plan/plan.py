@@ -179,13 +179,20 @@ class ReleasePlan(Section):
         return self.series is not None and self.series.record is not None
 
     @property
+    def _needed_method(self) -> str | None:
+        """The anonymizer that alone does what the plan asks, if it asks for such a thing."""
+        if self._follows_records and self.kind.versions is not None:
+            return self.kind.versions.anonymizer
+        return self.kind.find_needed_method(self.data)
+
+    @property
     def _default_method(self) -> str:
         """The anonymizer of a plan that names none.
 
         A plan that states what only an earlier default has was written for that.
         """
-        if self._follows_records and self.kind.versions is not None:
-            return self.kind.versions.anonymizer
+        if needed := self._needed_method:
+            return needed
         defaults = (self.kind.anonymizer, *self.kind.earlier_anonymizers)
         fitting = (name for name in defaults if self.anonymizer.keys() <= list_settings(name))
         return next(fitting, self.kind.anonymizer)
@@ -262,7 +269,7 @@ class ReleasePlan(Section):
         No version understood a plan so that its settings contradict each other: such a plan states
         a setting that is younger than what it leaves to a default.
         """
-        unnamed = "name" not in self.anonymizer and not self._follows_records
+        unnamed = "name" not in self.anonymizer and self._needed_method is None
         defaults = self.kind.earlier_anonymizers if unnamed else ()
         renamed = [self._understand({"name": name}) for name in defaults]
         named = [plan for plan in renamed if plan is not None] if defaults else [self]

@@ -35,7 +35,7 @@ from kinds.table.plan.columns import RANGE, EarlierColumnSection
 from kinds.table.plan.sections import K_RULE, SECTIONS, TablePlan
 from kinds.table.profile import compare_profiles
 from kinds.table.report.catalogued import describe_fields
-from kinds.table.report.findings import EVEN
+from kinds.table.report.findings import CLASSES, EVEN
 from kinds.table.series.present import list_needed_columns
 from kinds.table.series.versions import TableVersions
 from reports.catalogue.described import Field, Type
@@ -50,9 +50,11 @@ _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note"),
 }
+DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
+    "diverse": dict.fromkeys(("column", "measure", "l", "t")),
     "drift": {
         **dict.fromkeys(("rows_before", "rows", "columns", "shift", "other_types")),
         **dict.fromkeys(("new_categories", "gone_categories")),
@@ -104,6 +106,16 @@ class Table(Kind):
                 "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = "
                 "'even', choose a method with even seats, or leave privacy.mix out"
             )
+        promised = anonymizer.promise.findings
+        if plan.diverse is not None and (CLASSES not in promised or EVEN in promised):
+            raise PlanError(
+                "privacy.diverse needs classes in which all rows are equally likely; set "
+                f"anonymizer.name = {DIVERSE_METHOD!r}, or leave privacy.diverse out"
+            )
+
+    def find_needed_method(self, plan: TablePlan) -> str | None:
+        """Diverse classes are made by one method."""
+        return None if plan.diverse is None else DIVERSE_METHOD
 
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """Columns with their order, and k, without what only allows a release.
@@ -117,7 +129,7 @@ class Table(Kind):
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
         if isinstance(privacy["k"], dict):
             privacy["k"] = {key: of for key, of in privacy["k"].items() if key != "optional"}
-        for key in ("person", "mix", "leave_out"):
+        for key in ("person", "mix", "leave_out", "diverse"):
             if not privacy[key]:
                 del privacy[key]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
@@ -137,7 +149,9 @@ class Table(Kind):
         """The role of each column, whether rows count as people, and what crowds shall show."""
         stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
         counted = {"rows_are_people": True} if plan.rows_are_people else {}
-        return {**stated, **counted, **({} if plan.mix is None else {"mixed": plan.mix})}
+        mixed = {} if plan.mix is None else {"mixed": plan.mix}
+        diverse = {} if plan.diverse is None else {"diverse": plan.diverse.state()}
+        return {**stated, **counted, **mixed, **diverse}
 
     def fields(
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
@@ -236,6 +250,7 @@ class Table(Kind):
         return audit_rows(
             folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
             person=plan.person, rows_are_people=plan.rows_are_people, leave_out=plan.leave_out,
+            diverse=plan.diverse,
         )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:

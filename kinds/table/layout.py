@@ -9,6 +9,7 @@ FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
 KEY = layout.KEY
 CARRIED = ("sensitive", "keep")  # roles of columns that are published as they are
+RANKED = ("numeric", "date")  # kinds of columns whose values have ranks
 # These are in the vault only.
 TABLE = "table.parquet"  # ingest: the columns that may be released
 DEMAND = "demand.parquet"  # ingest: the column that k is read from

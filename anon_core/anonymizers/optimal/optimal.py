@@ -148,14 +148,14 @@ class Optimal:
         self.admit(data)
         weights = feature_weights(data.codebook, "columns", self.loss)
 
-        def find() -> NDArray[np.int64]:
+        def find() -> tuple[NDArray[np.int64], dict[str, float]]:
             places = np.arange(data.records) if tie_order is None else tie_order
             places = places[ordered.by_variance(data.at(places), self.loss)]
             group = np.empty(data.records, dtype=np.int64)
             groups = self._groups(data.at(places), loss_table(data.codebook, self.loss))
             for number, members in enumerate(groups):
                 group[places[members]] = number
-            return group
+            return group, {}
 
         made, group = mask_groups(data, data.k, find, weights, observer, resume)
         return replace(made, holders=_list_holders(group, data.k))

@@ -16,9 +16,7 @@ from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
 from anon_core.measures.table.utility import Utility
 from kinds.columns import Column
-from kinds.table.layout import CARRIED
-
-ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks
+from kinds.table.layout import CARRIED, RANKED
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ def sensitive_values(
     """
     return {
         column.name: measure(
-            classes, _rank_values(rows[column.name], column.kind), ordered=column.kind in ORDERED
+            classes, _rank_values(rows[column.name], column.kind), ordered=column.kind in RANKED
         )
         for column in columns
         if column.role == "sensitive"

@@ -28,11 +28,14 @@ from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, list_released_columns
 from kinds.table.pipeline.read import read_table
+from kinds.table.plan.diverse import Diverse
 from kinds.table.plan.sections import TablePlan
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.reading import Reading
 
 _COMPATIBLE, _MATCHABLE, _IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
+_DIVERSE = "diverse classes"
+_ROUNDING = 1e-9  # of a limit that a class meets exactly
 PEOPLE = "crowds of people"
 _NOT_JUDGED = Finding(
     "crowds",
@@ -53,6 +56,7 @@ def audit_rows(
     person: str | None = None,
     rows_are_people: bool = True,
     leave_out: float = 0.0,
+    diverse: Diverse | None = None,
 ) -> Audit:
     """Audit the data files and the codebook in a folder.
 
@@ -61,7 +65,7 @@ def audit_rows(
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     The records that the matching does not name are left out by choice; `leave_out` is the share of
-    all records that may be.
+    all records that may be. Classes meet `diverse`.
     """
     even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
@@ -95,6 +99,8 @@ def audit_rows(
     ]
     if even:
         findings.append(law.build_law_finding(measured.law, records.number))
+    if diverse is not None:
+        findings.append(_of_values(measured, diverse))
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
@@ -250,6 +256,22 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
         detail = f"the row of {below} of {records} records is identical to fewer than k rows"
         findings.append(Finding(_IDENTICAL, below == 0, detail))
     return findings
+
+
+def _of_values(measured: Measured, diverse: Diverse) -> Finding:
+    """Whether all classes show of a column what the plan demands."""
+    classes = measured.in_classes.get(diverse.column)
+    if classes is None:
+        return Finding(_DIVERSE, passed=False, detail="not judged: the method promises no classes")
+    if diverse.measure == "distance":
+        worst, slack = float(classes.distance.max()), _ROUNDING
+        passed, limit = worst <= diverse.limit + slack, f"at most t = {diverse.limit:g}"
+        return Finding(_DIVERSE, passed, f"distance of a class {worst:.4g}, {limit} is required")
+    by_measure = {"distinct": classes.distinct, "entropy": classes.effective}
+    worst = float(by_measure[diverse.measure].min())
+    passed = worst >= diverse.limit - _ROUNDING * diverse.limit
+    detail = f"a class shows {worst:.4g} values by {diverse.measure} number"
+    return Finding(_DIVERSE, passed, f"{detail}, at least l = {diverse.limit:g} are required")
 
 
 def _read_cells(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve_demands
+from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON_NUMBERS, TABLE
+from kinds.table.plan.diverse import Diverse
 from kinds.table.plan.sections import TablePlan
 from storage.vault.run import Stored
 
@@ -36,12 +39,14 @@ def encode_records(
     demand: Demand,
     person: NDArray[np.int32] | None = None,
     leave_out: float = 0.0,
+    diverse: Diverse | None = None,
 ) -> Encoded:
     """Encode a typed frame under a codebook fitted to it.
 
     A group of numbers holds at least as many people as any record demands. `person` int32 (rows,):
     number of the person of each row. All rows of a person demand the greatest k of those that stay.
     `leave_out`: the share of the records that does not stay at most, see `choose_left_out`.
+    `diverse`: what classes must show of a column of the frame.
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
@@ -62,6 +67,13 @@ def encode_records(
 
         kept[kept] = ~choose_left_out(encoded.table, leave_out)
         encoded = encode_kept()
+    if diverse is not None:
+        # The alias: polars takes a name such as ^a$ for a pattern.
+        rank = frame[diverse.column].alias("").rank("dense").fill_null(0).to_numpy()
+        demand_of_values = DiverseDemand.of(
+            rank[kept], diverse.measure, diverse.limit, ordered=diverse.ordered
+        )
+        encoded = encoded._replace(table=replace(encoded.table, diverse=demand_of_values))
     return encoded
 
 
@@ -77,7 +89,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     owners = ingested.file(PERSON_NUMBERS)
     person = np.load(owners) if owners.exists() else None
     table, kept, joined = encode_records(
-        frame, k_values, plan.columns, plan.demand, person, plan.leave_out
+        frame, k_values, plan.columns, plan.demand, person, plan.leave_out, plan.diverse
     )
     if not plan.allow_unprotected:
         refuse_alone(table.k, "records")

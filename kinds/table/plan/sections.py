@@ -24,6 +24,7 @@ from kinds.section import (
 from kinds.table.layout import KEY, list_released_columns
 from kinds.table.plan.checks import ChecksSection
 from kinds.table.plan.columns import ColumnSection
+from kinds.table.plan.diverse import Diverse, DiverseSection
 from kinds.table.plan.partitions import Partition, TableSource
 from storage.source.sources import Source
 
@@ -82,6 +83,7 @@ class PrivacySection(MarkedSection):
     rows_are_people : release although rows share an identifier; the promise is then about rows.
     allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
     mix : a carried column of which crowds shall show different values, where seats allow it.
+    diverse : what each class must show of a sensitive column.
     """
 
     questions = {
@@ -97,6 +99,7 @@ class PrivacySection(MarkedSection):
     rows_are_people: bool = False
     allow_unprotected: bool = False
     mix: str | None = None
+    diverse: DiverseSection | None = None
 
     def demand(self) -> Demand:
         """The same for the encoder and the auditor, checked."""
@@ -142,6 +145,7 @@ class TablePlan:
     mix: str | None = None  # the column of which crowds shall show different values
     partition: Partition | None = None  # which rows of the source are in a version
     leave_out: float = 0.0  # the share of the records that may be left out by choice
+    diverse: Diverse | None = None  # what each class must show of a sensitive column
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -160,6 +164,9 @@ class TablePlan:
             Partition.of(sections.source, columns),
             privacy.leave_out,
         )
+        if privacy.diverse is not None:
+            column = plan._column("diverse", privacy.diverse.column)
+            plan = replace(plan, diverse=privacy.diverse.type_demand(column))
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
         return plan

@@ -1,17 +1,19 @@
 """What an audit of a table finds, by name, and the counts that a promise depends on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kinds.table.report.facts import describe_subjects, promise_of
 from reports import series
 from reports.facts import Manifest
 from reports.messages import load_messages
-from reports.quantities import count, is_number
+from reports.quantities import NOT_STATED, count, is_number
 from reports.verdict import protects_nobody
 from reports.words import Check
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
 CLASSES, EVEN = "equivalence classes", "even seats"
+_ROUNDING = 1e-9  # of a limit that a class meets exactly
 _COUNTED = {  # by finding, its key in the manifest
     COMPATIBLE: "below_k",
     MATCHABLE: "matchable_below_k",
@@ -38,15 +40,34 @@ def list_promise_counts(manifest: Manifest) -> dict[str, tuple[str, str]]:
 
 
 def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
-    """The counts on which the promise depends; each must be 0."""
+    """The counts on which the promise depends, each must be 0; and what classes show."""
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     listed = [
         none_of(privacy.get(key), what)._replace(empty=empty and finding != TRUTHFUL)
         for finding, (key, what) in list_promise_counts(manifest).items()
     ]
+    if (diverse := manifest.get("diverse")) is not None:
+        listed.append(_check_values(diverse, manifest))
     if (other := manifest.get("second_release")) is not None:
         listed.append(none_of(other.get("below_k"), _describe_count("second_release", manifest)))
     return listed
+
+
+def _check_values(diverse: Mapping[str, Any], manifest: Manifest) -> Check:
+    """Whether the worst class shows of a column what the plan demands."""
+    column, measure = diverse["column"], diverse["measure"]
+    what = load_messages("kinds", "kinds.table").say("counted", measure, column=column)
+    key = {"distinct": "distinct", "entropy": "effective", "distance": "distance"}[measure]
+    found = manifest["protection"]["sensitive"].get(column, {}).get(key)
+    if measure == "distance":
+        passed = is_number(found) and found <= diverse["t"] + _ROUNDING
+        return Check(what, f"at most {_state(diverse['t'])}", _state(found), passed)
+    passed = is_number(found) and found >= diverse["l"] - _ROUNDING
+    return Check(what, f"at least {_state(diverse['l'])}", _state(found), passed)
+
+
+def _state(number: Any) -> str:
+    return f"{number:.4g}" if is_number(number) else NOT_STATED
 
 
 def _describe_count(name: str, manifest: Manifest) -> str:

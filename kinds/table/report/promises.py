@@ -66,6 +66,7 @@ def _state_case(manifest: Manifest) -> dict[str, Any]:
         "classes": CLASSES in promised,
         "even": EVEN in promised,
         "matchable": MATCHABLE in promised,
+        "diverse": "diverse" in manifest,
         "series": series.series_of(manifest) is not None,
     }
 
@@ -80,6 +81,8 @@ def list_promise_points(manifest: Manifest) -> Sequence[Text]:
             texts += _MESSAGES.list_texts("promised", finding)
     if "mixed" in manifest:
         texts += _MESSAGES.list_texts("promised_of_mixed", column=manifest["mixed"])
+    if diverse := manifest.get("diverse"):
+        texts += _MESSAGES.list_texts("promised_of_diverse", **{"l": None, "t": None, **diverse})
     if count_owners(manifest) is not None:
         even = EVEN in promise_of(manifest)
         texts += _MESSAGES.list_texts("promised_of_people", even=even)
@@ -92,7 +95,7 @@ def not_promised(manifest: Manifest) -> Sequence[Text]:
     texts = [
         text
         for finding in _MESSAGES.list_names("not_promised")
-        if finding not in findings
+        if finding not in findings and not (finding == "l-diversity" and "diverse" in manifest)
         for text in _MESSAGES.list_texts("not_promised", finding)
     ]
     if left_out := manifest.get("protection", {}).get("left_out_by_choice"):

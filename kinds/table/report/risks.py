@@ -167,6 +167,7 @@ def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     for name, crowd in sensitive.items():
         yield _build_uniform_figure(name, crowd.get("uniform"), manifest)
     yield from _list_diversity_figures(manifest)
+    yield from _list_minimality(manifest)
     yield from _private_k(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
         yield _build_unmeasured(_name_risk("inference", "uniform_kept", manifest, names=kept))
@@ -186,6 +187,20 @@ def _build_uniform_figure(name: str, number: Any, manifest: Manifest) -> Figure:
     )
     result = _compare_with_limit(UNIFORM, number / records, limit)
     return Figure(what, _format_count_of(number, records), against, result)
+
+
+def _list_minimality(manifest: Manifest) -> Iterator[Figure]:
+    """What someone learns from which classes were joined; stated only where the plan joins some."""
+    if "diverse" not in manifest:
+        return
+    step = (manifest.get("iterations") or [{}])[-1]
+    gain, unmeasured = step.get("minimality_gain"), step.get("minimality_unmeasured")
+    what = _name_risk("inference", "minimality", manifest)
+    if not is_number(gain) or not is_number(unmeasured):
+        yield _build_unmeasured(what)
+        return
+    found = _MESSAGES.say("inference", "gain", gain=percent(gain), unmeasured=int(unmeasured))
+    yield Figure(what, found, _hold_against("nothing"), NO_LIMIT)
 
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:

@@ -84,6 +84,11 @@ class TableVersions(Versions):
                 "privacy.leave_out chooses anew for every version, so people would come and go; "
                 "leave it out, or leave [series] out"
             )
+        if plan.diverse is not None:
+            raise PlanError(
+                "privacy.diverse joins classes by their values, which tells more with every "
+                "version; leave it out, or leave [series] out"
+            )
         if plan.demand.uniform is not None:
             raise PlanError(
                 "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "
