@@ -206,7 +206,7 @@ def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
         dask_itself.config.set({"distributed.scheduler.allowed-failures": allowed}),
         pytest.raises(
             ClusterError,
-            match="Dask workers die again and again of the same blocks|no worker .* is left",
+            match=r"Dask workers die again and again of the same blocks|no worker .* is left",
         ),
     ):
         dask.run(MAKER, table, workers=1)
