@@ -36,6 +36,7 @@ STAGES = (
 )
 JUDGES = ("validate-ingested", "validate-binarized", "check")
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
+QUASI = ["age", "city", "smokes"]
 
 
 def people(records=90, draws=3, first=0):

@@ -8,11 +8,10 @@ import pycanon.anonymity as pycanon
 import pytest
 
 from anon_core.errors import GuaranteeError
-from tests.flows.orders import Order
+from tests.flows.orders import QUASI, Order
 from tests.support.audits import audit_release
 from tests.support.releases import manifest, released_rows
 
-QUASI = ["age", "city", "smokes"]
 AGE = {"role": "quasi", "kind": "numeric", "bins": "none", "range": [0, 120]}
 
 

@@ -8,9 +8,8 @@ from anon_core.anonymizers.halving import Joined
 from anon_core.errors import GuaranteeError, InfeasibleError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tests.flows.orders import Order
+from tests.flows.orders import QUASI, Order
 from tests.flows.processes import command
-from tests.flows.test_classes import QUASI
 from tests.support.audits import audit_release
 from tests.support.releases import manifest, released_rows
 
