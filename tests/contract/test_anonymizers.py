@@ -20,6 +20,8 @@ from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
+from anon_core.measures.table.least_loss import bound_least_loss
+from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
 from anon_core.specs.demands import Demanded
 from anon_core.specs.graphs import ONE
@@ -202,11 +204,20 @@ def hides(made):
 OF_GRAPHS = {"obfuscated": hides}  # by name: whether what was made keeps it
 
 
+def assert_possible_loss(table, rows):
+    """The lower bound of the loss is no more than the loss."""
+    classes, ordinal = Classes.of(table.codes, rows), table.codebook.ordinal
+    least = bound_least_loss(classes, table.k, ordinal, rows.level_counts.tolist())
+    assert least.gcp <= utility(ordinal, rows).gcp
+
+
 def kept_of_table(made, findings, draws):
     """Whether a release of a table keeps each finding."""
     rows = released(made)
     seat = random_matching(made, lambda n: draws.integers(0, 2**32, n, dtype=np.uint32))
     assert sorted(seat) == list(range(made.table.records))
+    if "even seats" in findings or "equivalence classes" in findings:
+        assert_possible_loss(made.table, rows)
     return {finding: OF_TABLES[finding](made, rows, seat) for finding in findings}
 
 

@@ -21,6 +21,8 @@ def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -
         protection.pop("rare_levels", None)
     if "gcp_by_width" not in manifest.get("utility", {}):
         utility.pop("gcp_by_width", None)
+    if "least_gcp" not in manifest.get("utility", {}):
+        utility.pop("least_gcp", None)
     claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))
     if "demand" not in claimed:  # what crowds tell of a private k
         attacks.pop("demand", None)

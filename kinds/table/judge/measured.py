@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
+from anon_core.measures.table.least_loss import LeastLoss
 from anon_core.measures.table.utility import Utility
 from kinds.columns import Column
 from kinds.table.layout import CARRIED, RANKED
@@ -64,6 +65,8 @@ class Measured:
         Records whose row is identical to fewer than k rows; None where nothing promises that.
     in_classes : dict of Diversity
         By sensitive column, in equivalence classes; empty where nothing promises these.
+    least_loss : LeastLoss or None
+        What any release with the promise loses; None where it follows from none.
     """
 
     levels: tuple[ColumnLevels, ...]
@@ -87,6 +90,7 @@ class Measured:
     law: Law | None = None
     classes_below_k: int | None = None
     in_classes: Mapping[str, Diversity] = field(default_factory=dict)
+    least_loss: LeastLoss | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -119,7 +123,9 @@ class Measured:
 
     def kept(self) -> dict[str, Any]:
         """Return the manifest's utility section."""
+        least = {} if self.least_loss is None else {"least_gcp": asdict(self.least_loss)}
         return {
+            **least,
             "suppression": self.utility.suppression,
             "features": sum(levels.features for levels in self.levels),
             "cells_exact": self.utility.cells_exact,

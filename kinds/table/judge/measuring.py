@@ -19,6 +19,7 @@ from anon_core.measures.table.crowds import (
     identical_rows,
 )
 from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
+from anon_core.measures.table.least_loss import bound_least_loss
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
 from kinds.judge.direct import ShownTexts, build_shown_cells, build_shown_labels, count_direct
@@ -143,6 +144,14 @@ def with_classes(measured: Measured, laid: Laid) -> Measured:
     below = identical_rows(measured.classes, laid.seat) < measured.crowds.demanded
     in_classes = sensitive_values(laid.rows, laid.columns, measured.classes, diversity_in_classes)
     return replace(measured, classes_below_k=int(below.sum()), in_classes=in_classes)
+
+
+def with_least_loss(measured: Measured, laid: Laid) -> Measured:
+    """Measure what any release loses that promises even seats or classes of the same records."""
+    records = laid.records
+    levels = laid.cells.level_counts.tolist()
+    least = bound_least_loss(measured.classes, records.k, records.ordinal, levels)
+    return replace(measured, least_loss=least)
 
 
 def _measure_attacks(

@@ -23,7 +23,13 @@ from kinds.table.judge import law
 from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_text
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
-from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
+from kinds.table.judge.measuring import (
+    Laid,
+    list_shown_texts,
+    measure_release,
+    with_classes,
+    with_least_loss,
+)
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, list_released_columns
@@ -91,6 +97,8 @@ def audit_rows(
     measured = measure_release(laid, law_path, private_demand=private)
     if _IDENTICAL in promise.findings:
         measured = with_classes(measured, laid)
+    if even or _IDENTICAL in promise.findings:
+        measured = with_least_loss(measured, laid)
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),

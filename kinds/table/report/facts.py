@@ -138,10 +138,20 @@ def build_utility_block(manifest: Manifest) -> Block:
         exact=exact if is_number(exact) else None,
         lost=measured.get("gcp"),
         width=width if is_number(width) else None,
+        least=_find_telling_bound(measured),
         visible=measured.get("suppression"),
         features=measured.get("features"),
     )
     return Block(_MESSAGES.say("headings", "utility"), (), facts)
+
+
+def _find_telling_bound(measured: Manifest) -> Manifest | None:
+    """What any such release loses at least, where that is a third of the loss or more."""
+    least, lost = measured.get("least_gcp"), measured.get("gcp")
+    if not isinstance(least, dict) or not is_number(lost):
+        return None
+    stated = all(is_number(least.get(name)) for name in ("gcp", "error", "records"))
+    return least if stated and least["gcp"] >= lost / 3 > 0 else None
 
 
 def build_column_block(manifest: Manifest) -> Block:
