@@ -34,6 +34,7 @@ from benchmarks.anonml.features import AGE, INCOME, QUASI, ROW
 
 SCORES = ROOT / "benchmarks/baselines/anonml_scores.py"
 METHODS = {
+    "local-search": 'name = "local-search"',
     "adaptive": 'name = "adaptive"',
     "k-member": 'name = "k-member"',
     "optimal": 'name = "optimal"\nmethod = "greedy"',

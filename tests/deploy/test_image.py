@@ -150,9 +150,10 @@ def of_image(test):
 
 @of_image
 def test_every_command_explains_itself(image):
-    told = {name: image.run("crowdcover", name, "--help") for name in COMMANDS}
-    assert {name: done.returncode for name, done in told.items()} == dict.fromkeys(COMMANDS, 0)
-    assert all(f"crowdcover {name}" in done.stdout for name, done in told.items())
+    each = " && ".join(f"crowdcover {name} --help" for name in COMMANDS)
+    done = image.run("sh", "-c", each)  # in one container: its start takes longer than a command
+    assert done.returncode == 0, done.stderr
+    assert [name for name in COMMANDS if f"crowdcover {name}" not in done.stdout] == []
 
 
 @of_image

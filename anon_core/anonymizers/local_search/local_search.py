@@ -13,6 +13,7 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform.freeform import MOST_EXACT, Freeform
 from anon_core.anonymizers.freeform.segments import Assign, on_threads
 from anon_core.anonymizers.groups import compute_hidden_figures
+from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
 from anon_core.promise import Promise
@@ -34,11 +35,14 @@ _ROOM = "anon_core.anonymizers.local_search"
 # time with k: at k = 50 of 30,162 records ten times that of the cover, narrowed, for 2 % less loss.
 _MOST_ROUNDS = (0, 32, 64, 1024)
 _FEW = 2**14  # records: twice as many rounds take no longer there
+# Where classes of little loss are a start: their search takes seconds, and minutes for more or for
+# a greater k, where the others come as near.
+_MOST_IN_CLASSES, _MOST_K_OF_CLASSES = 128, 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalSearch:
-    """Even seats from the cover of `Adaptive`, or the rounds of `Freeform`, then narrowed rows.
+    """Even seats of `Adaptive`, of `Freeform` or of `Optimal`, then narrowed rows.
 
     Each start is a table of who holds which row. Holders exchange shares, as far as the effort
     goes, where what a row then shows outweighs what the exchanges cost (`narrow_rows`). What loses
@@ -109,17 +113,30 @@ class LocalSearch:
             return 0
         shares = shares_of(data.k)
         waiting = data.records * (4 * shares + 8 * data.codebook.words)
-        rounds = self.choose_rounds(data)
-        return 3 * waiting + max(
-            narrow_memory(data, shares), 0 if rounds is None else rounds.memory(data)
-        )
+        others = [start.memory(data) for start in self.choose_starts(data)]
+        return (3 + len(others)) * waiting + max(narrow_memory(data, shares), *others, 0)
 
     def choose_rounds(self, data: BinaryTable) -> Freeform | None:
-        """The second start, if the effort allows it."""
+        """The start by rounds of assignments, if the effort allows it."""
         most = _MOST_ROUNDS[self.effort] * (1 + (data.records <= _FEW))
         if data.person is not None or shares_of(data.k) > min(most, MOST_SHARES):
             return None
         return Freeform(loss=self.loss, exact=self.exact)
+
+    def choose_classes(self, data: BinaryTable) -> Optimal | None:
+        """The start of few records: classes of least or little loss."""
+        k = int(data.k.max(initial=1))
+        if not self.effort or data.person is not None:
+            return None
+        if data.records > _MOST_IN_CLASSES or k > _MOST_K_OF_CLASSES:
+            return None
+        sets = max(2, -(-data.records // k))  # so one part holds all records
+        return Optimal(method="split-and-carry", loss=self.loss, sets=sets)
+
+    def choose_starts(self, data: BinaryTable) -> list[Freeform | Optimal]:
+        """The starts beside the cover."""
+        starts = self.choose_rounds(data), self.choose_classes(data)
+        return [start for start in starts if start is not None]
 
     def anonymize(
         self,
@@ -160,6 +177,8 @@ class LocalSearch:
         starts = [made]
         if (rounds := self.choose_rounds(data)) is not None:
             starts.append(rounds.anonymize_by(data, assign, tie_order=tie_order))
+        if (classes := self.choose_classes(data)) is not None:
+            starts.append(classes.anonymize(data, tie_order=tie_order))
         best = self._narrow_best(data, starts, tie_order, narrow_parts)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         figures = compute_hidden_figures(data, best.hidden, weights)

@@ -81,8 +81,14 @@ class Laid:
         return true
 
 
-def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measured:
-    """Measure a release; `law_path` is where the vault states chances, if they were promised."""
+def measure_release(
+    laid: Laid, law_path: Path | None, *, in_classes: bool, private_demand: bool
+) -> Measured:
+    """Measure a release.
+
+    `law_path` is where the vault states chances, if they were promised; `in_classes`, whether
+    equivalence classes were.
+    """
     records, cells = laid.records, laid.cells
     fits = laid.fits()
     matched = bool(laid.paired and fits.all())
@@ -109,6 +115,10 @@ def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) 
         direct=count_direct(list_shown_texts(laid)),
         law=stated,
     )
+    if in_classes:
+        measured = _with_classes(measured, laid)
+    if in_classes or law_path is not None:
+        measured = _with_least_loss(measured, laid)
     return measured if records.person is None else _of_people(measured, laid, records.person)
 
 
@@ -139,14 +149,14 @@ def list_shown_texts(laid: Laid) -> list[ShownTexts]:
     return shown
 
 
-def with_classes(measured: Measured, laid: Laid) -> Measured:
+def _with_classes(measured: Measured, laid: Laid) -> Measured:
     """Measure equivalence classes, too."""
     below = identical_rows(measured.classes, laid.seat) < measured.crowds.demanded
     in_classes = sensitive_values(laid.rows, laid.columns, measured.classes, diversity_in_classes)
     return replace(measured, classes_below_k=int(below.sum()), in_classes=in_classes)
 
 
-def with_least_loss(measured: Measured, laid: Laid) -> Measured:
+def _with_least_loss(measured: Measured, laid: Laid) -> Measured:
     """Measure what any release loses that promises even seats or classes of the same records."""
     records = laid.records
     levels = laid.cells.level_counts.tolist()

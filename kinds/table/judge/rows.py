@@ -23,13 +23,7 @@ from kinds.table.judge import law
 from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_text
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
-from kinds.table.judge.measuring import (
-    Laid,
-    list_shown_texts,
-    measure_release,
-    with_classes,
-    with_least_loss,
-)
+from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, list_released_columns
@@ -94,11 +88,8 @@ def audit_rows(
     laid, more = _lay_rows(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
     law_path = matching.with_name(LAW) if even else None
-    measured = measure_release(laid, law_path, private_demand=private)
-    if _IDENTICAL in promise.findings:
-        measured = with_classes(measured, laid)
-    if even or _IDENTICAL in promise.findings:
-        measured = with_least_loss(measured, laid)
+    promised = _IDENTICAL in promise.findings
+    measured = measure_release(laid, law_path, in_classes=promised, private_demand=private)
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),
