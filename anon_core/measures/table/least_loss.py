@@ -12,6 +12,7 @@ from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.least_loss_kernels import find_cheapest_boxes
 
 SAMPLE = 200
+MOST_CLASSES = 2**20  # of records: each record of the sample looks at all, in seconds here
 _WHOLE = 2**32  # 1 as an integer
 
 
@@ -36,7 +37,7 @@ class LeastLoss:
 
 def bound_least_loss(
     classes: Classes, k: NDArray[np.int32], ordinal: NDArray[np.bool_], levels: Sequence[int]
-) -> LeastLoss:
+) -> LeastLoss | None:
     """Bound what any release loses whose rows nobody names with a chance above 1/k(v).
 
     The chances of a row's holders sum to 1, and a record v has 1/k(v) at most. So a row is a box of
@@ -54,11 +55,18 @@ def bound_least_loss(
     levels : sequence of int
         Number of levels of each attribute.
 
+    Returns
+    -------
+    LeastLoss or None
+        None of more than `MOST_CLASSES` distinct records.
+
     Notes
     -----
     The sample is drawn from the number of records alone. Where branch and bound takes too much work
     for a record, its bound is below the cost of the cheapest box.
     """
+    if classes.level.shape[1] > MOST_CLASSES:
+        return None
     counts = np.asarray(levels, dtype=np.int64)
     share = np.zeros(classes.level.shape[1], dtype=np.int64)
     np.add.at(share, classes.record_class, -(-_WHOLE // k.astype(np.int64)))  # rounded up

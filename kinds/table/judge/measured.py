@@ -66,7 +66,7 @@ class Measured:
     in_classes : dict of Diversity
         By sensitive column, in equivalence classes; empty where nothing promises these.
     least_loss : LeastLoss or None
-        What any release with the promise loses; None where it follows from none.
+        What any release with the promise loses; None where no bound follows or is looked for.
     """
 
     levels: tuple[ColumnLevels, ...]

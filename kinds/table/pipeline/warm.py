@@ -111,6 +111,7 @@ def compile_judge(table: "BinaryTable") -> None:
     from anon_core.measures.table import crowds, diversity
     from anon_core.measures.table.attackers import attacks
     from anon_core.measures.table.classes import Classes, ReleasedCells
+    from anon_core.measures.table.least_loss import bound_least_loss
 
     shown = [np.eye(attribute.levels, dtype=np.bool_) for attribute in table.codebook.attributes]
     released = ReleasedCells.of(list(zip(table.codes, shown, strict=True)))
@@ -118,6 +119,8 @@ def compile_judge(table: "BinaryTable") -> None:
     components = crowds.components_of(released, classes, seat)
     crowds.crowds(table.codes, table.k, released, seat, classes, components)
     crowds.records_per_row(classes)
+    ordinal, levels = table.codebook.ordinal, released.level_counts.tolist()
+    bound_least_loss(classes, table.k, ordinal, levels)
     diversity.measure_diversity(classes, table.codes[0].astype(np.int64), ordered=False)
     attacks.partial_linkage(released, classes)
     attacks.attack_as_insider(classes, components, attacks.tightest_rows(released, classes))

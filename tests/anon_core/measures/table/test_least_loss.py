@@ -80,6 +80,14 @@ def test_a_sample_estimates_the_mean_of_all(monkeypatch):
     assert every.error == 0
 
 
+def test_too_many_distinct_records_have_no_bound(monkeypatch):
+    codes, k, ordinal, levels = drawn(50)
+    classes = classes_of(codes, levels)
+    assert bound_least_loss(classes, k, ordinal, levels) is not None
+    monkeypatch.setattr(least_loss, "MOST_CLASSES", classes.level.shape[1] - 1)
+    assert bound_least_loss(classes, k, ordinal, levels) is None
+
+
 def test_the_bound_is_below_the_loss_of_classes():
     """Where no record's search may come to its end, too."""
     codes, k, ordinal, levels = drawn(300)
