@@ -138,8 +138,10 @@ def measure_gain(demand: DiverseDemand, joined: Joined) -> dict[str, float]:
     -------
     dict of float
         `minimality_gain`: by how much this raises the chance that somebody has some value above the
-        share of the value in the class, at most. Halves of one size give 0; other classes are
-        drawn. `minimality_unmeasured`: records of classes where too few draws agree to tell.
+        share of the value in the class: the most in any class. Halves of one size give 0; of
+        others it is estimated from draws, which depend on the counts of the values alone, so the
+        figure tells no more than the class. `minimality_unmeasured`: records of classes where too
+        few draws agree to tell, a whole number.
 
     References
     ----------
@@ -154,7 +156,7 @@ def measure_gain(demand: DiverseDemand, joined: Joined) -> dict[str, float]:
             unmeasured += len(first) + len(second)
         else:
             gain = max(gain, found)
-    return {"minimality_gain": gain, "minimality_unmeasured": float(unmeasured)}
+    return {"minimality_gain": gain, "minimality_unmeasured": unmeasured}
 
 
 def _draw_gain(
@@ -164,7 +166,8 @@ def _draw_gain(
     random: np.random.Generator,
 ) -> float | None:
     """The gain in one class; None where too few draws agree."""
-    present, values = np.unique(demand.value[np.concatenate([first, second])], return_inverse=True)
+    members = np.sort(demand.value[np.concatenate([first, second])])  # so counts alone decide
+    present, values = np.unique(members, return_inverse=True)
     draws = min(_DRAWS, _DRAWN // len(values))
     if draws < _FEWEST:
         return None

@@ -87,9 +87,11 @@ class DiverseDemand:
         most = self._compute(self.whole[None], np.arange(len(self.whole)))[0]
         if self.measure != "distance" and most < self.limit - _ROUNDING * self.limit:
             what = "values" if self.measure == "distinct" else "values by entropy"
+            largest = int(most + _ROUNDING * most)
+            remedy = f"the largest l is {largest}" if largest > 1 else "no l is small enough"
             raise InfeasibleError(
                 f"all records together show {most:.4g} {what}, so no classes show {self.limit:g} "
-                f"each; the largest l is {int(most + _ROUNDING * most)}"
+                f"each; {remedy}"
             )
 
     def meets(self, members: NDArray[np.int64]) -> bool:

@@ -26,7 +26,8 @@ def choose_left_out(data: BinaryTable, share: float) -> NDArray[np.bool_]:
     data : BinaryTable
         (n records)
     share : float
-        At most 1. Never so many are chosen that somebody's k exceeds what is left.
+        At most 1. Never so many are chosen that somebody's k, times the records that the person
+        owns, exceeds what is left.
 
     Returns
     -------
@@ -38,9 +39,10 @@ def choose_left_out(data: BinaryTable, share: float) -> NDArray[np.bool_]:
     quick = LocalSearch(effort=0, seats="even").anonymize(leveled)
     assert quick.holders is not None
     saved = compute_savings(leveled, quick.holders)
-    most = min(int(share * data.records), data.records - int(data.k.max()))
     owner = np.arange(data.records) if data.person is None else data.person
     owned = np.bincount(owner)
+    needed = int((owned[owner] * data.k.astype(np.int64)).max())  # a person has 1/k of all at most
+    most = min(int(share * data.records), data.records - needed)
     of_owner = np.bincount(owner, weights=saved) / np.maximum(1, owned)
     ranked = np.argsort(-of_owner, kind="stable")
     goes = ranked[(np.cumsum(owned[ranked]) <= most) & (of_owner[ranked] > 0)]
@@ -50,11 +52,11 @@ def choose_left_out(data: BinaryTable, share: float) -> NDArray[np.bool_]:
 
 
 def _round_levels(k: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return levels of which even seats exist: where they are many, the next powers of two."""
+    """Return levels of which even seats exist: where they are many, powers of two below them."""
     try:
         shares_of(k)
     except LimitError:
-        k = np.minimum(2 ** np.ceil(np.log2(k)), MOST_SHARES).astype(k.dtype)
+        k = np.minimum(2 ** np.floor(np.log2(k)), MOST_SHARES).astype(k.dtype)
     return k
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
+_GROWTH = 2**24  # comparisons of levels spent on one record's first box
 _WORK = 2**18  # comparisons of levels spent on one record after its first box
 _MOST_NODES = 2**10
 
@@ -79,9 +80,12 @@ def _bound_cost(center, level, share, whole, ordinal, unit, offset):
 
 @kernel
 def _grow(near, level, share, whole, ordinal, unit, offset, low, high, holds):
-    """The cost of the box that takes in the cheapest class until it holds the whole."""
+    """The cost of the box that takes in the cheapest class until it holds the whole.
+
+    The greatest number where the work is spent before.
+    """
     extra, none = np.empty(len(near), np.int64), np.empty(0, np.int64)
-    while True:
+    for _ in range(1 + _GROWTH // max(1, len(near) * len(low))):
         _price(near, level, ordinal, unit, offset, low, high, holds, none, extra)
         held = np.int64(0)
         for place in range(len(near)):
@@ -91,8 +95,9 @@ def _grow(near, level, share, whole, ordinal, unit, offset, low, high, holds):
         if held >= whole:
             return _cost_of(ordinal, unit, offset, low, high, holds)
         if nearest < 0:
-            return np.iinfo(np.int64).max
+            break
         _extend_box(nearest, level, offset, low, high, holds)
+    return np.iinfo(np.int64).max
 
 
 @kernel

@@ -117,7 +117,7 @@ def measure_release(
     )
     if in_classes:
         measured = _with_classes(measured, laid)
-    if in_classes or law_path is not None:
+    if (in_classes or law_path is not None) and not private_demand:  # it depends on each k
         measured = _with_least_loss(measured, laid)
     return measured if records.person is None else _of_people(measured, laid, records.person)
 

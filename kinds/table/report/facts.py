@@ -146,12 +146,14 @@ def build_utility_block(manifest: Manifest) -> Block:
 
 
 def _find_telling_bound(measured: Manifest) -> Manifest | None:
-    """What any such release loses at least, where that is a third of the loss or more."""
+    """What any such release loses at least, where that tells something: see docs/release.md."""
     least, lost = measured.get("least_gcp"), measured.get("gcp")
     if not isinstance(least, dict) or not is_number(lost):
         return None
-    stated = all(is_number(least.get(name)) for name in ("gcp", "error", "records"))
-    return least if stated and least["gcp"] >= lost / 3 > 0 else None
+    if not all(is_number(least.get(name)) for name in ("gcp", "error", "records")):
+        return None
+    tells = 0 < lost / 3 <= least["gcp"] <= lost and least["error"] <= least["gcp"] / 5
+    return least if tells else None
 
 
 def build_column_block(manifest: Manifest) -> Block:

@@ -1,5 +1,7 @@
 """Which records are left out, by the definition of what their absence saves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,7 @@ def test_all_records_of_a_person_go(table, share):
     gone = choose_left_out(table, share)
     assert gone.sum() <= int(share * table.records)
     assert all(len({*gone[table.person == each].tolist()}) == 1 for each in table.person)
+    table.at(np.flatnonzero(~gone)).refuse_impossible_demands()
 
 
 def of_ages(ages, k):
@@ -88,3 +91,10 @@ def test_any_levels_of_k():
     with pytest.raises(LimitError):
         shares_of(table.k)
     assert np.flatnonzero(choose_left_out(table, 0.01)).tolist() == [120]
+    assert choose_left_out(of_ages(range(110), [5 + at % 96 for at in range(110)]), 0.05).any()
+
+
+def test_a_person_of_many_records_keeps_enough_others():
+    table = replace(of_ages(range(100), 10), person=np.r_[np.zeros(10), 1 + np.arange(90)])
+    table = replace(table, person=table.person.astype(np.int32))
+    assert not choose_left_out(table, 0.05).any()
