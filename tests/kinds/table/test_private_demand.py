@@ -71,6 +71,15 @@ def test_numbers_follow_from_source_and_rows(order):
     }
 
 
+@pytest.mark.parametrize("public", [False, True])
+def test_a_bound_that_follows_from_each_k_is_stated_only_of_a_public_one(tmp_path, public):
+    order = order_of(tmp_path, public=public)
+    order.document["anonymizer"]["seats"] = "even"
+    order.write()
+    order.release()
+    assert ("least_gcp" in manifest_of(order)["utility"]) == public
+
+
 def fits(value, cell):
     return cell == "*" or value in cell.split("|")
 
