@@ -32,11 +32,13 @@ def call(pair):
 def run_kernel(root, name, number):
     """What a kernel of an unchanged file gives if the one that it calls was changed."""
     (root / "anon_core/called.py").write_text(CALLED.format(name=name, number=number))
+    # Python would run what it kept of a file of the same second and size.
+    unkept = {"PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": str(root / "kept")}
     code = f"from anon_core import called, calling; print(calling.call(called.{name}(1)))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / "kept")},
+        env={**os.environ, "PYTHONPATH": str(root), **unkept},
         capture_output=True,
         text=True,
         check=False,
