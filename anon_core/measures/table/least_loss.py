@@ -105,4 +105,5 @@ def _estimate_mean(cost: list[int], records: int) -> LeastLoss:
     if 1 < size < records:
         squares = size * sum(one * one for one in cost) - total * total
         error = sqrt(squares * (records - size) / (size * size * (size - 1) * records)) / _WHOLE
-    return LeastLoss(total / (size * _WHOLE), error, size)
+    # Down to a whole part, so the float is exact and below the mean: a bound is not rounded up.
+    return LeastLoss(total // size / _WHOLE, error, size)
