@@ -164,6 +164,25 @@ SCENARIOS = {
     "published with mixed crowds, everything logged": Scenario(
         0, {"privacy": {"mix": "diagnosis"}}, level="DEBUG"
     ),
+    "published without those who cost most, everything logged": Scenario(
+        0, {"privacy": {"leave_out": 0.05}}, level="DEBUG"
+    ),
+    "published in diverse classes, everything logged": Scenario(
+        0,
+        {
+            "privacy": {"diverse": {"column": "diagnosis", "l": 2}},
+            "anonymizer": {"name": "k-member"},
+        },
+        level="DEBUG",
+    ),
+    "more values demanded than there are": Scenario(
+        2,
+        {
+            "privacy": {"diverse": {"column": "diagnosis", "l": 81}},
+            "anonymizer": {"name": "k-member"},
+        },
+        says="the largest l is",
+    ),
     "plan refused": Scenario(
         2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"
     ),
