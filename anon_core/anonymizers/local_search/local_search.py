@@ -113,8 +113,9 @@ class LocalSearch:
             return 0
         shares = shares_of(data.k)
         waiting = data.records * (4 * shares + 8 * data.codebook.words)
-        others = [start.memory(data) for start in self.choose_starts(data)]
-        return (3 + len(others)) * waiting + max(narrow_memory(data, shares), *others, 0)
+        starts = self.choose_rounds(data), self.choose_classes(data)
+        others = [start.memory(data) for start in starts if start is not None]
+        return (3 + len(others)) * waiting + max([narrow_memory(data, shares), *others])
 
     def choose_rounds(self, data: BinaryTable) -> Freeform | None:
         """The start by rounds of assignments, if the effort allows it."""
@@ -132,11 +133,6 @@ class LocalSearch:
             return None
         sets = max(2, -(-data.records // k))  # so one part holds all records
         return Optimal(method="split-and-carry", loss=self.loss, sets=sets)
-
-    def choose_starts(self, data: BinaryTable) -> list[Freeform | Optimal]:
-        """The starts beside the cover."""
-        starts = self.choose_rounds(data), self.choose_classes(data)
-        return [start for start in starts if start is not None]
 
     def anonymize(
         self,

@@ -32,20 +32,18 @@ def _bound_cost(center, level, share, whole, ordinal, unit, offset):
 
     _start_box(center, level, offset, low, high, holds)
     _price(near, level, ordinal, unit, offset, low, high, holds, none, extra)
-    reached = _reach(extra[: len(near)], share, near, whole)
-    for each in near:
-        if extra[each] <= reached:  # `near` is all classes, so a place is a class
+    reached = _reach(extra, share, near, whole)
+    for each in near:  # all classes, so a place is a class
+        if extra[each] <= reached:
             _extend_box(each, level, offset, low, high, holds)
     known = _cost_of(ordinal, unit, offset, low, high, holds)  # of a box that holds enough
     if known == 0:
         return np.int64(0)
-    near = near[extra[:classes] < known]
+    near = near[extra < known]
 
     _start_box(center, level, offset, low, high, holds)
     known = min(known, _grow(near, level, share, whole, ordinal, unit, offset, low, high, holds))
-    _start_box(center, level, offset, low, high, holds)
-    _price(near, level, ordinal, unit, offset, low, high, holds, none, extra)
-    near = near[extra[: len(near)] < known]
+    near = near[extra[near] < known]
 
     nodes = min(_MOST_NODES, 2 + _WORK // max(1, len(near) * attributes))
     parent, added = np.full(2 * nodes, -1), np.full(2 * nodes, -1)

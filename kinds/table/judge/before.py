@@ -19,10 +19,8 @@ def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -
             for name, column in utility.get("per_column", {}).items()
         }
         protection.pop("rare_levels", None)
-    if "gcp_by_width" not in manifest.get("utility", {}):
-        utility.pop("gcp_by_width", None)
-    if "least_gcp" not in manifest.get("utility", {}):
-        utility.pop("least_gcp", None)
+    for later in {"gcp_by_width", "least_gcp"} - manifest.get("utility", {}).keys():
+        utility.pop(later, None)
     claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))
     if "demand" not in claimed:  # what crowds tell of a private k
         attacks.pop("demand", None)

@@ -30,12 +30,12 @@ from kinds.table.layout import FILES, KEY, LAW, list_released_columns
 from kinds.table.pipeline.read import read_table
 from kinds.table.plan.diverse import Diverse
 from kinds.table.plan.sections import TablePlan
+from kinds.table.report.findings import meets_limit
 from storage.ledger.identifier_spelling import normalize_spelling
 from storage.source.reading import Reading
 
 _COMPATIBLE, _MATCHABLE, _IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 _DIVERSE = "diverse classes"
-_ROUNDING = 1e-9  # of a limit that a class meets exactly
 PEOPLE = "crowds of people"
 _NOT_JUDGED = Finding(
     "crowds",
@@ -88,8 +88,8 @@ def audit_rows(
     laid, more = _lay_rows(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
     law_path = matching.with_name(LAW) if even else None
-    promised = _IDENTICAL in promise.findings
-    measured = measure_release(laid, law_path, in_classes=promised, private_demand=private)
+    in_classes = _IDENTICAL in promise.findings
+    measured = measure_release(laid, law_path, in_classes=in_classes, private_demand=private)
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),
@@ -263,14 +263,14 @@ def _of_values(measured: Measured, diverse: Diverse) -> Finding:
     if classes is None:
         return Finding(_DIVERSE, passed=False, detail="not judged: the method promises no classes")
     if diverse.measure == "distance":
-        worst, slack = float(classes.distance.max()), _ROUNDING
-        passed, limit = worst <= diverse.limit + slack, f"at most t = {diverse.limit:g}"
-        return Finding(_DIVERSE, passed, f"distance of a class {worst:.4g}, {limit} is required")
-    by_measure = {"distinct": classes.distinct, "entropy": classes.effective}
-    worst = float(by_measure[diverse.measure].min())
-    passed = worst >= diverse.limit - _ROUNDING * diverse.limit
-    detail = f"a class shows {worst:.4g} values by {diverse.measure} number"
-    return Finding(_DIVERSE, passed, f"{detail}, at least l = {diverse.limit:g} are required")
+        worst = float(classes.distance.max())
+        detail = f"distance of a class {worst:.4g}, at most t = {diverse.limit:g} is required"
+    else:
+        by_measure = {"distinct": classes.distinct, "entropy": classes.effective}
+        worst = float(by_measure[diverse.measure].min())
+        detail = f"a class shows {worst:.4g} values by {diverse.measure} number"
+        detail += f", at least l = {diverse.limit:g} are required"
+    return Finding(_DIVERSE, meets_limit(diverse.measure, diverse.limit, worst), detail)
 
 
 def _read_cells(

@@ -53,17 +53,22 @@ def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     return listed
 
 
+def meets_limit(measure: str, limit: float, worst: float) -> bool:
+    """Whether the worst class meets l, or t where the measure is a distance."""
+    if measure == "distance":
+        return worst <= limit + _ROUNDING
+    return worst >= limit - _ROUNDING
+
+
 def _check_values(diverse: Mapping[str, Any], manifest: Manifest) -> Check:
     """Whether the worst class shows of a column what the plan demands."""
     column, measure = diverse["column"], diverse["measure"]
     what = load_messages("kinds", "kinds.table").say("counted", measure, column=column)
     key = {"distinct": "distinct", "entropy": "effective", "distance": "distance"}[measure]
     found = manifest["protection"]["sensitive"].get(column, {}).get(key)
-    if measure == "distance":
-        passed = is_number(found) and found <= diverse["t"] + _ROUNDING
-        return Check(what, f"at most {_state(diverse['t'])}", _state(found), passed)
-    passed = is_number(found) and found >= diverse["l"] - _ROUNDING
-    return Check(what, f"at least {_state(diverse['l'])}", _state(found), passed)
+    side, limit = ("most", "t") if measure == "distance" else ("least", "l")
+    passed = is_number(found) and meets_limit(measure, diverse[limit], found)
+    return Check(what, f"at {side} {_state(diverse[limit])}", _state(found), passed)
 
 
 def _state(number: Any) -> str:
