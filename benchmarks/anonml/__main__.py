@@ -8,7 +8,8 @@ source     only the training rows are released, and the test rows are those of t
 
 Cells of our releases become numbers by `crowdcover.read`: age its expected value, of the other
 columns the weight of each value. Income is a sensitive column, or with --label a quasi-identifier
-whose masked cells are drawn. Mondrian is theirs, written anew.
+whose masked cells are drawn. With --predict columns weigh what the people of adult.test tell of
+income, as by [purpose] predict and path. Mondrian is theirs, written anew.
 
 scikit-learn and XGBoost have an environment of their own: `make -C benchmarks anonml`, or
 ANONML=PYTHON of one with benchmarks/anonml/requirements.txt. Prints a line of Markdown for each
@@ -59,7 +60,7 @@ class Scores:
         print("|", " | ".join((*map(str, names), *scores)), "|", flush=True)
 
 
-def main(ks, tests, methods, weights, label, seed):
+def main(ks, tests, methods, weights, label, seed, predict):
     python = python_of("anonml")
     if not python.exists():
         leave_out("no Python with scikit-learn and XGBoost; run `make -C benchmarks anonml`")
@@ -72,16 +73,22 @@ def main(ks, tests, methods, weights, label, seed):
         for test, k in itertools.product(tests, ks):
             classes(scores, frame, test, k)
             for method in methods:
-                text = plan(k, METHODS[method], label)
+                text = plan(k, METHODS[method], label, features.weights() if predict else {})
                 folder = Path(place) / f"{test}-{k}-{method}"
                 releases(scores, frame, test, (k, method), text, folder, weights, seed)
 
 
-def plan(k, anonymizer, label):
-    """Income is sensitive or quasi; the number of each row is kept, to part the rows as they do."""
+def plan(k, anonymizer, label, weighed):
+    """Columns weigh as said, income is sensitive or quasi.
+
+    The number of each row is kept, to part the rows as they do.
+    """
     kinds = dict.fromkeys(QUASI, "categorical") | {AGE: 'numeric"\nbins = "none'}
     kinds |= {INCOME: "categorical"} if label == "quasi" else {}
-    parts = [f'[columns.{name}]\nrole = "quasi"\nkind = "{kind}"\n' for name, kind in kinds.items()]
+    parts = [
+        f'[columns.{name}]\nrole = "quasi"\nkind = "{kind}"\nweight = {weighed.get(name, 1.0)}\n'
+        for name, kind in kinds.items()
+    ]
     if label != "quasi":
         parts.append(f'[columns.{INCOME}]\nrole = "{label}"\n')
     parts.append(
@@ -146,6 +153,7 @@ if __name__ == "__main__":
     parser.add_argument("--weights", nargs="*", choices=WEIGHTS, default=list(WEIGHTS))
     parser.add_argument("--label", choices=("sensitive", "quasi"), default="sensitive")
     parser.add_argument("--seed", type=int, default=1, help="of the lot that makes a release")
+    parser.add_argument("--predict", action="store_true", help="weights by purpose.predict")
     given = parser.parse_args()
     tested = given.tested or ("released", "source")
-    main(given.k, tested, given.methods, given.weights, given.label, given.seed)
+    main(given.k, tested, given.methods, given.weights, given.label, given.seed, given.predict)

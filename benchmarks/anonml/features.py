@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import data_file
+from kinds.table.pipeline.weighing import learn_weights
 
 AGE, INCOME, ROW = "age", "salary-class", "row"
 WORDS = (
@@ -23,6 +24,19 @@ def adult():
     path = data_file("adult/arx_adult.csv.gz")
     frame = pl.read_csv(path, separator=";", infer_schema=False)
     return frame.select(*QUASI, INCOME).with_row_index(ROW)
+
+
+def weights():
+    """What columns weigh where income is predicted, learnt from the 16,281 of `adult.test`."""
+    places = {AGE: 0, "workclass": 1, "education": 3, "marital-status": 5, "occupation": 6}
+    places |= {"race": 8, "sex": 9, "native-country": 13, INCOME: 14}
+    frame = pl.read_csv(
+        data_file("adult/adult.test.gz"), has_header=False, infer_schema=False, null_values=" ?"
+    )
+    others = frame.select(
+        frame.to_series(place).str.strip_chars(" .").alias(name) for name, place in places.items()
+    )
+    return learn_weights(others.with_columns(pl.col(AGE).cast(pl.Float64)), INCOME, QUASI)
 
 
 def rich(frame):

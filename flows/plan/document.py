@@ -19,11 +19,12 @@ PATHS = (
     ("source", "path"),
     ("source", "vertices"),
     ("privacy", "k", "path"),
+    ("purpose", "path"),
     ("publish", "path"),
     ("publish", "vault"),
     ("publish", "reports"),
 )
-ON_DISK = ("source.vertices", "privacy.k.path")
+ON_DISK = ("source.vertices", "privacy.k.path", "purpose.path")
 Replaces = Callable[[tuple[str, ...]], bool]
 
 

@@ -79,6 +79,7 @@ class ReleasePlan(Section):
     source : where the data lies and how it is written.
     columns : what becomes of the columns of the source.
     privacy : among how many each person hides.
+    purpose : what readers will do with the release.
     anonymizer : the method and its settings.
     compute : where the plan runs; never changes the release.
     checks : limits that a release must meet.

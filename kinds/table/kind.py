@@ -32,7 +32,8 @@ from kinds.table.pipeline.overlap import intersect_releases
 from kinds.table.pipeline.people import build_people, rebuild_people
 from kinds.table.pipeline.write import write_release
 from kinds.table.plan.columns import RANGE, EarlierColumnSection
-from kinds.table.plan.sections import K_RULE, SECTIONS, TablePlan
+from kinds.table.plan.k_forms import K_RULE
+from kinds.table.plan.sections import SECTIONS, TablePlan
 from kinds.table.profile import compare_profiles
 from kinds.table.report.catalogued import describe_fields
 from kinds.table.report.findings import CLASSES, EVEN
@@ -55,6 +56,7 @@ CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
     "diverse": dict.fromkeys(("column", "measure", "l", "t")),
+    "purpose": dict.fromkeys(("predict", "margins", "learnt", "share")),
     "drift": {
         **dict.fromkeys(("rows_before", "rows", "columns", "shift", "other_types")),
         **dict.fromkeys(("new_categories", "gone_categories")),
@@ -132,7 +134,12 @@ class Table(Kind):
         for key in ("person", "mix", "leave_out", "diverse"):
             if not privacy[key]:
                 del privacy[key]
-        return {"columns": columns, "order": list(columns), "privacy": privacy}
+        purpose = sections.purpose and {
+            **sections.purpose.model_dump(),
+            "path": sections.purpose.path is not None,
+        }
+        used = {} if purpose is None else {"purpose": purpose}
+        return {"columns": columns, "order": list(columns), "privacy": privacy, **used}
 
     def earlier(self, sections: Any) -> Mapping[str, Any]:
         """[columns] as 0.1.0 understood them: groups of any size, written as medians."""
@@ -151,7 +158,8 @@ class Table(Kind):
         counted = {"rows_are_people": True} if plan.rows_are_people else {}
         mixed = {} if plan.mix is None else {"mixed": plan.mix}
         diverse = {} if plan.diverse is None else {"diverse": plan.diverse.state()}
-        return {**stated, **counted, **mixed, **diverse}
+        purpose = {} if plan.purpose is None else {"purpose": plan.purpose.state()}
+        return {**stated, **counted, **mixed, **diverse, **purpose}
 
     def fields(
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
@@ -250,7 +258,7 @@ class Table(Kind):
         return audit_rows(
             folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
             person=plan.person, rows_are_people=plan.rows_are_people, leave_out=plan.leave_out,
-            diverse=plan.diverse,
+            diverse=plan.diverse, purpose=plan.purpose,
         )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:

@@ -62,17 +62,21 @@ class Records:
         demand: Demand,
         owners: pl.Series | None = None,
         left_out: tuple[NDArray[np.int64], float] | None = None,
+        may_stay: NDArray[np.bool_] | None = None,
     ) -> "Records":
         """Compute them from the typed columns, and the columns of k and of people, if any.
 
         `left_out`: where the plan leaves out records by choice, the rows of the source that are
         claimed to be released, int64, and the share of the records that may be missing there. If
-        more are, none counts as left out.
+        more are, none counts as left out. `may_stay` bool (rows,): which rows the plan lets be
+        released; all by default.
         """
         specs = [column.spec for column in columns if column.spec is not None]
         values = {spec.name: values_of(frame[spec.name]) for spec in specs}
         wishes = None if k_values is None else values_of(k_values.to_series())
         stays = without_missing(specs, values, frame.height)
+        if may_stay is not None:
+            stays &= may_stay
         k, released = compute_demands(demand, stays, wishes)
         staying, missing = released, np.zeros_like(released)
         if left_out is not None:

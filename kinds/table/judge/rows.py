@@ -24,11 +24,13 @@ from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_tex
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
+from kinds.table.judge.purpose import apply_purpose
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, list_released_columns
-from kinds.table.pipeline.read import read_table
+from kinds.table.pipeline.read import read_others, read_table
 from kinds.table.plan.diverse import Diverse
+from kinds.table.plan.purpose import Purpose
 from kinds.table.plan.sections import TablePlan
 from kinds.table.report.findings import meets_limit
 from storage.ledger.identifier_spelling import normalize_spelling
@@ -57,6 +59,7 @@ def audit_rows(
     rows_are_people: bool = True,
     leave_out: float = 0.0,
     diverse: Diverse | None = None,
+    purpose: Purpose | None = None,
 ) -> Audit:
     """Audit the data files and the codebook in a folder.
 
@@ -65,14 +68,14 @@ def audit_rows(
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     The records that the matching does not name are left out by choice; `leave_out` is the share of
-    all records that may be. Classes meet `diverse`.
+    all records that may be. Classes meet `diverse`. Weights and rows follow the `purpose`.
     """
     even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     left_out = None
     if leave_out > 0:
         left_out = read_matching(matching)["record"].drop_nulls().to_numpy(), leave_out
-    records, repeated = _load_records(reading, columns, demand, person, needed, left_out)
+    records, repeated = _load_records(reading, columns, demand, person, needed, left_out, purpose)
     book = read_codebook(folder)
     typed = build_stored_schema(columns, records.frame.schema) if is_typed(book) else None
     rows, findings = _read_released_rows(folder, formats, records, typed)
@@ -130,7 +133,9 @@ def lay_rows_beside_records(
 ) -> Laid:
     """Released rows beside the records of a source, without an audit."""
     needed = [plan.person] if plan.person else ()
-    records, _ = _load_records(reading, plan.columns, plan.demand, plan.person, needed)
+    records, _ = _load_records(
+        reading, plan.columns, plan.demand, plan.person, needed, purpose=plan.purpose
+    )
     return _lay_rows(records, rows, plan.columns, matching)[0]
 
 
@@ -141,13 +146,18 @@ def _load_records(
     person: str | None,
     needed: Sequence[str] | None,
     left_out: tuple[NDArray[np.int64], float] | None = None,
+    purpose: Purpose | None = None,
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
+    others, may_stay = read_others(reading, columns, purpose), None
     frame, k_values, owners = read_table(reading, columns, demand, needed)
     spelt = [normalize_spelling(each.alias("")) for each in owners]  # a column may be called ^a$
     repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in spelt)
     owner = normalize_spelling(owners[person]) if person else None
-    return Records.of(frame, k_values, columns, demand, owner, left_out), repeated
+    if purpose is not None:
+        columns, may_stay = apply_purpose(purpose, columns, frame, others, owner)
+    records = Records.of(frame, k_values, columns, demand, owner, left_out, may_stay)
+    return records, repeated
 
 
 def _list_expected_columns(columns: tuple[Column, ...]) -> list[str]:

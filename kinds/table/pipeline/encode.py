@@ -18,8 +18,17 @@ from anon_core.tables.encoding import encode, find_complete_records, fit_codeboo
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
-from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON_NUMBERS, TABLE
+from kinds.table.layout import (
+    BITS,
+    CODEBOOK,
+    DEMAND,
+    LEARNT_FROM,
+    PERSON_NUMBERS,
+    TABLE,
+    WEIGHTS,
+)
 from kinds.table.plan.diverse import Diverse
+from kinds.table.plan.purpose import weigh_columns
 from kinds.table.plan.sections import TablePlan
 from storage.vault.run import Stored
 
@@ -40,19 +49,24 @@ def encode_records(
     person: NDArray[np.int32] | None = None,
     leave_out: float = 0.0,
     diverse: Diverse | None = None,
+    learnt_from: NDArray[np.bool_] | None = None,
 ) -> Encoded:
     """Encode a typed frame under a codebook fitted to it.
 
     A group of numbers holds at least as many people as any record demands. `person` int32 (rows,):
     number of the person of each row. All rows of a person demand the greatest k of those that stay.
     `leave_out`: the share of the records that does not stay at most, see `choose_left_out`.
-    `diverse`: what classes must show of a column of the frame.
+    `diverse`: what classes must show of a column of the frame. `learnt_from` bool (rows,): rows
+    that are not released, since weights are learnt from them.
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
     columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
-    k, kept = resolve_demands(demand, find_complete_records(specs, columns_by_name), values)
+    stays = find_complete_records(specs, columns_by_name)
+    if learnt_from is not None:
+        stays &= ~learnt_from
+    k, kept = resolve_demands(demand, stays, values)
 
     def encode_kept() -> Encoded:
         data = {name: column[kept] for name, column in columns_by_name.items()}
@@ -88,8 +102,13 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON_NUMBERS)
     person = np.load(owners) if owners.exists() else None
+    learnt_from, weights = ingested.file(LEARNT_FROM), ingested.file(WEIGHTS)
+    columns = plan.columns
+    if weights.exists():
+        columns = weigh_columns(columns, json.loads(weights.read_text(encoding="utf-8")))
+    rows = np.load(learnt_from) if learnt_from.exists() else None
     table, kept, joined = encode_records(
-        frame, k_values, plan.columns, plan.demand, person, plan.leave_out, plan.diverse
+        frame, k_values, columns, plan.demand, person, plan.leave_out, plan.diverse, rows
     )
     if not plan.allow_unprotected:
         refuse_alone(table.k, "records")

@@ -1,5 +1,6 @@
 """What a table's release keeps of its source."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.layout import DEMAND, PERSON_NUMBERS, TABLE
-from kinds.table.pipeline.read import read_table
+from kinds.table.layout import DEMAND, LEARNT_FROM, PERSON_NUMBERS, TABLE, WEIGHTS
+from kinds.table.pipeline.read import read_others, read_table
+from kinds.table.pipeline.weighing import find_learning_rows, learn_weights
 from kinds.table.plan.sections import TablePlan
 from kinds.table.profile import build_table_profile
 from storage.ledger.digests import write_identifiers
@@ -27,16 +29,21 @@ def ingest_source(
     Identifiers are stored as digests under the ledger's key only.
     """
     columns, demand = plan.columns, plan.demand
+    others = read_others(reading, columns, plan.purpose)
     table, k_values, identifiers = read_table(reading, columns, demand, named=True)
     table.write_parquet(folder / TABLE)
     notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
     if k_values is not None:
         k_values.write_parquet(folder / DEMAND)
     notes += _notes_on_spelling(identifiers)
+    person = None
     if plan.person is not None:
-        np.save(folder / PERSON_NUMBERS, person_numbers(identifiers[plan.person]))
+        person = person_numbers(identifiers[plan.person])
+        np.save(folder / PERSON_NUMBERS, person)
     elif not plan.rows_are_people:
         refuse_repeated(identifiers)
+    if plan.purpose is not None and plan.purpose.predict is not None:
+        notes.append(_store_weights(plan, table, others, person, folder))
     digested: Mapping[str, Any] = {}
     if identifiers.width:
         digested = write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
@@ -47,6 +54,29 @@ def ingest_source(
         "notes": notes,
         **digested,
     }
+
+
+def _store_weights(
+    plan: TablePlan,
+    table: pl.DataFrame,
+    others: pl.DataFrame | None,
+    person: NDArray[np.int32] | None,
+    folder: Path,
+) -> str:
+    """Store what the release is for: weights, and who is learnt from; a sentence for the log."""
+    purpose = plan.purpose
+    assert purpose is not None
+    assert purpose.predict is not None
+    rows = find_learning_rows(purpose, table.height, person)
+    learnt = table if others is None else others
+    if rows is not None:
+        np.save(folder / LEARNT_FROM, rows)
+        learnt = table.filter(pl.Series(rows))
+    quasi = [column.name for column in plan.quasi]
+    weights = learn_weights(learnt, purpose.predict, quasi)
+    (folder / WEIGHTS).write_text(json.dumps(weights), encoding="utf-8")
+    listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+    return f"learnt from {learnt.height} rows what columns tell of {purpose.predict!r}: {listed}"
 
 
 def person_numbers(values: pl.Series) -> NDArray[np.int32]:

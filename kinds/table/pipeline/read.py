@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from anon_core.errors import InputError
 from anon_core.specs.demands import Demand
 from kinds.columns import Column, type_source_column
 from kinds.table.layout import list_released_columns
 from kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
+from kinds.table.plan.purpose import Purpose
 from storage.source.panics import silence_panics
 from storage.source.reading import Reading
 
@@ -50,6 +52,29 @@ def read_table(
 def read_columns(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
     """Read the wanted columns; `names` are all columns in order, for files without a header."""
     return read_together(reading, names, [wanted])[0]
+
+
+def read_others(
+    reading: Reading, columns: tuple[Column, ...], purpose: Purpose | None
+) -> pl.DataFrame | None:
+    """Read the file of other people that a plan learns from, if it names one.
+
+    The quasi-identifiers and the column to predict, typed as those of the source.
+    """
+    if purpose is None or purpose.path is None or reading.beside is None:
+        return None
+    needed = [each for each in columns if each.role == "quasi" or each.name == purpose.predict]
+    names, found = [column.name for column in needed], reading.beside.header
+    if lacking := [] if isinstance(found, int) else [name for name in names if name not in found]:
+        raise InputError(
+            f"the file of purpose.path has no column {', '.join(lacking)}; it needs the "
+            "quasi-identifiers and the column of purpose.predict, named as in [columns]"
+        )
+    try:
+        return read_columns(reading.beside, [column.name for column in columns], needed)
+    except InputError as error:
+        refusal = str(error)
+    raise InputError(f"purpose.path: {refusal}")
 
 
 def read_together(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,56 +17,17 @@ from kinds.section import (
     K_FORMS,
     MarkedSection,
     PlanError,
-    Schema,
     Unshown,
     optional_of,
-    table_schema,
 )
 from kinds.table.layout import KEY, list_released_columns
 from kinds.table.plan.checks import ChecksSection
 from kinds.table.plan.columns import ColumnSection
 from kinds.table.plan.diverse import Diverse, DiverseSection
+from kinds.table.plan.k_forms import K_RULE, K_SCHEMA, require_k_type
 from kinds.table.plan.partitions import Partition, TableSource
+from kinds.table.plan.purpose import Purpose, PurposeSection, weigh_columns
 from storage.source.sources import Source
-
-K_RULE = (
-    "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} "
-    "or {by = name, levels = {...}, default = number}"
-)
-K_KEYS: dict[str, tuple[type, str]] = {
-    "column": (str, "the name of a column"),
-    "by": (str, "the name of a column"),
-    "levels": (dict, "a table of whole numbers"),
-    "default": (int, "a whole number"),
-    "optional": (list, "true, or a list of names of levels"),
-    "uniform": (list, "[lowest, highest], two whole numbers"),
-    "seed": (int, "a whole number"),
-}
-K_TYPES: dict[type, Schema] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    dict: {"type": "object", "additionalProperties": {"type": "integer"}},
-    list: {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
-}
-OPTIONAL: Schema = {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
-
-
-def _k_schema(key: str) -> Schema:
-    """The JSON Schema of a key of privacy.k."""
-    return OPTIONAL if key == "optional" else K_TYPES[K_KEYS[key][0]]
-
-
-K_SCHEMA: Schema = {
-    "anyOf": [
-        {"type": "integer", "minimum": 1},
-        *(
-            table_schema({key: _k_schema(key) for key in (form, *keys)}, [form])
-            for form, keys in K_FORMS.items()
-            if form in K_KEYS
-        ),
-    ]
-}
-
 
 MOST_LEFT_OUT = 0.1  # of the records: a release of fewer is not one of the table
 
@@ -106,7 +68,7 @@ class PrivacySection(MarkedSection):
         if isinstance(self.k, int):
             return Demand(constant=self.k, infeasible=self.infeasible)
         for key, value in self.k.items():
-            _require_type(key, value)
+            require_k_type(key, value)
         forms = [form for form in K_FORMS if form in self.k]
         if len(forms) != 1:
             raise PlanError(f"privacy.k {K_RULE}")
@@ -129,6 +91,7 @@ SECTIONS: dict[str, tuple[Any, Any]] = {
     "columns": (Annotated[dict[str, ColumnSection], Field(min_length=1)], ...),
     "privacy": (PrivacySection, ...),
     "checks": (ChecksSection, ChecksSection()),
+    "purpose": (PurposeSection | None, None),
 }
 
 
@@ -146,6 +109,7 @@ class TablePlan:
     partition: Partition | None = None  # which rows of the source are in a version
     leave_out: float = 0.0  # the share of the records that may be left out by choice
     diverse: Diverse | None = None  # what each class must show of a sensitive column
+    purpose: Purpose | None = None  # what the release is for
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -167,9 +131,21 @@ class TablePlan:
         if privacy.diverse is not None:
             column = plan._column("diverse", privacy.diverse.column)
             plan = replace(plan, diverse=privacy.diverse.type_demand(column))
+        if sections.purpose is not None:
+            plan = plan._weigh(sections.purpose.type_purpose(columns))
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
         return plan
+
+    def _weigh(self, purpose: Purpose) -> "TablePlan":
+        """With what the release is for; margins weigh its columns, a file of others is read."""
+        source, columns = self.source, self.columns
+        if purpose.margins:
+            columns = weigh_columns(columns, purpose.weights_of_margins)
+        if purpose.path is not None:
+            others = replace(source.at(Path(purpose.path)), key="purpose.path", whole=True)
+            source = replace(source, beside=others)
+        return replace(self, source=source, columns=columns, purpose=purpose)
 
     def read_as(self, form: int) -> "TablePlan":
         """The same in a form of reading; see `storage.source.values.FORM`."""
@@ -318,22 +294,3 @@ def _suggest_columns(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
     pairs = [(name, get_close_matches(name, unnamed, n=1)) for name in unknown]
     hints = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]
     return f" (did you mean {', '.join(hints)}?)" if hints else ""
-
-
-def _require_type(key: str, value: Any) -> None:
-    """Refuse an unknown key of privacy.k, or a value of another type."""
-    if key not in K_KEYS:
-        near = did_you_mean(key, K_KEYS)
-        raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}{near}")
-    wanted, description = K_KEYS[key]
-    if key == "optional":
-        listed = isinstance(value, list) and all(isinstance(name, str) for name in value)
-        if not (listed or isinstance(value, bool)):
-            raise PlanError(f"privacy.k.optional must be {description}")
-        return
-    numbers = value.values() if isinstance(value, dict) else value
-    listed = isinstance(value, (dict, list))
-    wrong = type(value) is not wanted
-    wrong |= listed and any(type(number) is not int for number in numbers)
-    if wrong or (key == "uniform" and len(value) != 2):
-        raise PlanError(f"privacy.k.{key} must be {description}")

@@ -3,7 +3,7 @@
 The promise follows from the findings that the manifest names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinds.table.report import series_words as versions
@@ -17,7 +17,7 @@ from kinds.table.report.findings import CLASSES, EVEN, MATCHABLE, shows_exchange
 from reports import series
 from reports.facts import Manifest
 from reports.messages import load_messages
-from reports.quantities import is_number
+from reports.quantities import is_number, printable
 from reports.verdict import protects_nobody
 from reports.words import Text
 
@@ -83,10 +83,18 @@ def list_promise_points(manifest: Manifest) -> Sequence[Text]:
         texts += _MESSAGES.list_texts("promised_of_mixed", column=manifest["mixed"])
     if diverse := manifest.get("diverse"):
         texts += _MESSAGES.list_texts("promised_of_diverse", **{"l": None, "t": None, **diverse})
+    if purpose := manifest.get("purpose"):
+        texts += _MESSAGES.list_texts("stated_of_purpose", **_name_margins(purpose))
     if count_owners(manifest) is not None:
         even = EVEN in promise_of(manifest)
         texts += _MESSAGES.list_texts("promised_of_people", even=even)
     return texts
+
+
+def _name_margins(purpose: Mapping[str, Any]) -> dict[str, Any]:
+    """A purpose as the manifest states it, its margins as one text."""
+    margins = [" x ".join(map(printable, margin)) for margin in purpose.get("margins", ())]
+    return {**purpose, **({"margins": ", ".join(margins)} if margins else {})}
 
 
 def not_promised(manifest: Manifest) -> Sequence[Text]:

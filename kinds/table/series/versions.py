@@ -89,6 +89,11 @@ class TableVersions(Versions):
                 "privacy.diverse joins classes by their values, which tells more with every "
                 "version; leave it out, or leave [series] out"
             )
+        if plan.purpose is not None and plan.purpose.predict is not None:
+            raise PlanError(
+                "purpose.predict learns weights anew for every version; state the weights of the "
+                "first run's log as columns.<name>.weight, or leave [series] out"
+            )
         if plan.demand.uniform is not None:
             raise PlanError(
                 "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "

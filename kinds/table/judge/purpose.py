@@ -1,0 +1,39 @@
+"""What a plan's purpose makes of a source, computed anew: weights, and rows not released."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.weights import compute_weights
+from kinds.columns import Column
+from kinds.table.judge.records import values_of
+from kinds.table.plan.purpose import Purpose, weigh_columns
+
+
+def apply_purpose(
+    purpose: Purpose,
+    columns: tuple[Column, ...],
+    frame: pl.DataFrame,
+    others: pl.DataFrame | None,
+    owners: pl.Series | None,
+) -> tuple[tuple[Column, ...], NDArray[np.bool_]]:
+    """The columns with the weights that they must have, and the rows that may be released.
+
+    `frame` and `others` are the typed columns of the source and of the file of others, `owners` the
+    people of the rows, if the plan names a column of them.
+    """
+    may = np.ones(frame.height, dtype=np.bool_)
+    if purpose.predict is None:
+        return columns, may
+    if purpose.stride is not None:
+        people = range(frame.height) if owners is None else owners.to_list()
+        first: dict[object, int] = {}
+        for row, who in enumerate(people):
+            may[row] = (first.setdefault(who, row) + 1) % purpose.stride != 0
+    learnt = frame if others is None else others
+    if purpose.stride is not None:
+        learnt = frame.filter(pl.Series(~may))
+    quasi = [column.name for column in columns if column.role == "quasi"]
+    values = {name: values_of(learnt[name]) for name in quasi}
+    weights = compute_weights(values, values_of(learnt[purpose.predict]))
+    return weigh_columns(columns, weights), may
