@@ -80,7 +80,7 @@ def compile_further():
     for method in FURTHER:
         local.run(method, table)
     weights = feature_weights(table.codebook, "columns")
-    even = build_even_rows(table, np.zeros_like(table.bits), weights, passes=1)
+    even = build_even_rows(table, np.zeros_like(table.bits), weights)
     draw = np.random.default_rng(0)
 
     def words(count):

@@ -19,7 +19,6 @@ from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
 from anon_core.seating.exchanges.narrowing import LISTED_PER_SHARE, PART, NarrowParts, narrow_rows
-from anon_core.seating.exchanges.reassigning import reassign_shares
 from anon_core.seating.exchanges.swapping import (
     CLASSES_AT_ONCE,
     NEAR_ROWS,
@@ -114,7 +113,6 @@ def build_even_rows(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
-    passes: int = 0,
 ) -> EvenRows:
     """Change masks until even seats exist, then hide as little as the seats allow.
 
@@ -126,9 +124,6 @@ def build_even_rows(
         Masks to begin with. Any will do; better ones make the result better.
     weights : int32 (f,) and int32 (attributes,)
         What a hidden feature costs, and the first hidden feature of an attribute in addition.
-    passes : int
-        How often all shares are assigned anew (`reassign_shares`). Then each record must
-        be a person.
 
     Notes
     -----
@@ -141,11 +136,6 @@ def build_even_rows(
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
     near = _list_near_classes(table, classes, weights)
     holders = fill_row_shares(table, classes, near, hidden, shares, weights[0])
-    made = _exchange_holders(table, classes, near, holders, weights)
-    if not passes:
-        return made
-    holders = classes.of[made.holders].astype(np.int32)
-    reassign_shares(table, classes, holders, _find_blank_bits(table), weights, passes)
     return _exchange_holders(table, classes, near, holders, weights)
 
 

@@ -65,8 +65,6 @@ def ranks(table):
 
 OURS = {
     "adaptive": Adaptive(seats="even"),
-    "adaptive-2-passes": Adaptive(seats="even", passes=2),
-    "adaptive-8-passes": Adaptive(seats="even", passes=8),
     "local-search": LocalSearch(seats="even"),
     "local-search-2": LocalSearch(seats="even", effort=2),
     "local-search-3": LocalSearch(seats="even", effort=3),

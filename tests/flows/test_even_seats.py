@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.plan.plan import PlanError, ReleasePlan
+from flows.plan.plan import ReleasePlan
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 
@@ -41,40 +41,6 @@ def test_a_plan_that_states_its_levels_has_even_seats(tmp_path, k, seats):
     plan = ReleasePlan.load(Order(tmp_path, privacy={"k": k}).plan)
     assert plan.anonymizer_settings["seats"] == seats
     assert (EVEN in plan.build_anonymizer().promise.findings) == (seats == "even")
-
-
-@pytest.mark.parametrize(
-    ("k", "settings"),
-    [
-        (4, {"passes": 2}),
-        (4, {"passes": 2, "seats": "even"}),
-        ({"by": "smokes", "levels": {"yes": 3}, "default": 4}, {"passes": 1}),
-    ],
-)
-def test_passes_need_no_word_about_seats_where_they_are_even(tmp_path, k, settings):
-    order = Order(tmp_path, privacy={"k": k}, anonymizer={**ADAPTIVE, **settings})
-    order.release()
-    found, passed = findings(order)
-    assert passed
-    assert found[EVEN].required
-    assert order.release() == order.folder_of_v1
-
-
-@pytest.mark.parametrize(
-    ("k", "settings"), [({"uniform": [2, 5]}, {}), (4, {"seats": "matchable"})]
-)
-def test_passes_need_even_seats(tmp_path, k, settings):
-    order = Order(tmp_path, privacy={"k": k}, anonymizer={**ADAPTIVE, "passes": 2, **settings})
-    with pytest.raises(PlanError, match="passes must not be negative, and need seats = 'even'"):
-        ReleasePlan.load(order.plan)
-
-
-def test_a_plan_that_states_passes_is_no_older_plan(tmp_path):
-    """No version knew passes and drew matchable seats of one k by default."""
-    plan = ReleasePlan.load(Order(tmp_path, anonymizer={**ADAPTIVE, "passes": 2}).plan)
-    assert plan.earlier == []
-    order = Order(tmp_path, anonymizer={**ADAPTIVE, "passes": 0})
-    assert ReleasePlan.load(order.plan).earlier[-1].anonymizer_settings["seats"] == "matchable"
 
 
 def test_the_law_of_a_release_is_even(released):

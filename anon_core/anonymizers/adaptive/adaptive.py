@@ -61,8 +61,6 @@ class Adaptive(Settings):
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse settings that count rows where people own several, and too many even shares."""
-        if self.passes and demanded.people:
-            raise InputError("passes count rows; where privacy.person is stated, leave passes at 0")
         if self.seats == "even":
             shares_of(demanded.levels)
         elif demanded.people:

@@ -79,7 +79,7 @@ def run_iterations(
         return MaskedTable(table, hidden[rank], *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
-    rows = build_even_rows(ordered, hidden, weights, settings.passes)
+    rows = build_even_rows(ordered, hidden, weights)
     holders = tie_order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 

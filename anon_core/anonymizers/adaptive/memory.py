@@ -11,7 +11,6 @@ from anon_core.covers.suitor import MESSAGES_AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
-from anon_core.seating.exchanges.reassigning import SEGMENT
 from anon_core.seating.reseating import reseat_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
@@ -55,8 +54,7 @@ def _seats_memory(settings: Settings, table: BinaryTable) -> int:
     if settings.seats != "even":
         return 0
     shares = shares_of(table.k)
-    costs = 20 * SEGMENT**2 if settings.passes else 0
-    return max(even_memory(table, shares) + costs, reseat_memory(table, shares))
+    return max(even_memory(table, shares), reseat_memory(table, shares))
 
 
 def farm_memory(table: BinaryTable) -> int:

@@ -35,9 +35,6 @@ class Settings:
         "even": nobody sits in any row with a chance above 1/k(v). The iterations then give the
         masks that `evened` begins with. "matchable": k(v) rows remain possible, not all of them
         equally likely. A plan that states its levels of k has "even" unless it says otherwise.
-    passes : int
-        Even seats only: how often all shares are assigned anew at the end (`reassigned`). The rows
-        then hide less; a pass takes longer than all the rest on small tables.
     max_iterations : int
     patience : int
         Stop after this many iterations without improvement.
@@ -51,7 +48,6 @@ class Settings:
     seats: Literal["even", "matchable"] = field(
         default="matchable", metadata={"before": "matchable", "stated levels": "even"}
     )
-    passes: int = field(default=0, metadata={"before": 0})
     max_iterations: int = 10
     patience: int = 3
 
@@ -65,7 +61,5 @@ class Settings:
             raise InputError("cover must be one of " + ", ".join(COVERS))
         if self.seats not in ("even", "matchable"):
             raise InputError("seats must be 'even' or 'matchable'")
-        if self.passes < 0 or (self.passes and self.seats != "even"):
-            raise InputError("passes must not be negative, and need seats = 'even'")
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")

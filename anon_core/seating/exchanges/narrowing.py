@@ -1,5 +1,6 @@
 """Narrow rows that are held in shares: who needs a feature hidden there takes shares elsewhere."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -19,7 +20,6 @@ from anon_core.seating.exchanges.narrowing_kernels import (
     list_fitting_rows_of_part,
     narrow_part,
 )
-from anon_core.seating.exchanges.reassigning import turn_attributes
 from anon_core.seating.exchanges.swapping import parties_of, rows_of_near_classes
 from anon_core.seating.exchanges.swapping_kernels import ListedRows, Parties
 from anon_core.seating.record_classes import RecordClasses
@@ -246,7 +246,7 @@ def _count_rows(
 
 def _cut_parts(table: BinaryTable, turn: int) -> list[NDArray[np.int64]]:
     """Rows by parts of neighbours in a lexicographic order, each ascending."""
-    order = np.lexsort(table.codes[turn_attributes(len(table.codes), turn)])
+    order = np.lexsort(table.codes[_turn_attributes(len(table.codes), turn)])
     parts = -(-table.records // PART)
     return [np.sort(part) for part in np.array_split(order, parts)]
 
@@ -263,3 +263,9 @@ def _list_fitting_rows(
     listed = np.empty(wanted * most, dtype=np.int32)
     found = list_fitting_rows_of_part(rows, most, features, counted.hides, start, listed)
     return ListedRows(start, listed[:found].copy())
+
+
+def _turn_attributes(attributes: int, turn: int) -> NDArray[np.int64]:
+    """An order of the attributes: each turn begins elsewhere and takes another stride."""
+    strides = [s for s in range(1, attributes + 1) if math.gcd(s, attributes) == 1]
+    return (turn + strides[turn % len(strides)] * np.arange(attributes)) % attributes

@@ -118,7 +118,6 @@ formats = ["parquet", "csv"]
         "weights": "columns",
         "cover": "mce",
         "seats": "matchable",
-        "passes": 0,
         "max_iterations": 10,
         "patience": 3,
     }
