@@ -184,7 +184,7 @@ def _compute_memory_need(plan: ReleasePlan, data: Any) -> int:
             own = 0 if plan.compute.scheduler else plan.compute.workers
             need = (1 + own) * load_dask_module(anonymizer).memory(anonymizer, data)
         else:
-            need = anonymizer.memory(data)
+            need = local.compute_memory(anonymizer, data)
         local.check_memory(need, data, allowed)
     return need
 

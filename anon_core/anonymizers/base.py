@@ -71,8 +71,9 @@ class Anonymizer(Protocol[_Taken_contra]):
         What its releases keep.
     engines : mapping of str to str
         By engine that these settings run on, the module that spreads the work. "local" is always
-        there; its empty name means `anonymize` itself. "dask" and "mpi" stand where the work can
-        be spread (protocols `Farmed` and `Ranked`). A plan that names another engine is refused.
+        there; its empty name means `anonymize` itself, another one parts (`Threaded`). "dask" and
+        "mpi" stand where the work can be spread (protocols `Farmed` and `Ranked`). A plan that
+        names another engine is refused.
 
     Notes
     -----
@@ -147,6 +148,27 @@ class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
         ------
         InputError, LimitError
         """
+        ...
+
+
+class Threaded(Protocol):
+    """A module that makes data part by part in this process: what `engines["local"]` may name."""
+
+    def memory(self, anonymizer: Any, data: Any) -> int:
+        """Bytes held at most beyond the input where one part is at work."""
+        ...
+
+    def anonymize(
+        self,
+        anonymizer: Any,
+        data: Any,
+        *,
+        memory: int | None = None,
+        tie_order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> Made:
+        """Make the same whatever the threads, and the memory beyond the input, in bytes."""
         ...
 
 

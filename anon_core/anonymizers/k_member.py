@@ -1,6 +1,5 @@
 """k-member clustering: disjoint groups of k records or more, whose rows are equal."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.halving import join_classes, measure_gain
+from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.k_member_kernels import GroupDemands, fill_groups, grow_groups
 from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
 from anon_core.promise import Promise
@@ -23,7 +23,7 @@ HISTORY = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMember:
+class KMember(Divided):
     """Greedy k-member clustering with the greatest demanded k for all: k-anonymity as usual.
 
     A group begins with the record furthest from the one that the last group began with. It takes,
@@ -58,9 +58,9 @@ class KMember:
     promise: ClassVar[Promise] = Promise(
         ("compatible crowds", "matchable crowds", "truthful rows", "equivalence classes")
     )
-    engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_weights(self.weights)
 
     def admit(self, data: BinaryTable) -> None:

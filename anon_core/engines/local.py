@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
+from anon_core.engines.spreading import load_local_module
 from anon_core.errors import LimitError
 from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
@@ -53,8 +54,20 @@ def run(
     """
     with threads_set(threads):
         anonymizer.admit(data)
-        check_memory(anonymizer.memory(data), data, memory)
-        return anonymizer.anonymize(data, tie_order=tie_order, observer=observer, resume=resume)
+        check_memory(compute_memory(anonymizer, data), data, memory)
+        if not anonymizer.engines["local"]:
+            return anonymizer.anonymize(data, tie_order=tie_order, observer=observer, resume=resume)
+        return load_local_module(anonymizer).anonymize(
+            *(anonymizer, data), memory=memory,
+            tie_order=tie_order, observer=observer, resume=resume,
+        )  # fmt: skip
+
+
+def compute_memory(anonymizer: Anonymizer[Any], data: Data) -> int:
+    """Return the bytes that `run` holds at most beyond its input; of parts, with one at work."""
+    if not anonymizer.engines["local"]:
+        return anonymizer.memory(data)
+    return load_local_module(anonymizer).memory(anonymizer, data)
 
 
 @contextmanager

@@ -3,8 +3,13 @@
 from importlib import import_module
 from typing import Any, cast
 
-from anon_core.anonymizers.base import Anonymizer, Farmed, Ranked
+from anon_core.anonymizers.base import Anonymizer, Farmed, Ranked, Threaded
 from anon_core.errors import LimitError
+
+
+def load_local_module(anonymizer: Anonymizer[Any]) -> Threaded:
+    """Return the module that makes parts on threads of this process, if these settings have one."""
+    return cast("Threaded", import_module(anonymizer.engines["local"]))
 
 
 def load_dask_module(anonymizer: Anonymizer[Any]) -> Farmed:

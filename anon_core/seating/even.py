@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
-from anon_core.seating.exchanges.narrowing import LISTED_PER_SHARE, PART, NarrowParts, narrow_rows
+from anon_core.seating.exchanges.narrowing import LISTED_PER_SHARE, PART, narrow_rows
 from anon_core.seating.exchanges.swapping import (
     CLASSES_AT_ONCE,
     NEAR_ROWS,
@@ -159,7 +159,6 @@ def narrow_even_rows(
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
     loss: LossTable,
     effort: int,
-    narrow_parts: NarrowParts | None = None,
 ) -> EvenRows:
     """Let records of even rows exchange shares so that rows lose less, by `loss`.
 
@@ -172,7 +171,7 @@ def narrow_even_rows(
 
     def narrow(start: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
         holders = classes.of[start].astype(np.int32)
-        return narrow_rows(table, classes, near, holders, loss, effort, narrow_parts), holders
+        return narrow_rows(table, classes, near, holders, loss, effort), holders
 
     _, holders = min(map(narrow, starts), key=operator.itemgetter(0))
     hidden = _find_blank_bits(table)

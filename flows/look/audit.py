@@ -29,6 +29,7 @@ from storage.vault.refusals import FolderError, SecondReleaseError
 from storage.vault.run import Run
 from storage.vault.vault import Vault
 
+_GONE = ("passes",)  # settings that manifests of older releases state
 NO_RELEASE = "the vault knows no release of this plan and this source"
 SOURCE_CHANGED = (
     f"{NO_RELEASE}; the source has changed since this release was made, its content has another "
@@ -141,7 +142,7 @@ def _compare_with_vault(
 
 def _list_manifest_keys(plan: ReleasePlan, audit: Audit) -> Keys:
     """The keys that the manifest may hold; what is broken may keep numbers from being measured."""
-    settings: Keys = {"anonymizer": dict.fromkeys(plan.anonymizer_settings)}
+    settings: Keys = {"anonymizer": dict.fromkeys((*plan.anonymizer_settings, *_GONE))}
     whole = audit.passed and audit.measured is not None
     measured = audit.measured.sections() if whole else {}
     return list_manifest_keys({**plan.kind.claimed, **settings}, measured)

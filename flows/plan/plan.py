@@ -312,6 +312,7 @@ class ReleasePlan(Section):
             for name, value in self.anonymizer_settings.items()
             if name not in before or value != before[name]
         }
+        shaping.pop("purpose", None)  # its kind states it, if there is one
         shaping |= self.kind.sections_for_hash(self)
         for younger in ("partition", "sheet"):
             if shaping["source"].get(younger) is None:

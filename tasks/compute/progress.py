@@ -58,7 +58,8 @@ class _Shown:
         shown = f"{_FIRST} {_format_value(figures[_FIRST])}" if _FIRST in figures else ""
         self._move(number, utility=shown, speed=speed)
         most = "" if self._most is None else f" of at most {self._most}"
-        log_line(f"iteration {number}{most}: {', '.join([*parts, speed])}")
+        what = "part" if figures.keys() == {"records"} else "iteration"
+        log_line(f"{what} {number}{most}: {', '.join([*parts, speed])}")
 
     def _move(self, completed: float, **fields: Any) -> None:
         self._moved, self._done = time.perf_counter(), completed

@@ -142,8 +142,11 @@ def test_a_file_of_others_without_a_column_is_refused(order):
         order.release()
 
 
-def test_the_plan_without_it_is_the_same(order):
+def test_the_hash_of_a_plan_counts_it_where_it_is_stated(order):
     before = ReleasePlan.load(order.plan).sha256
+    assert "purpose" not in ReleasePlan.load(order.plan).kind.sections_for_hash(
+        ReleasePlan.load(order.plan)
+    )
     order.write(purpose={"margins": ["age"]})
     assert ReleasePlan.load(order.plan).sha256 != before
 

@@ -49,9 +49,12 @@ class Adaptive(Settings):
 
     @property
     def engines(self) -> Mapping[str, str]:
-        """Ranks see a part of the lists each; not every cover can be found together."""
-        anywhere = {"local": "", "dask": f"{_ROOM}.farmed"}
-        return anywhere | ({"mpi": f"{_ROOM}.ranked"} if COVERS[self.cover].spread else {})
+        """One part is spread as a whole: over a farm, and where its cover allows it, over ranks."""
+        parts = super().engines
+        if self.part:
+            return parts
+        ranked = {"mpi": f"{_ROOM}.ranked"} if COVERS[self.cover].spread else {}
+        return {**parts, "dask": f"{_ROOM}.farmed", **ranked}
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and more records than the cover takes."""

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.weights import WeightRule, check_weights
 from anon_core.covers.named import COVERS
 from anon_core.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Divided):
     """What shapes a result. The hash of a plan depends on names, order and defaults.
 
     Attributes
@@ -52,6 +53,7 @@ class Settings:
     patience: int = 3
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.epsilon < float("inf"):
             raise InputError("epsilon must be a positive finite number")
         if self.schedule not in ("multilevel", "falling", "fixed"):

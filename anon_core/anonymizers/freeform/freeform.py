@@ -1,6 +1,5 @@
 """Freeform generalization: each row is held by k records, by k assignments of little loss."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, enter_holders
 from anon_core.anonymizers.freeform.segments import (
-    Assign,
     SegmentMethod,
     Starts,
+    assign_segments,
     find_segment_starts,
-    on_threads,
 )
 from anon_core.anonymizers.groups import cell_mask, compute_hidden_figures
+from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
@@ -33,7 +32,7 @@ HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Freeform:
+class Freeform(Divided):
     """k rounds, each of which assigns every record to a row, so that rows lose little more.
 
     In the first round each record holds its own row. In each further round the cost of a pair is
@@ -84,12 +83,9 @@ class Freeform:
     promise: ClassVar[Promise] = Promise(
         ("compatible crowds", "matchable crowds", "truthful rows", "even seats")
     )
-    engines: ClassVar[Mapping[str, str]] = {
-        "local": "",
-        "dask": "anon_core.anonymizers.freeform.farmed",
-    }
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.method not in get_args(SegmentMethod):
             raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
         check_loss(self.loss)
@@ -134,20 +130,6 @@ class Freeform:
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
-        return self.anonymize_by(
-            data, on_threads, tie_order=tie_order, observer=observer, resume=resume
-        )
-
-    def anonymize_by(
-        self,
-        data: BinaryTable,
-        assign: Assign,
-        *,
-        tie_order: NDArray[np.int64] | None,
-        observer: Observer | None = None,
-        resume: State | None = None,
-    ) -> MaskedTable:
-        """Do as `anonymize`, each round's segments by `assign`."""
         self.admit(data)
         observer = observer or Observer()
         rounds, n = int(data.k.max(initial=1)), data.records
@@ -165,7 +147,7 @@ class Freeform:
             _hide_differences(table, space.holder[done], hidden)
         for done in range(len(steps), rounds):
             if done:
-                assign(self.method, starts, done, space, observer.report_records)
+                assign_segments(self.method, starts, done, space, observer.report_records)
             else:
                 observer.report_records(n)
             enter_holders(done, space)

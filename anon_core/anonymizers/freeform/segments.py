@@ -1,4 +1,4 @@
-"""One round of assignments: each segment by itself, on threads or wherever a farm has workers."""
+"""One round of assignments: each segment by itself, on threads."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -17,8 +17,6 @@ from anon_core.jit.kernel import spread_work
 
 SegmentMethod = Literal["greedy", "sort-greedy", "hungarian"]
 Starts = NDArray[np.int64]
-# assign(method, starts, done, space, report) fills in holder[done]; report(records) as it goes on.
-Assign = Callable[[SegmentMethod, Starts, int, RowHolders, Callable[[int], None]], None]
 
 
 def find_segment_starts(records: int, length: int) -> Starts:
@@ -29,14 +27,14 @@ def find_segment_starts(records: int, length: int) -> Starts:
     return starts
 
 
-def on_threads(
+def assign_segments(
     method: SegmentMethod,
     starts: Starts,
     done: int,
     space: RowHolders,
     report: Callable[[int], None],
 ) -> None:
-    """Do a round on the threads of this process; see `Assign`."""
+    """Do a round on the threads of this process: fill in holder[done], and report the records."""
 
     def work(begin: int, end: int) -> None:
         for first, last in zip(starts[begin:end], starts[begin + 1 : end + 1], strict=True):

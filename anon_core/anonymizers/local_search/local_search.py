@@ -1,8 +1,6 @@
 """Local search as an anonymizer: several starts, each narrowed; what loses least is kept."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,8 +9,8 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform.freeform import MOST_EXACT, Freeform
-from anon_core.anonymizers.freeform.segments import Assign, on_threads
 from anon_core.anonymizers.groups import compute_hidden_figures
+from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError
@@ -24,16 +22,16 @@ from anon_core.seating.even import (
     narrow_memory,
     shares_of,
 )
-from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED, NarrowParts
+from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-_ROOM = "anon_core.anonymizers.local_search"
 # By effort, the shares of a row up to which rounds of assignments are a second start. They take
 # time with k: at k = 50 of 30,162 records ten times that of the cover, narrowed, for 2 % less loss.
 _MOST_ROUNDS = (0, 32, 64, 1024)
+PART = 20_000  # records of a part: tables of twice as many are cut; see decision 038
 _FEW = 2**14  # records: twice as many rounds take no longer there
 # Where classes of little loss are a start: their search takes seconds, and minutes for more or for
 # a greater k, where the others come as near.
@@ -41,7 +39,7 @@ _MOST_IN_CLASSES, _MOST_K_OF_CLASSES = 128, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSearch:
+class LocalSearch(Divided):
     """Even seats of `Adaptive`, of `Freeform` or of `Optimal`, then narrowed rows.
 
     Each start is a table of who holds which row. Holders exchange shares, as far as the effort
@@ -52,6 +50,8 @@ class LocalSearch:
     ----------
     effort : {0, 1, 2, 3}
         How much is tried: an amount of work, never of time. More effort never loses more.
+    part : int
+        See `Divided`. A table of fewer than twice as many records is one part.
     loss : {"rank", "range", "binary"}
         What a cell loses, see `loss_table`.
     exact : float
@@ -63,6 +63,7 @@ class LocalSearch:
     """
 
     effort: int = 1
+    part: int = field(default=PART, metadata={"before": PART})
     loss: Loss = "rank"
     exact: float = 0.0
     seats: Literal["even", "matchable"] = field(
@@ -75,6 +76,7 @@ class LocalSearch:
     def __post_init__(self) -> None:
         if self.effort not in range(EFFORTS):
             raise InputError(f"effort must be a whole number from 0 to {EFFORTS - 1}")
+        super().__post_init__()
         check_loss(self.loss)
         if not 0 <= self.exact <= MOST_EXACT:
             raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
@@ -89,11 +91,6 @@ class LocalSearch:
     def promise(self) -> Promise:
         """That of the cover: exchanges leave each row to as many holders."""
         return self.cover.promise
-
-    @property
-    def engines(self) -> Mapping[str, str]:
-        """A farm has the cover's search and the rounds, ranks narrow their parts of rows, too."""
-        return {"local": "", "dask": f"{_ROOM}.farmed", "mpi": f"{_ROOM}.ranked"}
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse what `Adaptive.admit` refuses."""
@@ -143,39 +140,20 @@ class LocalSearch:
         resume: State | None = None,
     ) -> MaskedTable:
         """Make even rows and narrow them; see `Anonymizer.anonymize`."""
-        cover = partial(self.cover.anonymize, data, tie_order=tie_order)
-        return self.narrow_starts(
-            data, cover, on_threads, tie_order=tie_order, observer=observer, resume=resume
-        )
-
-    def narrow_starts(
-        self,
-        data: BinaryTable,
-        cover: Callable[..., MaskedTable],
-        assign: Assign,
-        narrow_parts: NarrowParts | None = None,
-        *,
-        tie_order: NDArray[np.int64] | None,
-        observer: Observer | None,
-        resume: State | None,
-    ) -> MaskedTable:
-        """Do as `anonymize`.
-
-        `cover(observer=..., resume=...)` gives the cover's result, `assign` does a round, and
-        `narrow_parts` narrows, by default on threads.
-        """
         self.admit(data)
         watch = _Watching(observer or Observer(), resume)
-        made = cover(observer=watch, resume=watch.of_cover)
+        made = self.cover.anonymize(
+            data, tie_order=tie_order, observer=watch, resume=watch.of_cover
+        )
         if made.holders is None or made.holders.shape[1] > MOST_COUNTED:
             return made
         tie_order = np.arange(data.records) if tie_order is None else tie_order
         starts = [made]
         if (rounds := self.choose_rounds(data)) is not None:
-            starts.append(rounds.anonymize_by(data, assign, tie_order=tie_order))
+            starts.append(rounds.anonymize(data, tie_order=tie_order))
         if (classes := self.choose_classes(data)) is not None:
             starts.append(classes.anonymize(data, tie_order=tie_order))
-        best = self._narrow_best(data, starts, tie_order, narrow_parts)
+        best = self._narrow_best(data, starts, tie_order)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         figures = compute_hidden_figures(data, best.hidden, weights)
         steps = (*made.steps, Step(len(made.steps) + 1, figures))
@@ -187,7 +165,6 @@ class LocalSearch:
         data: BinaryTable,
         starts: list[MaskedTable],
         tie_order: NDArray[np.int64],
-        narrow_parts: NarrowParts | None,
     ) -> EvenRows:
         """Narrow what the starts made; return the rows that lose least, as the data has them."""
         rank = np.empty_like(tie_order)
@@ -196,7 +173,7 @@ class LocalSearch:
         holders = [names[m.holders[tie_order]] for m in starts if m.holders is not None]
         weights = feature_weights(table.codebook, "columns", self.loss)
         loss = loss_table(table.codebook, self.loss, self.exact)
-        best = narrow_even_rows(table, holders, weights, loss, self.effort, narrow_parts)
+        best = narrow_even_rows(table, holders, weights, loss, self.effort)
         return EvenRows(best.hidden[rank], tie_order.astype(np.int32)[best.holders[rank]])
 
 

@@ -1,6 +1,5 @@
 """Equivalence classes of little or least loss (Liang and Samavi)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
+from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
 from anon_core.anonymizers.optimal.columns import GroupLists
@@ -30,7 +30,7 @@ FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500,
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimal:
+class Optimal(Divided):
     """Classes of at least k records each: k-anonymity as usual, of little or least loss.
 
     A class holds at least the greatest k of its members. All its rows allow what its members have.
@@ -53,7 +53,8 @@ class Optimal:
         l of Split & Carry: the classes of the last l records of a part are carried. 0: l = k.
     part, accept : int
         P and A of the bubble carry, a form of Split & Carry: a part holds P records, the A classes
-        that lose least stay, the others are carried. 0 and 0: `sets` and `boundary` count.
+        that lose least stay, the others are carried. 0 and 0: `sets` and `boundary` count. A part
+        without accept is one of the table, see `Divided`.
     leftovers : {"sequential", "before"}
         How greedy search places records at the end: with those placed before, or without.
 
@@ -81,7 +82,6 @@ class Optimal:
             *("equivalence classes", "even seats"),
         )
     )
-    engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
         if self.method not in get_args(_Method):
@@ -91,12 +91,18 @@ class Optimal:
             raise InputError("sets must be at least 2")
         if self.boundary < 0:
             raise InputError("boundary must be at least 1, or 0 for k")
-        if min(self.part, self.accept) < 0 or (self.part > 0) != (self.accept > 0):
-            raise InputError("part and accept must be given together, each at least 1")
-        if self.part and self.boundary:
+        super().__post_init__()
+        if self.accept < 0 or self.accept > self.part:
+            raise InputError("accept must be 0, or a number of classes of a part")
+        if self.accept and self.boundary:
             raise InputError("boundary does not belong to part and accept; state one or the other")
         if self.leftovers not in ("sequential", "before"):
             raise InputError("leftovers must be 'sequential' or 'before'")
+
+    @property
+    def records_of_part(self) -> int:
+        """See `Divided`; with `accept` the part is one of Split & Carry."""
+        return 0 if self.accept else self.part
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
@@ -118,7 +124,7 @@ class Optimal:
                 f"boundary = {self.boundary} carries more than the {self.sets * k} records that a "
                 "part reads; let it be at most sets times the greatest k"
             )
-        if 0 < self.part < (self.accept + 1) * k:
+        if self.accept and self.part < (self.accept + 1) * k:
             raise InputError(
                 f"part = {self.part} has no room for {self.accept} classes of {k} and one to "
                 f"carry; let it be at least {(self.accept + 1) * k}"

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,24 +31,6 @@ _LOOKS = 128  # of them are looked at for a share, at least
 _PAID = 4  # shares that may cause a loss elsewhere for one feature
 MOST_COUNTED = 2**15  # shares of a row, at most
 _BLANK = MOST_COUNTED  # more than any count: what a row hides in any case
-
-
-class NarrowParts(Protocol):
-    """Narrow all parts, wherever that is done."""
-
-    def __call__(
-        self,
-        narrow_range: Callable[[int, int], None],
-        parts: list[NDArray[np.int64]],
-        holders: NDArray[np.int32],
-        recount: Callable[[], None],
-    ) -> None:
-        """Call `narrow_range(begin, end)` for all of the parts, each the rows that are its own.
-
-        It changes `holders` in place, int32 (n, D), and counts with it; where some rows of
-        `holders` were changed elsewhere, `recount` has to follow.
-        """
-        ...
 
 
 class _Sweep(NamedTuple):
@@ -85,7 +66,6 @@ def narrow_rows(
     holders: NDArray[np.int32],
     loss: LossTable,
     effort: int,
-    narrow_parts: NarrowParts | None = None,
 ) -> int:
     """Let holders exchange shares so that rows lose less; return what all rows then lose.
 
@@ -102,8 +82,6 @@ def narrow_rows(
     loss : LossTable
     effort : {0, 1, 2, 3}
         Each does what the one below does, then more.
-    narrow_parts : callable
-        By default `narrow_on_threads`.
 
     Notes
     -----
@@ -121,8 +99,7 @@ def narrow_rows(
     """
     features, spans = build_features(table, classes, loss)
     counted = _allot_counts(features, holders)
-    recount = partial(_count_rows, table, features, spans, counted)
-    recount()
+    _count_rows(table, features, spans, counted)
     nearest, parties = rows_of_near_classes(classes, near), parties_of(classes, holders)
     sweeps = [sweep for added in _SWEEPS[: effort + 1] for sweep in added]
     lost = compute_rows_loss(features, counted)
@@ -132,21 +109,11 @@ def narrow_rows(
         if len(parties.home):
             narrow_range(0, len(parts))
         else:
-            (narrow_parts or narrow_on_threads)(narrow_range, parts, holders, recount)
+            spread_work(narrow_range, len(parts))
         before, lost = lost, compute_rows_loss(features, counted)
         if lost == before:
             break
     return int(lost)
-
-
-def narrow_on_threads(
-    narrow_range: Callable[[int, int], None],
-    parts: list[NDArray[np.int64]],
-    _holders: NDArray[np.int32],
-    _recount: Callable[[], None],
-) -> None:
-    """Narrow all parts on the threads of this process; see `NarrowParts`."""
-    spread_work(narrow_range, len(parts))
 
 
 def _prepare_sweeps(

@@ -304,7 +304,6 @@ def test_split_and_carry_loses_less_than_greedy_search(k):
         {"sets": 1},
         {"leftovers": "after"},
         {"boundary": -1},
-        {"part": 12},
         {"part": -1},
         {"accept": 2},
         {"boundary": 2, "part": 12, "accept": 2},

@@ -112,6 +112,7 @@ formats = ["parquet", "csv"]
     assert plan.data.demand == Demand(uniform=(5, 100), seed=7)
     assert plan.anonymizer_settings == {
         "name": "adaptive",
+        "part": 0,
         "epsilon": 2.0,
         "schedule": "multilevel",
         "reclaim": True,
@@ -495,10 +496,6 @@ WRONG = [
         "[compute]\nengine = 'mpi'\nthreads = 2\ncluster = {launcher = 'slurm'}",
         "compute.threads belongs to engine = 'local' or 'dask'; set compute.cluster",
     ),
-    (
-        "[anonymizer]\ncover = 'lse'\n[compute]\nengine = 'mpi'\ncluster = {launcher = 'slurm'}",
-        "does not run on compute.engine = 'mpi'; allowed: local, dask",
-    ),
     *(
         (f"[compute]\nengine = 'mpi'\n[compute.cluster]\n{cluster}", words)
         for cluster, words in (
@@ -664,7 +661,7 @@ WRONG = [
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
     (
         "[anonymizer]\neps = 77319",
-        "unknown key anonymizer.eps; allowed: name, effort, loss, exact, seats",
+        "unknown key anonymizer.eps; allowed: name, part, effort, loss, exact, seats",
     ),
     ("[anonymizer]\nepsilon = 'zq7'", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = true", "anonymizer.epsilon must be a number"),
@@ -1309,7 +1306,7 @@ def test_a_setting_that_only_an_earlier_default_has_was_written_for_that(load):
     assert unnamed.anonymizer_settings == named.anonymizer_settings
     assert load("[anonymizer]\nseats = 'even'").anonymizer_settings["name"] == "local-search"
     refused(
-        "unknown key anonymizer.weights; allowed: name, effort, loss, exact, seats",
+        "unknown key anonymizer.weights; allowed: name, part, effort, loss, exact, seats",
         lambda: load("[anonymizer]\nweights = 'cells'\neffort = 2"),
     )
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive, LocalSearch
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
-from anon_core.seating.exchanges.narrowing import PART
 from benchmarks import tables as tables_of_benchmarks
 from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
 from tests.strategies import tables
@@ -87,16 +86,18 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_rounds_and_parts_of_a_local_search_give_the_bytes_of_one_process(tmp_path, ranks):
-    """Segments of 1,000 records, parts of half the table; of five ranks some have no part."""
-    table = big_table(PART + 500, 6, 3)
+def test_parts_of_a_local_search_give_the_bytes_of_one_process(tmp_path, ranks):
+    """Three parts; of five ranks some have none."""
+    table = big_table(900, 6, 3)
     order = np.random.default_rng(4).permutation(table.records)
-    maker = LocalSearch(seats="even")
+    maker = LocalSearch(seats="even", part=300)
     job = ordered(tmp_path / "job", maker, table, order, ranks=ranks)
     done = mpirun(ranks, *ENGINE, job)
     assert done.returncode == 0, done.stderr
     masked = read_result(job, table)[0]
-    assert kept(masked) == kept(local.run(maker, table, tie_order=order))
+    expected = local.run(maker, table, tie_order=order)
+    assert kept(masked) == kept(expected)
+    assert (masked.holders == expected.holders).all()
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,27 @@ def test_any_number_of_ranks_goes_on_where_others_were_killed(larger, tmp_path, 
     masked, seconds = read_result(job, table)
     assert kept(masked) == whole
     assert seconds[:3] == before["seconds"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
+def test_any_number_of_ranks_goes_on_after_the_parts_that_are_done(tmp_path, first, then):
+    table, maker = big_table(2000, 6, 3), LocalSearch(seats="even", effort=0, part=200)
+    order = np.random.default_rng(4).permutation(table.records)
+    job = ordered(tmp_path / "job", maker, table, order, ranks=first)
+    done = mpirun(first, *CASES, job, "--rank", first - 1, "--dies-after", 2)
+    assert done.returncode not in {0, 2}
+    assert not has_result(job)
+    before = json.loads((job / "checkpoint.json").read_text())
+    assert [step["figures"]["records"] for step in before["steps"]] == [200 * first, 400 * first]
+    ordered(job, maker, table, order, ranks=then)
+    done = mpirun(then, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    masked, seconds = read_result(job, table)
+    expected = local.run(maker, table, tie_order=order)
+    assert kept(masked) == kept(expected)
+    assert masked.steps == expected.steps
+    assert len(seconds) == 2 + -(-(10 - 2 * first) // then)
 
 
 def bits_flipped(job):
@@ -184,7 +206,6 @@ def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
         (1, {}, r"started on 1 rank\(s\), 2 are required"),
         (2, {"memory": 1000}, "iB on each of 2 ranks, 1000 bytes are allowed"),
         (2, {"threads": 9999}, "9999 are required; lower cores_per_task"),
-        (2, {"anonymizer": Adaptive(cover="lse")}, "does not run on engine 'mpi', only on"),
     ],
 )
 def test_what_no_resubmission_can_mend_is_refused_in_words(

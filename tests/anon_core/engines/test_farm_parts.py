@@ -1,26 +1,39 @@
-"""Freeform's segments on a Dask cluster: the bytes of one process, whoever dies."""
+"""Parts of a table on a Dask cluster: the bytes of one process, whoever dies."""
 
 import tracemalloc
 
 import pytest
 
 from anon_core.anonymizers import Freeform
-from anon_core.anonymizers.freeform import farmed
+from anon_core.anonymizers.in_parts import farmed
 from anon_core.engines import farm as dask
 from anon_core.engines import local
+from anon_core.steps import Observer
 from tests.observers import Seen
-from tests.support.farms import Cluster, Then, kill, spawned
+from tests.support.farms import Cluster, kill, spawned
 from tests.support.large import big_table
 from tests.support.masked import kept
 
 pytestmark = pytest.mark.slow  # each cluster takes seconds to start
 
-MAKER = Freeform(segment=50, exchanges=False)
+MAKER = Freeform(segment=50, exchanges=False, part=100)
 RECORDS = 1000
 
 
 def content(made):
     return kept(made), made.holders.tobytes()
+
+
+class AfterParts(Observer):
+    """Acts once so many parts are done."""
+
+    def __init__(self, parts, act):
+        self.parts, self.act, self.done = parts, act, False
+
+    def on_step(self, state):
+        if len(state.steps) == self.parts:
+            self.act()
+            self.done = True
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +45,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table():
-    """It takes 20 tasks a round, and four rounds."""
+    """It has ten parts."""
     return big_table(RECORDS, 9, 5)
 
 
@@ -50,7 +63,7 @@ def test_a_cluster_of_this_machine(table, expected, workers):
 def test_a_run_goes_on_and_is_seen(cluster, table, expected):
     seen = Seen()
     assert content(cluster.run(table, MAKER, observer=seen)) == expected
-    assert len(seen.states) == 5
+    assert len(seen.states) == 10
     for state in seen.states:
         assert content(cluster.run(table, MAKER, resume=state)) == expected
         assert content(local.run(MAKER, table, resume=state)) == expected
@@ -59,16 +72,16 @@ def test_a_run_goes_on_and_is_seen(cluster, table, expected):
 def test_one_of_two_is_killed_and_nobody_takes_its_place(tmp_path, table, expected):
     mortal = Cluster(tmp_path, 2)
     try:
-        murder = Then(30, lambda: kill(mortal.workers[0]))
+        murder = AfterParts(3, lambda: kill(mortal.workers[0]))
         assert content(mortal.run(table, MAKER, observer=murder)) == expected
-        assert murder.left <= 0
+        assert murder.done
     finally:
         kill(*mortal.processes)
 
 
 def test_stated_memory_is_an_upper_bound(cluster):
     table = big_table(6000, 60, 7)
-    for maker in (Freeform(segment=300), MAKER):
+    for maker in (Freeform(segment=300, part=1000), MAKER):
         cluster.run(big_table(200, 3, 2), maker)  # compiles
         tracemalloc.start()
         try:

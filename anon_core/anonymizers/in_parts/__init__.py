@@ -1,0 +1,1 @@
+"""Tables made part by part: each part hides among itself, on any engine."""

@@ -1,0 +1,208 @@
+"""Cut a table into parts of near records, and lay together what was made of them.
+
+Lemma. If in each part the chances P are doubly stochastic on fitting pairs, with P(v, r) <= 1/k(v),
+then they are so side by side, for the whole table: rows of other parts only add to a crowd. The
+same holds of matchable crowds, of equivalence classes, and of people, whose chances of a row all
+lie in the part of the row. It holds for those who know the cut, too. Still the cut is never
+published: it tells in which neighbourhood of values a row lies.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Arrays
+from anon_core.anonymizers.groups import compute_hidden_figures
+from anon_core.anonymizers.weights import feature_weights
+from anon_core.errors import InfeasibleError, InputError
+from anon_core.seating.even import shares_of
+from anon_core.steps import State, Step
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+CROWDS = 20  # of the greatest k that a part holds at least: smaller ones lose more
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A table in parts.
+
+    Attributes
+    ----------
+    table : BinaryTable
+    tie_order : int64 (n,)
+        The order of its records that decides ties.
+    places : tuple of int64 (m,)
+        The records of each part, ascending.
+    """
+
+    table: BinaryTable
+    tie_order: NDArray[np.int64]
+    places: tuple[NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, table: BinaryTable, tie_order: NDArray[np.int64] | None, part: int) -> "Cut":
+        """Cut a table into parts of at least `part` records; 0 for one part.
+
+        Parameters
+        ----------
+        table : BinaryTable
+        tie_order : int64 (n,), optional
+            As the records come if None. It decides between equal records.
+        part : int
+
+        Notes
+        -----
+        Records are in lexicographic order of their levels, columns of few levels first, so near
+        ones are side by side; the order is cut into equal parts of `CROWDS` times the greatest k at
+        least. A part in which somebody's k cannot be met, since a person owns too many of its
+        records, joins the next. Nothing is cut where records had rows before, or where classes
+        must be diverse. Time O(n log n), memory O(n).
+        """
+        n = table.records
+        tie_order = np.arange(n) if tie_order is None else tie_order
+        least = max(part, CROWDS * int(table.k.max(initial=1)))
+        number = n // least if part else 1
+        if number < 2 or table.pasts is not None or table.diverse is not None:
+            return cls(table, tie_order, (np.arange(n),))
+        order = _order_by_locality(table, tie_order)
+        parts = [np.sort(each) for each in np.array_split(order, number)]
+        return cls(table, tie_order, tuple(_join_infeasible(table, parts)))
+
+    @cached_property
+    def shares(self) -> int:
+        """Shares D of a row, the same in all parts."""
+        return shares_of(self.table.k)
+
+    def take_part(self, number: int) -> tuple[BinaryTable, NDArray[np.int64]]:
+        """Return a part as a table of its own, and the order that decides its ties."""
+        places = self.places[number]
+        inside = np.zeros(self.table.records, dtype=np.bool_)
+        inside[places] = True
+        own = np.cumsum(inside) - 1
+        return self.table.at(places), own[self.tie_order[inside[self.tie_order]]]
+
+
+def _order_by_locality(table: BinaryTable, tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The records in an order in which near ones are side by side, int64 (n,)."""
+    rank = np.empty_like(tie_order)
+    rank[tie_order] = np.arange(len(tie_order))
+    levels = [attribute.levels for attribute in table.codebook.attributes]
+    many_first = np.argsort(levels, kind="stable")[::-1]
+    return np.lexsort((rank, *table.codes[many_first]))
+
+
+def _join_infeasible(
+    table: BinaryTable, parts: Sequence[NDArray[np.int64]]
+) -> list[NDArray[np.int64]]:
+    """Join parts with the next until each meets its demands; the last with the one before."""
+    joined: list[NDArray[np.int64]] = []
+    waiting = np.empty(0, dtype=np.int64)
+    for each in parts:
+        waiting = np.sort(np.concatenate([waiting, each]))
+        if _is_feasible(table.at(waiting)):
+            joined.append(waiting)
+            waiting = waiting[:0]
+    if len(waiting):
+        joined.append(np.sort(np.concatenate([*joined[-1:], waiting])))
+        del joined[-2:-1]
+    return joined
+
+
+def _is_feasible(part: BinaryTable) -> bool:
+    try:
+        part.refuse_impossible_demands()
+    except InfeasibleError:
+        return False
+    return True
+
+
+class Assembly:
+    """What was made of the parts of a cut so far.
+
+    Attributes
+    ----------
+    done : bool (parts,)
+    hidden : uint64 (n, words)
+    holders : int32 (n, D), optional
+        None until a part has holders.
+    """
+
+    def __init__(self, cut: Cut) -> None:
+        self._cut = cut
+        self.done = np.zeros(len(cut.places), dtype=np.bool_)
+        self.hidden = np.zeros_like(cut.table.bits)
+        self.holders: NDArray[np.int32] | None = None
+
+    def put(self, number: int, arrays: Arrays) -> None:
+        """Take the arrays of `MaskedTable.arrays` of a part."""
+        places = self._cut.places[number]
+        self.hidden[places] = arrays["hidden"]
+        if "holders" in arrays:
+            held = places[arrays["holders"]].astype(np.int32)
+            self.expect_holders()[places] = np.repeat(
+                held, self._cut.shares // held.shape[1], axis=1
+            )
+        self.done[number] = True
+
+    def expect_holders(self) -> NDArray[np.int32]:
+        """Return the holders, made where there are none yet."""
+        if self.holders is None:
+            shape = self._cut.table.records, self._cut.shares
+            self.holders = np.zeros(shape, dtype=np.int32)
+        return self.holders
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What was made, by name, each (n, ...)."""
+        held = {} if self.holders is None else {"holders": self.holders}
+        return {"hidden": self.hidden, **held}
+
+    def report_state(self, steps: tuple[Step, ...] | None = None) -> State:
+        """Return what a run goes on from: records that are done, and what was made of them.
+
+        By default a step for each part; records are along the last axis.
+        """
+        done = np.flatnonzero(self.done)
+        none = [np.empty(0, dtype=np.int64)]
+        record = np.concatenate([*none, *(self._cut.places[number] for number in done)])
+        rows = {name: np.ascontiguousarray(of[record].T) for name, of in self.arrays.items()}
+        if steps is None:
+            sizes = [len(self._cut.places[number]) for number in done]
+            steps = tuple(Step(place, {"records": m}) for place, m in enumerate(sizes, start=1))
+        return State({"record": record, **rows}, steps)
+
+    def resume(self, state: State | None) -> None:
+        """Take over the parts that a state has.
+
+        Raises
+        ------
+        InputError
+            It is a state of other data.
+        """
+        if state is None:
+            return
+        record = state.arrays.get("record")
+        known = np.zeros(self._cut.table.records, dtype=np.bool_)
+        if record is None or "hidden" not in state.arrays or record.max(initial=-1) >= len(known):
+            raise InputError("the state to resume from is none of this table in these parts")
+        known[record] = True
+        self.done[:] = [known[places].all() for places in self._cut.places]
+        self.hidden[record] = state.arrays["hidden"].T
+        if "holders" in state.arrays:
+            self.expect_holders()[record] = state.arrays["holders"].T
+
+    def finish(self) -> MaskedTable:
+        """Return the whole table; its one step tells nothing of the parts."""
+        table = self._cut.table
+        weights = feature_weights(table.codebook, "columns")
+        step = Step(1, compute_hidden_figures(table, self.hidden, weights))
+        return MaskedTable(table, self.hidden, (step,), 1, self.holders)
+
+
+def make_one_part(method: Any) -> Any:
+    """Return the method that takes its table as one part."""
+    return replace(method, part=0) if method.records_of_part else method

@@ -1,0 +1,92 @@
+"""The parts of a table over ranks: each makes its own, and all learn what the others made."""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Arrays
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_one_part
+from anon_core.anonymizers.in_parts.threaded import (
+    make_parts,
+    memory_of_parts,
+    memory_of_whole,
+)
+from anon_core.spread import Ranks
+from anon_core.steps import Observer, State, Step
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+
+def memory(method: Any, data: BinaryTable, *, ranks: int, threads: int) -> int:
+    """Return the bytes that a rank holds at most beyond the table."""
+    cut = Cut.of(data, None, method.records_of_part)
+    at_once = min(threads, -(-len(cut.places) // ranks))
+    return 2 * memory_of_whole(cut) + at_once * max(memory_of_parts(method, cut))
+
+
+def share(arrays: Arrays, _tie_order: NDArray[np.int64], _ranks: Ranks) -> Arrays:
+    """Let every rank take over all parts that are done."""
+    return arrays
+
+
+def anonymize(
+    method: Any,
+    data: BinaryTable,
+    ranks: Ranks,
+    *,
+    tie_order: NDArray[np.int64] | None = None,
+    observer: Observer | None = None,
+    resume: State | None = None,
+) -> MaskedTable:
+    """Make the own parts, as many at a time as there are threads; see `Ranked.anonymize`.
+
+    One part alone is made on every rank.
+    """
+    cut = Cut.of(data, tie_order, method.records_of_part)
+    made, watch = Assembly(cut), observer or Observer()
+    if len(cut.places) == 1:
+        whole: MaskedTable = make_one_part(method).anonymize(data, tie_order=tie_order)
+        made.put(0, whole.arrays())
+        made.done[:] = ranks.rank == 0
+        for number in range(1, len(whole.steps) + 1):
+            watch.on_step(made.report_state(whole.steps[:number]))
+        return whole
+    made.resume(resume)
+    left = np.flatnonzero(~made.done).tolist()
+    steps = () if resume is None else resume.steps
+    mine, threads = ranks.over(len(left)), numba.get_num_threads()
+    own = Assembly(cut)
+    rounds = range(0, mine.per if left else 0, threads)
+    watch.expects(len(steps) + len(rounds))
+    for first in rounds:
+        numbers = left[mine.low + first : min(mine.high, mine.low + first + threads)]
+        at_once = max(1, min(threads, len(numbers)))
+        for number, arrays in make_parts(method, cut, numbers, at_once, threads // at_once):
+            own.put(number, arrays)
+        if ranks.greatest(int(own.holders is not None)):
+            own.expect_holders()
+        done = sum(len(cut.places[number]) for number in np.flatnonzero(own.done))
+        total = int(ranks.total(np.array([done]))[0])
+        steps = (*steps, Step(len(steps) + 1, {"records": total}))
+        watch.on_step(own.report_state(steps))
+    _exchange_parts(cut, left, own, made, mine)
+    return made.finish()
+
+
+def _exchange_parts(cut: Cut, left: list[int], own: Assembly, made: Assembly, mine: Ranks) -> None:
+    """Fill in what was made of these parts from the ranks that own them."""
+    if not left:
+        return
+    if own.holders is not None:
+        made.expect_holders()
+    longest = max(len(cut.places[number]) for number in left)
+    for name, rows in own.arrays.items():
+        sent = np.zeros((len(left), longest, rows.shape[1]), dtype=rows.dtype)
+        for place in range(mine.low, mine.high):
+            places = cut.places[left[place]]
+            sent[place, : len(places)] = rows[places]
+        mine.share(sent)
+        for place, number in enumerate(left):
+            places = cut.places[number]
+            made.arrays[name][places] = sent[place, : len(places)]

@@ -1,0 +1,104 @@
+"""The parts of a table on the threads of this process, as many at a time as memory allows."""
+
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Arrays
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_one_part
+from anon_core.steps import Observer, State
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+
+def memory(method: Any, data: BinaryTable) -> int:
+    """Return the bytes held at most beyond the input where one part is at work."""
+    cut = Cut.of(data, None, method.records_of_part)
+    return memory_of_whole(cut) + max(memory_of_parts(method, cut))
+
+
+def memory_of_whole(cut: Cut) -> int:
+    """Return the bytes of the order, of what is made, and of a copy that is kept for a rerun."""
+    if len(cut.places) == 1:
+        return 0
+    table = cut.table
+    made = 8 * table.codebook.words + 4 * cut.shares
+    return table.records * (2 * made + 8 * len(table.codebook.attributes) + 48)
+
+
+def memory_of_parts(method: Any, cut: Cut) -> list[int]:
+    """Return the bytes that each part needs, with its records."""
+    inner, sizes = make_one_part(method), []
+    if len(cut.places) == 1:
+        return [inner.memory(cut.table)]
+    for number in range(len(cut.places)):
+        part, _ = cut.take_part(number)
+        held = part.codes.nbytes + part.bits.nbytes + part.blank.nbytes + 16 * part.records
+        sizes.append(inner.memory(part) + held)
+    return sizes
+
+
+def anonymize(
+    method: Any,
+    data: BinaryTable,
+    *,
+    memory: int | None = None,
+    tie_order: NDArray[np.int64] | None = None,
+    observer: Observer | None = None,
+    resume: State | None = None,
+) -> MaskedTable:
+    """Make each part by itself, as many at a time as there are threads and memory for.
+
+    The result depends on neither. `memory`: bytes beyond the input.
+    """
+    cut = Cut.of(data, tie_order, method.records_of_part)
+    if len(cut.places) == 1:
+        whole: MaskedTable = make_one_part(method).anonymize(
+            data, tie_order=tie_order, observer=observer, resume=resume
+        )
+        return whole
+    made, watch = Assembly(cut), observer or Observer()
+    made.resume(resume)
+    watch.expects(len(cut.places))
+    threads = numba.get_num_threads()
+    at_once = threads
+    if memory is not None:
+        room = memory - memory_of_whole(cut)
+        at_once = max(1, min(threads, room // max(memory_of_parts(method, cut))))
+    for number, arrays in make_parts(
+        method, cut, np.flatnonzero(~made.done).tolist(), at_once, threads // at_once
+    ):
+        made.put(number, arrays)
+        watch.on_step(made.report_state())
+    return made.finish()
+
+
+def make_parts(
+    method: Any, cut: Cut, numbers: list[int], at_once: int, threads: int
+) -> Iterator[tuple[int, Arrays]]:
+    """Yield parts as they are done; `at_once` are at work, each on so many threads."""
+    inner, left = make_one_part(method), iter(numbers)
+
+    def make(number: int) -> Arrays:
+        numba.set_num_threads(threads)
+        part, order = cut.take_part(number)
+        made: MaskedTable = inner.anonymize(part, tie_order=order)
+        return made.arrays()
+
+    with ThreadPoolExecutor(at_once, "part") as pool:
+        running: dict[Future[Arrays], int] = {}
+        try:
+            while True:
+                while len(running) < at_once and (number := next(left, None)) is not None:
+                    running[pool.submit(make, number)] = number
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    arrays = future.result()
+                    yield running.pop(future), arrays
+        finally:
+            for future in running:
+                future.cancel()
