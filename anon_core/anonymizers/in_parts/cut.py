@@ -8,7 +8,7 @@ published: it tells in which neighbourhood of values a row lies.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +66,7 @@ class Cut:
         tie_order = np.arange(n) if tie_order is None else tie_order
         least = max(part, CROWDS * int(table.k.max(initial=1)))
         number = n // least if part else 1
+        number -= number % (1 << (number.bit_length() // 2))  # few workers wait at the end
         if number < 2 or table.pasts is not None or table.diverse is not None:
             return cls(table, tie_order, (np.arange(n),))
         order = _order_by_locality(table, tie_order)
@@ -201,8 +202,3 @@ class Assembly:
         weights = feature_weights(table.codebook, "columns")
         step = Step(1, compute_hidden_figures(table, self.hidden, weights))
         return MaskedTable(table, self.hidden, (step,), 1, self.holders)
-
-
-def make_one_part(method: Any) -> Any:
-    """Return the method that takes its table as one part."""
-    return replace(method, part=0) if method.records_of_part else method

@@ -1,7 +1,8 @@
 """The setting of methods that can make a table in parts, and what runs them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from anon_core.errors import InputError
 
@@ -30,6 +31,10 @@ class Divided:
     def records_of_part(self) -> int:
         """How many records a part holds at least; 0 for one part."""
         return self.part
+
+    def take_as_one_part(self, _records: int) -> Self:
+        """Return the method of each part of a table of so many records."""
+        return replace(self, part=0) if self.records_of_part else self
 
     @property
     def engines(self) -> Mapping[str, str]:

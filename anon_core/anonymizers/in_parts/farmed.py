@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_one_part
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut
 from anon_core.anonymizers.in_parts.threaded import memory_of_parts, memory_of_whole
 from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State, Step
@@ -45,10 +45,10 @@ class PartChunk:
 
 
 class PartGround:
-    """The method that all tasks run. Its repr is opaque."""
+    """The method that all tasks run for a table of so many records. Its repr is opaque."""
 
-    def __init__(self, method: Any) -> None:
-        self.method = make_one_part(method)
+    def __init__(self, method: Any, records: int) -> None:
+        self.method = method.take_as_one_part(records)
 
 
 def make_part(
@@ -77,7 +77,9 @@ def anonymize(
         made.resume(resume)
         watch.expects(len(cut.places))
     chunks = [PartChunk(number, cut) for number in np.flatnonzero(~made.done).tolist()]
-    for chunk, (arrays, steps, kept) in farm.each(make_part, PartGround(method), chunks):
+    for chunk, (arrays, steps, kept) in farm.each(
+        make_part, PartGround(method, data.records), chunks
+    ):
         if len(cut.places) == 1:
             return report_one_part(data, arrays, steps, kept, watch)
         made.put(chunk.number, arrays)

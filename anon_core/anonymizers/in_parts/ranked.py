@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_one_part
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut
 from anon_core.anonymizers.in_parts.threaded import (
     make_parts,
     memory_of_parts,
@@ -46,7 +46,9 @@ def anonymize(
     cut = Cut.of(data, tie_order, method.records_of_part)
     made, watch = Assembly(cut), observer or Observer()
     if len(cut.places) == 1:
-        whole: MaskedTable = make_one_part(method).anonymize(data, tie_order=tie_order)
+        whole: MaskedTable = method.take_as_one_part(data.records).anonymize(
+            data, tie_order=tie_order
+        )
         made.put(0, whole.arrays())
         made.done[:] = ranks.rank == 0
         for number in range(1, len(whole.steps) + 1):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_one_part
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -31,7 +31,7 @@ def memory_of_whole(cut: Cut) -> int:
 
 def memory_of_parts(method: Any, cut: Cut) -> list[int]:
     """Return the bytes that each part needs, with its records."""
-    inner, sizes = make_one_part(method), []
+    inner, sizes = method.take_as_one_part(cut.table.records), []
     if len(cut.places) == 1:
         return [inner.memory(cut.table)]
     for number in range(len(cut.places)):
@@ -56,7 +56,7 @@ def anonymize(
     """
     cut = Cut.of(data, tie_order, method.records_of_part)
     if len(cut.places) == 1:
-        whole: MaskedTable = make_one_part(method).anonymize(
+        whole: MaskedTable = method.take_as_one_part(cut.table.records).anonymize(
             data, tie_order=tie_order, observer=observer, resume=resume
         )
         return whole
@@ -80,7 +80,7 @@ def make_parts(
     method: Any, cut: Cut, numbers: list[int], at_once: int, threads: int
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield parts as they are done; `at_once` are at work, each on so many threads."""
-    inner, left = make_one_part(method), iter(numbers)
+    inner, left = method.take_as_one_part(cut.table.records), iter(numbers)
 
     def make(number: int) -> Arrays:
         numba.set_num_threads(threads)

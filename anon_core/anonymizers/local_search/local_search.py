@@ -1,6 +1,6 @@
 """Local search as an anonymizer: several starts, each narrowed; what loses least is kept."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 # By effort, the shares of a row up to which rounds of assignments are a second start. They take
 # time with k: at k = 50 of 30,162 records ten times that of the cover, narrowed, for 2 % less loss.
 _MOST_ROUNDS = (0, 32, 64, 1024)
+MANY = 2**18  # records of tables for which 2 % less loss is not worth five times the work
 PART = 20_000  # records of a part: tables of twice as many are cut; see decision 038
 _FEW = 2**14  # records: twice as many rounds take no longer there
 # Where classes of little loss are a start: their search takes seconds, and minutes for more or for
@@ -49,7 +50,8 @@ class LocalSearch(Divided):
     Attributes
     ----------
     effort : {0, 1, 2, 3}
-        How much is tried: an amount of work, never of time. More effort never loses more.
+        How much is tried: an amount of work, never of time. More effort never loses more. In tables
+        of 262,144 records or more, 1 does as 0.
     part : int
         See `Divided`. A table of fewer than twice as many records is one part.
     loss : {"rank", "range", "binary"}
@@ -113,6 +115,11 @@ class LocalSearch(Divided):
         starts = self.choose_rounds(data), self.choose_classes(data)
         others = [start.memory(data) for start in starts if start is not None]
         return (3 + len(others)) * waiting + max([narrow_memory(data, shares), *others])
+
+    def take_as_one_part(self, records: int) -> "LocalSearch":
+        """Return the method of each part; effort 1 does as effort 0 in tables of `MANY` records."""
+        light = self.effort == 1 and records >= MANY
+        return replace(self, part=0, effort=0 if light else self.effort)
 
     def choose_rounds(self, data: BinaryTable) -> Freeform | None:
         """The start by rounds of assignments, if the effort allows it."""

@@ -242,4 +242,4 @@ def test_wrong_parts_are_refused(method, wrong):
 def test_what_travels_shows_no_data(table):
     cut = Cut.of(table, None, 100)
     assert "object at" in repr(farmed.PartChunk(0, cut))
-    assert "object at" in repr(farmed.PartGround(MAKER))
+    assert "object at" in repr(farmed.PartGround(MAKER, 600))

@@ -87,7 +87,7 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_parts_of_a_local_search_give_the_bytes_of_one_process(tmp_path, ranks):
-    """Three parts; of five ranks some have none."""
+    """Two parts; of five ranks some have none."""
     table = big_table(900, 6, 3)
     order = np.random.default_rng(4).permutation(table.records)
     maker = LocalSearch(seats="even", part=300)
@@ -151,7 +151,7 @@ def test_any_number_of_ranks_goes_on_after_the_parts_that_are_done(tmp_path, fir
     assert done.returncode not in {0, 2}
     assert not has_result(job)
     before = json.loads((job / "checkpoint.json").read_text())
-    assert [step["figures"]["records"] for step in before["steps"]] == [200 * first, 400 * first]
+    assert [step["figures"]["records"] for step in before["steps"]] == [250 * first, 500 * first]
     ordered(job, maker, table, order, ranks=then)
     done = mpirun(then, *ENGINE, job)
     assert done.returncode == 0, done.stderr
@@ -159,7 +159,7 @@ def test_any_number_of_ranks_goes_on_after_the_parts_that_are_done(tmp_path, fir
     expected = local.run(maker, table, tie_order=order)
     assert kept(masked) == kept(expected)
     assert masked.steps == expected.steps
-    assert len(seconds) == 2 + -(-(10 - 2 * first) // then)
+    assert len(seconds) == 2 + -(-(8 - 2 * first) // then)
 
 
 def bits_flipped(job):
