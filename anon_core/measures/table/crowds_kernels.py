@@ -4,22 +4,23 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
+_STRETCH = 8  # words of records that are looked at together
+
 
 @kernel
-def and_into(words, bitmap, levels, levels_count):
-    """words &= union of the bitmaps of the given levels; an empty list means all levels."""
-    if levels_count == 0:
-        return
-    if levels_count == 1:
-        source = bitmap[levels[0]]
-        for w in range(len(words)):
-            words[w] &= source[w]
-        return
-    for w in range(len(words)):
-        union = np.uint64(0)
+def and_into(words, first, end, bitmap, levels, levels_count):
+    """words[first:end] &= union of the bitmaps of the given levels; returns the bits that are left.
+
+    An empty list means all levels.
+    """
+    some = np.uint64(0)
+    for w in range(first, end):
+        union = ~np.uint64(0) if levels_count == 0 else np.uint64(0)
         for index in range(levels_count):
             union |= bitmap[levels[index], w]
         words[w] &= union
+        some |= words[w]
+    return some
 
 
 @kernel
@@ -135,10 +136,10 @@ def finish_order(level, bitmap, seated_start, seated, order):
             while word_at[record] < words:
                 w = word_at[record]
                 word = fresh[w]
-                for a in range(level.shape[0]):
-                    word &= bitmap[level[a, record], w]
+                for a in range(level.shape[0] - 1, -1, -1):  # the last one sorts the rows
                     if word == 0:
                         break
+                    word &= bitmap[level[a, record], w]
                 if word:
                     row = 64 * w + lowest_bit(word)
                     fresh[w] &= ~(word & (~word + np.uint64(1)))
@@ -202,23 +203,27 @@ def find_components(
                 if component[row] >= 0:
                     continue
                 component[row] = count
-                for w in range(words):
-                    found[w] = fresh[w]
-                for a in range(cell.shape[0]):
-                    start = allowed_start[cell[a, row]]
-                    and_into(
-                        found,
-                        record_bitmap,
-                        allowed[start:],
-                        allowed_start[cell[a, row] + 1] - start,
-                    )
-                for w in range(words):
-                    word = found[w]
-                    fresh[w] &= ~word
-                    while word:
-                        other = 64 * w + lowest_bit(word)
-                        word &= word - one
-                        record_component[other] = count
-                        stack[depth] = other
-                        depth += 1
+                for first in range(0, words, _STRETCH):
+                    end = min(words, first + _STRETCH)
+                    some = np.uint64(0)
+                    for w in range(first, end):
+                        found[w] = fresh[w]
+                        some |= found[w]
+                    for a in range(cell.shape[0] - 1, -1, -1):
+                        if some == 0:
+                            break
+                        start = allowed_start[cell[a, row]]
+                        levels = allowed_start[cell[a, row] + 1] - start
+                        some = and_into(found, first, end, record_bitmap, allowed[start:], levels)
+                    if some == 0:
+                        continue
+                    for w in range(first, end):
+                        word = found[w]
+                        fresh[w] &= ~word
+                        while word:
+                            other = 64 * w + lowest_bit(word)
+                            word &= word - one
+                            record_component[other] = count
+                            stack[depth] = other
+                            depth += 1
         count += 1

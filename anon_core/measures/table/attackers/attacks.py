@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.attacks_kernels import (
     balance_records,
+    count_fitting_rows,
     count_matchable,
-    count_partly,
     expect_records,
     find_likeliest,
     find_tightest,
     list_matchable,
 )
-from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
+from anon_core.measures.table.classes import (
+    Classes,
+    ReleasedCells,
+    index_distinct_columns,
+    pack_bitmap,
+)
 from anon_core.measures.table.crowds import Components
 
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
@@ -98,8 +103,14 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
     success = {}
     for size, subsets in list_known_subsets(len(released.cell)).items():
         counts = np.zeros((len(subsets), classes.level.shape[1]), dtype=np.int32)
-        start = np.arange(len(subsets) + 1) * size
-        count_partly(classes.level_index, rows, times, start, np.concatenate(subsets), counts)
+        for known, fitting in zip(subsets, counts, strict=True):
+            # Records that are alike in what is known fit the same rows.
+            kind, first = index_distinct_columns(classes.level[known])
+            many_first = sorted(known, key=lambda a: -released.level_counts[a])
+            levels = classes.level_index[np.ix_(many_first, first)]
+            of_kind = np.empty(len(first), dtype=np.int64)
+            count_fitting_rows(levels, rows, times, of_kind)
+            fitting[:] = of_kind[kind]
         success[size] = (1 / counts).mean(axis=0)[classes.record_class]
     return success
 
@@ -109,11 +120,16 @@ def _rows_by_number(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Row classes as a bitmap over levels, (all levels, words); rows in each class of a word.
 
-    The classes of one word have equally many rows, so that a count of bits counts rows.
+    The classes of one word have equally many rows, so that a count of bits counts rows. Near rows
+    are side by side: in the order of what they allow first, columns of few levels before others.
     """
+    allowed = [
+        levels.argmax(axis=1)[c] for c, levels in zip(classes.cell, released.levels, strict=True)
+    ]
+    many_first = np.argsort(-released.level_counts, kind="stable")
     number, size = np.unique(classes.rows_in, return_inverse=True)
     words = -(-np.bincount(size) // 64)
-    order = np.argsort(size, kind="stable")
+    order = np.lexsort([*(allowed[a] for a in many_first), size])
     first = np.searchsorted(size[order], np.arange(len(number)))
     place = np.arange(len(order)) + (64 * (np.cumsum(words) - words) - first)[size[order]]
     flags = []

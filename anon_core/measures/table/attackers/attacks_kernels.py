@@ -11,7 +11,7 @@ from numba.extending import intrinsic
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
-_WORDS = 512  # words of bitmaps joined at a time: those of ten attributes fit the cache
+_WORDS = 32  # words of bitmaps joined at a time
 
 
 @intrinsic
@@ -45,25 +45,34 @@ def find_tightest(begin, end, level, bitmap, rows_in, rank, least, alike):
 
 
 @parallel_kernel(lambda level: level.shape[1])
-def count_partly(begin, end, level, bitmap, times, start, known, counts):
-    # a bit of word w of the bitmap stands for times[w] rows; counts (subsets, record classes)
-    # known[start[s] : start[s + 1]]: the attributes of subset s
-    """Count the rows that each record class fits in the attributes of each subset."""
-    for record in range(begin, end):
-        room = np.empty(_WORDS, dtype=np.uint64)
+def count_fitting_rows(begin, end, level, bitmap, times, counts):
+    # level (known attributes, kinds); a bit of word w of the bitmap stands for times[w] rows
+    """Count the rows that fit each kind of records in the attributes that are known.
+
+    Neighbouring rows are alike, most of all in the last attribute: a stretch of them is left as
+    soon as none is left that fits.
+    """
+    for kind in range(begin, end):
+        words = np.empty(_WORDS, dtype=np.uint64)
+        ones = np.int64(0)
         for first in range(0, bitmap.shape[1], _WORDS):
-            words = room[: min(_WORDS, bitmap.shape[1] - first)]
-            for s in range(counts.shape[0]):
-                for w in range(len(words)):
-                    words[w] = bitmap[level[known[start[s]], record], first + w]
-                for index in range(start[s] + 1, start[s + 1]):
-                    source = bitmap[level[known[index], record], first : first + len(words)]
-                    for w in range(len(words)):
-                        words[w] &= source[w]
-                ones = np.int64(0)
-                for w in range(len(words)):
+            stretch = min(_WORDS, bitmap.shape[1] - first)
+            some = np.uint64(0)
+            for w in range(stretch):
+                words[w] = bitmap[level[-1, kind], first + w]
+                some |= words[w]
+            for a in range(level.shape[0] - 2, -1, -1):
+                if some == 0:
+                    break
+                source = bitmap[level[a, kind], first : first + stretch]
+                some = np.uint64(0)
+                for w in range(stretch):
+                    words[w] &= source[w]
+                    some |= words[w]
+            if some:
+                for w in range(stretch):
                     ones += times[first + w] * count_ones(words[w])
-                counts[s, record] += ones
+        counts[kind] = ones
 
 
 @parallel_kernel(lambda level: level.shape[1])
