@@ -126,7 +126,9 @@ class ReleasePlan(Section):
         refuse_marks(self)
         _ = self.data, self.memory_bytes, self.limits.drift_limits
         anonymizer = self.build_anonymizer()
-        self.compute.check(self.anonymizer_settings["name"], anonymizer.engines)
+        # What earlier rows tell, which a series goes by, does not travel.
+        engines = {"local": ""} if self._follows_records else anonymizer.engines
+        self.compute.check(self.anonymizer_settings["name"], engines)
         self.publish.check()
         if self.series is not None:
             refuse_with_series(self).check(self.data, self.following)

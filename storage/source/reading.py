@@ -119,6 +119,11 @@ class Reading:
         return "Reading()"
 
     @property
+    def is_beside_itself(self) -> bool:
+        """Whether what lies beside it has the same content."""
+        return self.beside is not None and self.beside.sha256 == self._own
+
+    @property
     def header(self) -> list[str] | int:
         """The column names, or their number where the file has none."""
         if isinstance(self._content, pl.DataFrame):

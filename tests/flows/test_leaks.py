@@ -153,10 +153,11 @@ SCENARIOS = {
         for name, method in sorted(ANONYMIZERS.items())
         if method.kind == "table" and name != "local-search"  # all others are by that
     },
-    "published by freeform on Dask, everything logged": Scenario(
+    "published in parts on Dask, everything logged": Scenario(
         0,
         {
-            "anonymizer": {"name": "freeform", "segment": 20},
+            "privacy": {"k": 2},
+            "anonymizer": {"name": "freeform", "segment": 20, "part": 40},
             "compute": {"engine": "dask", "workers": 2, "threads": 2},
         },
         level="DEBUG",
@@ -335,13 +336,14 @@ SCENARIOS = {
         breaks=("anon_core.anonymizers.freeform.freeform", "exchange_even_shares"),
         says="stage anonymize failed with ValueError",
     ),
-    "breaks while tasks of freeform are made": Scenario(
+    "breaks while parts are made": Scenario(
         1,
         {
-            "anonymizer": {"name": "freeform", "segment": 20},
+            "privacy": {"k": 2},
+            "anonymizer": {"name": "freeform", "segment": 20, "part": 40},
             "compute": {"engine": "dask", "workers": 1, "threads": 1},
         },
-        breaks=("anon_core.anonymizers.freeform.farmed", "cut_segment"),
+        breaks=("anon_core.anonymizers.in_parts.farmed", "PartChunk"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks in optimal": Scenario(

@@ -142,6 +142,12 @@ def test_a_file_of_others_without_a_column_is_refused(order):
         order.release()
 
 
+def test_the_source_is_no_file_of_others(order):
+    order.write(purpose=PREDICT | {"path": "people.csv"})
+    with pytest.raises(InputError, match="is the source itself"):
+        order.release()
+
+
 def test_the_hash_of_a_plan_counts_it_where_it_is_stated(order):
     before = ReleasePlan.load(order.plan).sha256
     assert "purpose" not in ReleasePlan.load(order.plan).kind.sections_for_hash(

@@ -75,7 +75,7 @@ class Cut:
 
     @cached_property
     def shares(self) -> int:
-        """Shares D of a row, the same in all parts."""
+        """Shares D of a row where seats are even, the same in all parts."""
         return shares_of(self.table.k)
 
     def take_part(self, number: int) -> tuple[BinaryTable, NDArray[np.int64]]:
@@ -108,8 +108,9 @@ def _join_infeasible(
             joined.append(waiting)
             waiting = waiting[:0]
     if len(waiting):
-        joined.append(np.sort(np.concatenate([*joined[-1:], waiting])))
-        del joined[-2:-1]
+        while joined and not _is_feasible(table.at(waiting)):
+            waiting = np.sort(np.concatenate([joined.pop(), waiting]))
+        joined.append(waiting)
     return joined
 
 

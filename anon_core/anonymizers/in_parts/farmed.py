@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
 from anon_core.anonymizers.in_parts.cut import Assembly, Cut
-from anon_core.anonymizers.in_parts.threaded import memory_of_parts, memory_of_whole
+from anon_core.anonymizers.in_parts.threaded import list_row_bytes, memory_of_parts, memory_of_whole
 from anon_core.spread import Farm, in_flight
-from anon_core.steps import Observer, State, Step
+from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 
 def memory(method: Any, data: BinaryTable) -> int:
     """Return the bytes that this process, or a worker, holds at most beyond its input."""
     cut = Cut.of(data, None, method.records_of_part)
-    travelling = in_flight(data.records * (4 * len(data.codebook.attributes) + 24))
-    return max(memory_of_whole(cut) + travelling, *memory_of_parts(method, cut))
+    if len(cut.places) == 1:
+        return max(memory_of_parts(method, cut))
+    sent = 5 * len(data.codebook.attributes) + 8 * data.codebook.words + 24
+    travelling = in_flight(data.records * (sent + sum(list_row_bytes(method, cut))))
+    at_once = min(numba.get_num_threads(), len(cut.places))  # of one worker, at most
+    return max(
+        memory_of_whole(method, cut) + travelling, at_once * max(memory_of_parts(method, cut))
+    )
 
 
 class PartChunk:
@@ -51,14 +57,12 @@ class PartGround:
         self.method = method.take_as_one_part(records)
 
 
-def make_part(
-    ground: PartGround, chunk: PartChunk, _threads: int
-) -> tuple[Arrays, tuple[Step, ...], int]:
+def make_part(ground: PartGround, chunk: PartChunk, _threads: int) -> Arrays:
     """Make a part on a worker, which runs as many tasks as it has threads."""
     numba.set_num_threads(1)
     part = BinaryTable.unpack_arrays(chunk.document, chunk.arrays)
     made: MaskedTable = ground.method.anonymize(part, tie_order=chunk.order)
-    return made.arrays(), made.steps, made.result_step
+    return made.arrays()
 
 
 def anonymize(
@@ -70,27 +74,18 @@ def anonymize(
     observer: Observer | None = None,
     resume: State | None = None,
 ) -> MaskedTable:
-    """Make each part as a task of a farm; see `Farmed.anonymize`."""
+    """Make each part as a task of a farm; see `Farmed.anonymize`. One part alone is made here."""
     cut = Cut.of(data, tie_order, method.records_of_part)
+    if len(cut.places) == 1:
+        whole: MaskedTable = method.take_as_one_part(data.records).anonymize(
+            data, tie_order=tie_order, observer=observer, resume=resume
+        )
+        return whole
     made, watch = Assembly(cut), observer or Observer()
-    if len(cut.places) > 1:
-        made.resume(resume)
-        watch.expects(len(cut.places))
+    made.resume(resume)
+    watch.expects(len(cut.places))
     chunks = [PartChunk(number, cut) for number in np.flatnonzero(~made.done).tolist()]
-    for chunk, (arrays, steps, kept) in farm.each(
-        make_part, PartGround(method, data.records), chunks
-    ):
-        if len(cut.places) == 1:
-            return report_one_part(data, arrays, steps, kept, watch)
+    for chunk, arrays in farm.each(make_part, PartGround(method, data.records), chunks):
         made.put(chunk.number, arrays)
         watch.on_step(made.report_state())
     return made.finish()
-
-
-def report_one_part(
-    data: BinaryTable, arrays: Arrays, steps: tuple[Step, ...], kept: int, watch: Observer
-) -> MaskedTable:
-    """Return the one part, its steps told only now."""
-    for number in range(1, len(steps) + 1):
-        watch.on_step(State(arrays, steps[:number]))
-    return data.restore_result(arrays, steps, kept)

@@ -22,12 +22,32 @@ def memory(method: Any, data: BinaryTable, *, ranks: int, threads: int) -> int:
     """Return the bytes that a rank holds at most beyond the table."""
     cut = Cut.of(data, None, method.records_of_part)
     at_once = min(threads, -(-len(cut.places) // ranks))
-    return 2 * memory_of_whole(cut) + at_once * max(memory_of_parts(method, cut))
+    return 2 * memory_of_whole(method, cut) + at_once * max(memory_of_parts(method, cut))
 
 
 def share(arrays: Arrays, _tie_order: NDArray[np.int64], _ranks: Ranks) -> Arrays:
     """Let every rank take over all parts that are done."""
     return arrays
+
+
+class _FirstRank(Observer):
+    """Lets the first rank alone keep what all make."""
+
+    def __init__(self, watch: Observer, rank: int) -> None:
+        self._watch, self._rank = watch, rank
+
+    def expects(self, steps: int | None) -> None:
+        """See `Observer`."""
+        self._watch.expects(steps)
+
+    def report_records(self, records: int) -> None:
+        """See `Observer`."""
+        self._watch.report_records(records)
+
+    def on_step(self, state: State) -> None:
+        """See `Observer`."""
+        kept = {name: of if self._rank == 0 else of[..., :0] for name, of in state.arrays.items()}
+        self._watch.on_step(State(kept, state.steps))
 
 
 def anonymize(
@@ -47,18 +67,16 @@ def anonymize(
     made, watch = Assembly(cut), observer or Observer()
     if len(cut.places) == 1:
         whole: MaskedTable = method.take_as_one_part(data.records).anonymize(
-            data, tie_order=tie_order
+            data, tie_order=tie_order, observer=_FirstRank(watch, ranks.rank), resume=resume
         )
-        made.put(0, whole.arrays())
-        made.done[:] = ranks.rank == 0
-        for number in range(1, len(whole.steps) + 1):
-            watch.on_step(made.report_state(whole.steps[:number]))
         return whole
     made.resume(resume)
     left = np.flatnonzero(~made.done).tolist()
     steps = () if resume is None else resume.steps
     mine, threads = ranks.over(len(left)), numba.get_num_threads()
     own = Assembly(cut)
+    if ranks.rank == 0:  # it keeps what was done before
+        own.resume(resume)
     rounds = range(0, mine.per if left else 0, threads)
     watch.expects(len(steps) + len(rounds))
     for first in rounds:

@@ -1,7 +1,8 @@
 """The parts of a table on the threads of this process, as many at a time as memory allows."""
 
+import threading
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numba
@@ -17,16 +18,22 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 def memory(method: Any, data: BinaryTable) -> int:
     """Return the bytes held at most beyond the input where one part is at work."""
     cut = Cut.of(data, None, method.records_of_part)
-    return memory_of_whole(cut) + max(memory_of_parts(method, cut))
+    return memory_of_whole(method, cut) + max(memory_of_parts(method, cut))
 
 
-def memory_of_whole(cut: Cut) -> int:
+def memory_of_whole(method: Any, cut: Cut) -> int:
     """Return the bytes of the order, of what is made, and of a copy that is kept for a rerun."""
     if len(cut.places) == 1:
         return 0
-    table = cut.table
-    made = 8 * table.codebook.words + 4 * cut.shares
-    return table.records * (2 * made + 8 * len(table.codebook.attributes) + 48)
+    table, of_row = cut.table, list_row_bytes(method, cut)
+    cutting = 8 * len(table.codebook.attributes) + 48 + 17 * numba.get_num_threads()
+    return table.records * (2 * sum(of_row) + max(of_row) + cutting)
+
+
+def list_row_bytes(method: Any, cut: Cut) -> list[int]:
+    """Return the bytes of what is made of a row: what it hides, and who holds it."""
+    even = "even seats" in method.promise.findings
+    return [8 * cut.table.codebook.words, 4 * cut.shares if even else 0]
 
 
 def memory_of_parts(method: Any, cut: Cut) -> list[int]:
@@ -66,7 +73,7 @@ def anonymize(
     threads = numba.get_num_threads()
     at_once = threads
     if memory is not None:
-        room = memory - memory_of_whole(cut)
+        room = memory - memory_of_whole(method, cut)
         at_once = max(1, min(threads, room // max(memory_of_parts(method, cut))))
     for number, arrays in make_parts(
         method, cut, np.flatnonzero(~made.done).tolist(), at_once, threads // at_once
@@ -76,16 +83,34 @@ def anonymize(
     return made.finish()
 
 
+class _Stopped(Observer):
+    """Ends the work on a part once another one has failed, or the run was interrupted."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+
+    def report_records(self, _records: int) -> None:
+        """See `Observer`."""
+        if self._stop.is_set():
+            raise CancelledError
+
+    def on_step(self, _state: State) -> None:
+        """See `Observer`."""
+        self.report_records(0)
+
+
 def make_parts(
     method: Any, cut: Cut, numbers: list[int], at_once: int, threads: int
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield parts as they are done; `at_once` are at work, each on so many threads."""
     inner, left = method.take_as_one_part(cut.table.records), iter(numbers)
 
+    stop = threading.Event()
+
     def make(number: int) -> Arrays:
         numba.set_num_threads(threads)
         part, order = cut.take_part(number)
-        made: MaskedTable = inner.anonymize(part, tie_order=order)
+        made: MaskedTable = inner.anonymize(part, tie_order=order, observer=_Stopped(stop))
         return made.arrays()
 
     with ThreadPoolExecutor(at_once, "part") as pool:
@@ -100,5 +125,6 @@ def make_parts(
                     arrays = future.result()
                     yield running.pop(future), arrays
         finally:
+            stop.set()
             for future in running:
                 future.cancel()

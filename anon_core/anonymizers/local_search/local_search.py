@@ -118,7 +118,7 @@ class LocalSearch(Divided):
 
     def take_as_one_part(self, records: int) -> "LocalSearch":
         """Return the method of each part; effort 1 does as effort 0 in tables of `MANY` records."""
-        light = self.effort == 1 and records >= MANY
+        light = self.part > 0 and self.effort == 1 and records >= MANY
         return replace(self, part=0, effort=0 if light else self.effort)
 
     def choose_rounds(self, data: BinaryTable) -> Freeform | None:

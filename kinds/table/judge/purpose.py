@@ -1,5 +1,7 @@
 """What a plan's purpose makes of a source, computed anew: weights, and rows not released."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -7,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.measures.table.weights import compute_weights
 from kinds.columns import Column
 from kinds.table.judge.records import values_of
-from kinds.table.plan.purpose import Purpose, weigh_columns
+from kinds.table.plan.purpose import MILLION, Purpose, weigh_columns
 
 
 def apply_purpose(
@@ -25,15 +27,22 @@ def apply_purpose(
     may = np.ones(frame.height, dtype=np.bool_)
     if purpose.predict is None:
         return columns, may
-    if purpose.stride is not None:
+    if purpose.millionths:
         people = range(frame.height) if owners is None else owners.to_list()
         first: dict[object, int] = {}
         for row, who in enumerate(people):
-            may[row] = (first.setdefault(who, row) + 1) % purpose.stride != 0
+            begin = first.setdefault(who, row) * purpose.millionths
+            may[row] = begin // MILLION == (begin + purpose.millionths) // MILLION
     learnt = frame if others is None else others
-    if purpose.stride is not None:
+    if purpose.millionths:
         learnt = frame.filter(pl.Series(~may))
     quasi = [column.name for column in columns if column.role == "quasi"]
-    values = {name: values_of(learnt[name]) for name in quasi}
-    weights = compute_weights(values, values_of(learnt[purpose.predict]))
+    weights = compute_weights(
+        {name: list_values(learnt[name]) for name in quasi}, list_values(learnt[purpose.predict])
+    )
     return weigh_columns(columns, weights), may
+
+
+def list_values(column: pl.Series) -> NDArray[Any]:
+    """The values of a column; moments and times as numbers."""
+    return values_of(column.to_physical() if column.dtype.is_temporal() else column)

@@ -61,8 +61,18 @@ def read_others(
 
     The quasi-identifiers and the column to predict, typed as those of the source.
     """
-    if purpose is None or purpose.path is None or reading.beside is None:
+    if purpose is None or purpose.path is None:
         return None
+    if reading.beside is None:
+        raise InputError(
+            "purpose.path: the file of other people is not at hand for some rows of the source; "
+            "try without --sample"
+        )
+    if reading.is_beside_itself:
+        raise InputError(
+            "purpose.path is the source itself, so its people are those who are released; name a "
+            "file of others, or state purpose.share or allow_released"
+        )
     needed = [each for each in columns if each.role == "quasi" or each.name == purpose.predict]
     names, found = [column.name for column in needed], reading.beside.header
     if lacking := [] if isinstance(found, int) else [name for name in names if name not in found]:

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.plan.purpose import Purpose
+from kinds.table.plan.purpose import MILLION, Purpose
 
 LEAST_ROWS = 100  # from fewer rows nothing is learnt
 _LEAST_HELD = 20  # rows of a value: rarer ones are one, or chance would tell most of all
@@ -20,16 +20,17 @@ def find_learning_rows(
 ) -> NDArray[np.bool_] | None:
     """Find the rows that are learnt from and not released, bool (rows,); None if all are.
 
-    In the order of the source one row in so many, and all rows of the people whose first row is one
-    of these. No lot decides, so that nothing published depends on a secret.
+    In the order of the source these are rows at even distances, and all rows of the people whose
+    first row is one of these. No lot decides, so that nothing published depends on a secret.
     """
-    if purpose is None or purpose.stride is None:
+    if purpose is None or not purpose.millionths:
         return None
-    first = np.arange(rows)
-    if person is not None:
-        _, first_of, who = np.unique(person, return_index=True, return_inverse=True)
-        first = first_of[who]
-    return np.asarray(first % purpose.stride == purpose.stride - 1, dtype=np.bool_)
+    reached = np.arange(rows + 1) * purpose.millionths // MILLION
+    drawn = np.diff(reached) > 0
+    if person is None:
+        return drawn
+    _, first_of, who = np.unique(person, return_index=True, return_inverse=True)
+    return drawn[first_of[who]]
 
 
 def learn_weights(learnt: pl.DataFrame, predict: str, quasi: list[str]) -> dict[str, float]:
@@ -71,7 +72,7 @@ def _number_values(series: pl.Series) -> NDArray[np.int64]:
 
 
 def _rank_values(series: pl.Series) -> NDArray[np.int64]:
-    if series.dtype == pl.Date:
+    if series.dtype.is_temporal():
         series = series.to_physical()
     if not series.dtype.is_numeric():
         return series.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from kinds.table.layout import CARRIED
 
 LEAST_WEIGHT = 0.1  # of the greatest: a column that tells nothing is still worth something
 MOST_LEARNT_FROM = 0.5  # of the people: a release of fewer is not one of the table
+MILLION = 10**6
 _AND = " x "  # between the columns of a margin
 _LEARN = (
     "learn it from a file of other people by purpose.path, or from a part of the people that is "
@@ -21,7 +21,7 @@ _LEARN = (
 )
 _TELLS = (
     "the weights in the codebook then tell, to two digits, how much each column tells of "
-    "{column!r} among the people of the release"
+    "{column!r} among the people of the source"
 )
 
 Learnt = Literal["file", "share", "released"]
@@ -37,7 +37,7 @@ class PurposeSection(Section):
         of them are masked less.
     path : with predict: a file of other people that says how much each column tells.
     share : with predict: the share of the people that says it instead, and is not released.
-    allow_released : with predict: the people of the release may say it.
+    allow_released : with predict: the people of the source may say it, who are released.
     """
 
     predict: str | None = None
@@ -71,7 +71,7 @@ class PurposeSection(Section):
             raise PlanError(
                 "purpose.predict: how much a column tells must be learnt from somebody; "
                 f"{_LEARN}. By purpose.allow_released = true it is learnt from the people of the "
-                f"release: {_TELLS.format(column=self.predict)}"
+                f"source: {_TELLS.format(column=self.predict)}"
             )
         return Purpose(predict=self.predict, learnt=stated[0], share=self.share, path=self.path)
 
@@ -101,9 +101,9 @@ class Purpose:
     path: str | None = None
 
     @property
-    def stride(self) -> int | None:
-        """One person in so many is learnt from, and not released; None if all are released."""
-        return None if self.share is None else ceil(1 / self.share)
+    def millionths(self) -> int:
+        """Of the people that are learnt from, and not released; 0 if all are released."""
+        return 0 if self.share is None else max(1, round(self.share * MILLION))
 
     @property
     def weights_of_margins(self) -> Mapping[str, float]:

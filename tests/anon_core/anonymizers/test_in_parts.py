@@ -109,7 +109,7 @@ def test_a_part_of_one_persons_records_joins_the_next():
     last[in_order[90:]] = in_order[90]
     last = np.unique(last, return_inverse=True)[1].astype(np.int32)
     cut = Cut.of(of_people(table, last), None, 30)
-    assert [len(each) for each in cut.places] == [30, 30, 60]
+    assert [len(each) for each in cut.places] == [30, 90]
 
 
 @pytest.mark.parametrize("maker", EVEN)

@@ -107,7 +107,7 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
             # Records that are alike in what is known fit the same rows.
             kind, first = index_distinct_columns(classes.level[known])
             many_first = sorted(known, key=lambda a: -released.level_counts[a])
-            levels = classes.level_index[np.ix_(many_first, first)]
+            levels = np.ascontiguousarray(classes.level_index[many_first][:, first])
             of_kind = np.empty(len(first), dtype=np.int64)
             count_fitting_rows(levels, rows, times, of_kind)
             fitting[:] = of_kind[kind]

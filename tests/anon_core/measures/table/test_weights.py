@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from anon_core.measures.table.weights import compute_weights
-from kinds.table.judge.records import values_of
+from kinds.table.judge.purpose import list_values
 from kinds.table.pipeline.weighing import find_learning_rows, learn_weights
 from kinds.table.plan.purpose import Purpose
 
@@ -34,8 +34,8 @@ def learnt(frame, predict):
 def computed(frame, predict):
     """By the auditor, or None where it refuses."""
     try:
-        columns = {name: values_of(frame[name]) for name in frame.columns if name != predict}
-        return compute_weights(columns, values_of(frame[predict]))
+        columns = {name: list_values(frame[name]) for name in frame.columns if name != predict}
+        return compute_weights(columns, list_values(frame[predict]))
     except InputError:
         return None
 
@@ -60,6 +60,21 @@ def test_dates_and_missing_numbers_agree():
     amount = pl.Series(np.where(chance.random(500) < 0.2, np.nan, days.to_physical() // 300))
     frame = pl.DataFrame({"born": days, "amount": amount.fill_nan(None)})
     assert learnt(frame, "amount") == computed(frame, "amount") == {"born": 1.0}
+
+
+def test_moments_and_times_agree():
+    """Two instants of one clock time, and times below a microsecond."""
+    zone = "America/Chicago"
+    moments = pl.datetime_range(
+        pl.datetime(2024, 11, 3, 5), pl.datetime(2024, 11, 3, 9), "30m", eager=True, time_zone="UTC"
+    ).dt.convert_time_zone(zone)
+    chance = np.random.default_rng(2)
+    drawn = moments.gather(chance.integers(0, len(moments), 400))
+    times = pl.Series(chance.integers(0, 900, 400)).cast(pl.Time)
+    late = pl.Series(drawn.to_physical() > moments.to_physical()[4]).cast(pl.String)
+    frame = pl.DataFrame({"late": late, "drawn": drawn, "times": times})
+    for predict in frame.columns:
+        assert learnt(frame, predict) == computed(frame, predict)
 
 
 def test_two_coins_weigh_what_their_correlation_says():
@@ -100,10 +115,12 @@ def test_refused(rows, words):
 
 
 def test_all_rows_of_a_person_are_learnt_from_or_none():
-    purpose = Purpose(predict="x", learnt="share", share=0.3)
-    assert purpose.stride == 4
+    purpose = Purpose(predict="x", learnt="share", share=0.25)
     person = np.array([5, 1, 1, 2, 0, 2, 3, 4, 4], dtype=np.int32)
     rows = find_learning_rows(purpose, len(person), person)
     assert rows.tolist() == [person_of in (2, 4) for person_of in person]
     assert find_learning_rows(purpose, 8, None).nonzero()[0].tolist() == [3, 7]
+    for share in (0.49, 0.3333, 0.001, 0.5):
+        rows = find_learning_rows(Purpose(predict="x", learnt="share", share=share), 10_000, None)
+        assert rows.sum() == int(share * 10_000)
     assert find_learning_rows(Purpose(predict="x", learnt="released"), 8, None) is None
