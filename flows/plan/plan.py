@@ -126,9 +126,11 @@ class ReleasePlan(Section):
         refuse_marks(self)
         _ = self.data, self.memory_bytes, self.limits.drift_limits
         anonymizer = self.build_anonymizer()
-        # What earlier rows tell, which a series goes by, does not travel.
-        engines = {"local": ""} if self._follows_records else anonymizer.engines
-        self.compute.check(self.anonymizer_settings["name"], engines)
+        name = self.anonymizer_settings["name"]
+        versions = self.kind.versions
+        # What earlier rows tell, which the method of a series goes by, does not travel.
+        by_pasts = self._follows_records and versions is not None and name == versions.anonymizer
+        self.compute.check(name, {"local": ""} if by_pasts else anonymizer.engines)
         self.publish.check()
         if self.series is not None:
             refuse_with_series(self).check(self.data, self.following)

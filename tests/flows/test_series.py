@@ -399,6 +399,12 @@ def test_what_a_series_cannot_keep(tmp_path, sections, expected):
     assert expected in str(refused.value)
 
 
+def test_what_earlier_rows_tell_stays_in_one_process(tmp_path):
+    order = registry(tmp_path, anonymizer={"name": "k-member"}, compute={"engine": "dask"})
+    with pytest.raises(PlanError, match=r"does not run on compute.engine = 'dask'; allowed: local"):
+        ReleasePlan.load(order.plan)
+
+
 def test_the_default_method_is_one_whose_crowds_are_apart(tmp_path):
     order = registry(tmp_path, anonymizer={})
     del order.document["anonymizer"]
