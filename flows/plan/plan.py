@@ -127,9 +127,8 @@ class ReleasePlan(Section):
         _ = self.data, self.memory_bytes, self.limits.drift_limits
         anonymizer = self.build_anonymizer()
         name = self.anonymizer_settings["name"]
-        versions = self.kind.versions
         # What earlier rows tell, which the method of a series goes by, does not travel.
-        by_pasts = self._follows_records and versions is not None and name == versions.anonymizer
+        by_pasts = self._follows_records and name == self._needed_method
         self.compute.check(name, {"local": ""} if by_pasts else anonymizer.engines)
         self.publish.check()
         if self.series is not None:

@@ -7,7 +7,7 @@ lie in the part of the row. It holds for those who know the cut, too. Still the 
 published: it tells in which neighbourhood of values a row lies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from anon_core.anonymizers.groups import compute_hidden_figures
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.seating.even import shares_of
-from anon_core.steps import State, Step
+from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 CROWDS = 20  # of the greatest k that a part holds at least: smaller ones lose more
@@ -69,7 +69,7 @@ class Cut:
         number -= number % (1 << (number.bit_length() // 2))  # few workers wait at the end
         if number < 2 or table.pasts is not None or table.diverse is not None:
             return cls(table, tie_order, (np.arange(n),))
-        order = _order_by_locality(table, tie_order)
+        order = _order_by_locality(table, _rank_records(tie_order))
         parts = [np.sort(each) for each in np.array_split(order, number)]
         return cls(table, tie_order, tuple(_join_infeasible(table, parts)))
 
@@ -78,19 +78,25 @@ class Cut:
         """Shares D of a row where seats are even, the same in all parts."""
         return shares_of(self.table.k)
 
+    @cached_property
+    def rank(self) -> NDArray[np.int64]:
+        """Place of each record in the order that decides ties, int64 (n,)."""
+        return _rank_records(self.tie_order)
+
     def take_part(self, number: int) -> tuple[BinaryTable, NDArray[np.int64]]:
         """Return a part as a table of its own, and the order that decides its ties."""
         places = self.places[number]
-        inside = np.zeros(self.table.records, dtype=np.bool_)
-        inside[places] = True
-        own = np.cumsum(inside) - 1
-        return self.table.at(places), own[self.tie_order[inside[self.tie_order]]]
+        return self.table.at(places), np.argsort(self.rank[places])
 
 
-def _order_by_locality(table: BinaryTable, tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The records in an order in which near ones are side by side, int64 (n,)."""
+def _rank_records(tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
     rank = np.empty_like(tie_order)
     rank[tie_order] = np.arange(len(tie_order))
+    return rank
+
+
+def _order_by_locality(table: BinaryTable, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The records in an order in which near ones are side by side, int64 (n,)."""
     levels = [attribute.levels for attribute in table.codebook.attributes]
     many_first = np.argsort(levels, kind="stable")[::-1]
     return np.lexsort((rank, *table.codes[many_first]))
@@ -139,7 +145,7 @@ class Assembly:
         self.hidden = np.zeros_like(cut.table.bits)
         self.holders: NDArray[np.int32] | None = None
 
-    def put(self, number: int, arrays: Arrays) -> None:
+    def put_part(self, number: int, arrays: Arrays) -> None:
         """Take the arrays of `MaskedTable.arrays` of a part."""
         places = self._cut.places[number]
         self.hidden[places] = arrays["hidden"]
@@ -163,21 +169,17 @@ class Assembly:
         held = {} if self.holders is None else {"holders": self.holders}
         return {"hidden": self.hidden, **held}
 
-    def report_state(self, steps: tuple[Step, ...] | None = None) -> State:
-        """Return what a run goes on from: records that are done, and what was made of them.
+    def report_state(self, numbers: list[int], steps: tuple[Step, ...]) -> State:
+        """Return what a run goes on from: the records of these parts, and what was made of them.
 
-        By default a step for each part; records are along the last axis.
+        Records are along the last axis.
         """
-        done = np.flatnonzero(self.done)
         none = [np.empty(0, dtype=np.int64)]
-        record = np.concatenate([*none, *(self._cut.places[number] for number in done)])
+        record = np.concatenate([*none, *(self._cut.places[number] for number in sorted(numbers))])
         rows = {name: np.ascontiguousarray(of[record].T) for name, of in self.arrays.items()}
-        if steps is None:
-            sizes = [len(self._cut.places[number]) for number in done]
-            steps = tuple(Step(place, {"records": m}) for place, m in enumerate(sizes, start=1))
         return State({"record": record, **rows}, steps)
 
-    def resume(self, state: State | None) -> None:
+    def take_over(self, state: State | None) -> None:
         """Take over the parts that a state has.
 
         Raises
@@ -197,9 +199,47 @@ class Assembly:
         if "holders" in state.arrays:
             self.expect_holders()[record] = state.arrays["holders"].T
 
-    def finish(self) -> MaskedTable:
+    def build_table(self) -> MaskedTable:
         """Return the whole table; its one step tells nothing of the parts."""
         table = self._cut.table
         weights = feature_weights(table.codebook, "columns")
         step = Step(1, compute_hidden_figures(table, self.hidden, weights))
         return MaskedTable(table, self.hidden, (step,), 1, self.holders)
+
+
+def make_whole(
+    method: Any,
+    data: BinaryTable,
+    *,
+    tie_order: NDArray[np.int64] | None,
+    observer: Observer | None,
+    resume: State | None,
+) -> MaskedTable:
+    """Make a table of one part, as the method itself does."""
+    made: MaskedTable = method.take_as_one_part(data.records).anonymize(
+        data, tie_order=tie_order, observer=observer, resume=resume
+    )
+    return made
+
+
+def assemble_parts(
+    cut: Cut,
+    make: Callable[[list[int]], Iterable[tuple[int, Arrays]]],
+    observer: Observer | None,
+    resume: State | None,
+) -> MaskedTable:
+    """Lay together parts as they are done; a step is told for each.
+
+    `make` gets the numbers of the parts that are left, and gives each with its arrays, in any
+    order.
+    """
+    made, watch = Assembly(cut), observer or Observer()
+    made.take_over(resume)
+    watch.expects(len(cut.places))
+    for number, arrays in make(np.flatnonzero(~made.done).tolist()):
+        made.put_part(number, arrays)
+        done = np.flatnonzero(made.done).tolist()
+        sizes = [len(cut.places[each]) for each in done]
+        steps = tuple(Step(place, {"records": size}) for place, size in enumerate(sizes, start=1))
+        watch.on_step(made.report_state(done, steps))
+    return made.build_table()

@@ -38,6 +38,6 @@ class Divided:
 
     @property
     def engines(self) -> Mapping[str, str]:
-        """Any engine runs parts, each by itself; one part on one worker or rank."""
+        """Any engine runs parts; one part alone is made where it is asked for, or on every rank."""
         spread = {"dask": f"{ROOM}.farmed", "mpi": f"{ROOM}.ranked"}
         return {"local": f"{ROOM}.threaded" if self.records_of_part else "", **spread}

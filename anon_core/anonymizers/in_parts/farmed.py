@@ -4,6 +4,7 @@ What travels: levels by number, demands and who owns which record, by number; no
 no name of a column. A reader of the workers' memory can read that.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut
+from anon_core.anonymizers.in_parts.cut import Cut, assemble_parts, make_whole
 from anon_core.anonymizers.in_parts.threaded import list_row_bytes, memory_of_parts, memory_of_whole
 from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State
@@ -77,15 +78,12 @@ def anonymize(
     """Make each part as a task of a farm; see `Farmed.anonymize`. One part alone is made here."""
     cut = Cut.of(data, tie_order, method.records_of_part)
     if len(cut.places) == 1:
-        whole: MaskedTable = method.take_as_one_part(data.records).anonymize(
-            data, tie_order=tie_order, observer=observer, resume=resume
-        )
-        return whole
-    made, watch = Assembly(cut), observer or Observer()
-    made.resume(resume)
-    watch.expects(len(cut.places))
-    chunks = [PartChunk(number, cut) for number in np.flatnonzero(~made.done).tolist()]
-    for chunk, arrays in farm.each(make_part, PartGround(method, data.records), chunks):
-        made.put(chunk.number, arrays)
-        watch.on_step(made.report_state())
-    return made.finish()
+        return make_whole(method, data, tie_order=tie_order, observer=observer, resume=resume)
+
+    def make(numbers: list[int]) -> Iterator[tuple[int, Arrays]]:
+        ground = PartGround(method, data.records)
+        chunks = [PartChunk(number, cut) for number in numbers]
+        for chunk, arrays in farm.each(make_part, ground, chunks):
+            yield chunk.number, arrays
+
+    return assemble_parts(cut, make, observer, resume)

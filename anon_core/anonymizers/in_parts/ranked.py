@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut
+from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_whole
 from anon_core.anonymizers.in_parts.threaded import (
     make_parts,
     memory_of_parts,
@@ -64,44 +64,40 @@ def anonymize(
     One part alone is made on every rank.
     """
     cut = Cut.of(data, tie_order, method.records_of_part)
-    made, watch = Assembly(cut), observer or Observer()
+    watch = observer or Observer()
     if len(cut.places) == 1:
-        whole: MaskedTable = method.take_as_one_part(data.records).anonymize(
-            data, tie_order=tie_order, observer=_FirstRank(watch, ranks.rank), resume=resume
-        )
-        return whole
-    made.resume(resume)
+        first = _FirstRank(watch, ranks.rank)
+        return make_whole(method, data, tie_order=tie_order, observer=first, resume=resume)
+    made = Assembly(cut)
+    made.take_over(resume)
     left = np.flatnonzero(~made.done).tolist()
+    kept = np.flatnonzero(made.done).tolist() if ranks.rank == 0 else []  # by this rank
     steps = () if resume is None else resume.steps
     mine, threads = ranks.over(len(left)), numba.get_num_threads()
-    own = Assembly(cut)
-    if ranks.rank == 0:  # it keeps what was done before
-        own.resume(resume)
     rounds = range(0, mine.per if left else 0, threads)
     watch.expects(len(steps) + len(rounds))
-    for first in rounds:
-        numbers = left[mine.low + first : min(mine.high, mine.low + first + threads)]
+    for first_of_round in rounds:
+        begin = mine.low + first_of_round
+        numbers = left[begin : min(mine.high, begin + threads)]
         at_once = max(1, min(threads, len(numbers)))
         for number, arrays in make_parts(method, cut, numbers, at_once, threads // at_once):
-            own.put(number, arrays)
-        if ranks.greatest(int(own.holders is not None)):
-            own.expect_holders()
-        done = sum(len(cut.places[number]) for number in np.flatnonzero(own.done))
+            made.put_part(number, arrays)
+        kept += numbers
+        if ranks.greatest(int(made.holders is not None)):
+            made.expect_holders()
+        done = sum(len(cut.places[number]) for number in kept)
         total = int(ranks.total(np.array([done]))[0])
         steps = (*steps, Step(len(steps) + 1, {"records": total}))
-        watch.on_step(own.report_state(steps))
-    _exchange_parts(cut, left, own, made, mine)
-    return made.finish()
+        watch.on_step(made.report_state(kept, steps))
+    if left:
+        _exchange_parts(cut, left, made, mine)
+    return made.build_table()
 
 
-def _exchange_parts(cut: Cut, left: list[int], own: Assembly, made: Assembly, mine: Ranks) -> None:
+def _exchange_parts(cut: Cut, left: list[int], made: Assembly, mine: Ranks) -> None:
     """Fill in what was made of these parts from the ranks that own them."""
-    if not left:
-        return
-    if own.holders is not None:
-        made.expect_holders()
     longest = max(len(cut.places[number]) for number in left)
-    for name, rows in own.arrays.items():
+    for rows in made.arrays.values():
         sent = np.zeros((len(left), longest, rows.shape[1]), dtype=rows.dtype)
         for place in range(mine.low, mine.high):
             places = cut.places[left[place]]
@@ -109,4 +105,4 @@ def _exchange_parts(cut: Cut, left: list[int], own: Assembly, made: Assembly, mi
         mine.share(sent)
         for place, number in enumerate(left):
             places = cut.places[number]
-            made.arrays[name][places] = sent[place, : len(places)]
+            rows[places] = sent[place, : len(places)]

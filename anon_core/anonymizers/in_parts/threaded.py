@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut
+from anon_core.anonymizers.in_parts.cut import Cut, assemble_parts, make_whole
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -41,8 +41,8 @@ def memory_of_parts(method: Any, cut: Cut) -> list[int]:
     inner, sizes = method.take_as_one_part(cut.table.records), []
     if len(cut.places) == 1:
         return [inner.memory(cut.table)]
-    for number in range(len(cut.places)):
-        part, _ = cut.take_part(number)
+    for places in cut.places:
+        part = cut.table.at(places)
         held = part.codes.nbytes + part.bits.nbytes + part.blank.nbytes + 16 * part.records
         sizes.append(inner.memory(part) + held)
     return sizes
@@ -63,24 +63,18 @@ def anonymize(
     """
     cut = Cut.of(data, tie_order, method.records_of_part)
     if len(cut.places) == 1:
-        whole: MaskedTable = method.take_as_one_part(cut.table.records).anonymize(
-            data, tie_order=tie_order, observer=observer, resume=resume
-        )
-        return whole
-    made, watch = Assembly(cut), observer or Observer()
-    made.resume(resume)
-    watch.expects(len(cut.places))
+        return make_whole(method, data, tie_order=tie_order, observer=observer, resume=resume)
     threads = numba.get_num_threads()
     at_once = threads
     if memory is not None:
         room = memory - memory_of_whole(method, cut)
         at_once = max(1, min(threads, room // max(memory_of_parts(method, cut))))
-    for number, arrays in make_parts(
-        method, cut, np.flatnonzero(~made.done).tolist(), at_once, threads // at_once
-    ):
-        made.put(number, arrays)
-        watch.on_step(made.report_state())
-    return made.finish()
+    return assemble_parts(
+        cut,
+        lambda numbers: make_parts(method, cut, numbers, at_once, threads // at_once),
+        observer,
+        resume,
+    )
 
 
 class _Stopped(Observer):
@@ -104,7 +98,6 @@ def make_parts(
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield parts as they are done; `at_once` are at work, each on so many threads."""
     inner, left = method.take_as_one_part(cut.table.records), iter(numbers)
-
     stop = threading.Event()
 
     def make(number: int) -> Arrays:

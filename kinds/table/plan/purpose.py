@@ -9,7 +9,7 @@ from pydantic import Field
 from kinds.columns import Column
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section
-from kinds.table.layout import CARRIED
+from kinds.table.layout import list_released_columns
 
 LEAST_WEIGHT = 0.1  # of the greatest: a column that tells nothing is still worth something
 MOST_LEARNT_FROM = 0.5  # of the people: a release of fewer is not one of the table
@@ -156,9 +156,7 @@ def _parse_margin(text: str, columns: tuple[Column, ...]) -> tuple[str, ...]:
 
 
 def _require_column(key: str, name: str, columns: tuple[Column, ...]) -> None:
-    released = [
-        column.name for column in columns if column.role == "quasi" or column.role in CARRIED
-    ]
+    released = [column.name for column in list_released_columns(columns)]
     if name not in released:
         raise PlanError(
             f"purpose.{key} names a column that the release does not show; allowed: "

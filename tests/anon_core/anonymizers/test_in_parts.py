@@ -17,6 +17,7 @@ from anon_core.tables.demands import of_people
 from tests import naive
 from tests.observers import Seen
 from tests.strategies import tables
+from tests.support.farms import LastFirst
 from tests.support.large import big_table
 from tests.support.masked import kept, unpack
 from tests.support.seats import check_even, check_people, few_levels, owned
@@ -170,13 +171,6 @@ def test_classes_stay_within_parts(table):
         assert sizes.min() >= 5
 
 
-class Farm:
-    """A farm of this process, whose tasks come back last first."""
-
-    def each(self, task, ground, chunks):
-        yield from [(chunk, task(ground, chunk, 1)) for chunk in reversed(chunks)]
-
-
 def test_any_threads_memory_and_farm_make_the_same_bytes(table):
     expected = content(local.run(MAKER, table, tie_order=ORDER))
     cut = Cut.of(table, ORDER, 100)
@@ -185,7 +179,7 @@ def test_any_threads_memory_and_farm_make_the_same_bytes(table):
     assert one_part < local.compute_memory(replace(MAKER, part=0), table)
     for memory in (one_part, 10 * one_part, None):
         assert content(local.run(MAKER, table, tie_order=ORDER, memory=memory)) == expected
-    assert content(farmed.anonymize(MAKER, table, Farm(), tie_order=ORDER)) == expected
+    assert content(farmed.anonymize(MAKER, table, LastFirst(), tie_order=ORDER)) == expected
     with pytest.raises(LimitError, match="memory"):
         local.run(MAKER, table, memory=one_part - 1)
     whole, inner = local.run(MAKER, table, tie_order=ORDER), replace(MAKER, part=0)
@@ -194,7 +188,7 @@ def test_any_threads_memory_and_farm_make_the_same_bytes(table):
         assert (whole.hidden[places] == inner.anonymize(part, tie_order=order).hidden).all()
 
 
-@pytest.mark.parametrize("run", [local.run, lambda *a, **b: farmed.anonymize(*a, Farm(), **b)])
+@pytest.mark.parametrize("run", [local.run, lambda *a, **b: farmed.anonymize(*a, LastFirst(), **b)])
 def test_it_goes_on_from_each_part_that_is_done(table, run):
     seen = Seen()
     expected = content(run(MAKER, table, tie_order=ORDER, observer=seen))
