@@ -114,8 +114,9 @@ class Keeper(Observer):
         for place, (name, array) in enumerate(arrays.items()):
             stem = f"state-{number}-{place}-{self._ranks.rank}-of-{self._ranks.size}.npy"
             known = [parts for each, parts in kept + self._kept if each() is array]
+            new = self._ranks.greatest(int(not known))  # one rank may know what another does not
             result[name] = (
-                known[0] if known else self._ranks.collect(write_part(self._folder, stem, array))
+                self._ranks.collect(write_part(self._folder, stem, array)) if new else known[0]
             )
             self._kept.append((weakref.ref(array), result[name]))
         return result

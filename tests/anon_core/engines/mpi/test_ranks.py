@@ -85,12 +85,13 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
     assert {path.stat().st_mode & 0o777 for path in job.iterdir()} == {0o600}
 
 
+@pytest.mark.parametrize("part", [0, 300])
 @pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.slow)])
-def test_parts_of_a_local_search_give_the_bytes_of_one_process(tmp_path, ranks):
-    """Two parts; of five ranks some have none."""
+def test_a_local_search_gives_the_bytes_of_one_process(tmp_path, ranks, part):
+    """The whole on every rank, or two parts; of five ranks some have none."""
     table = big_table(900, 6, 3)
     order = np.random.default_rng(4).permutation(table.records)
-    maker = LocalSearch(seats="even", part=300)
+    maker = LocalSearch(seats="even", part=part)
     job = ordered(tmp_path / "job", maker, table, order, ranks=ranks)
     done = mpirun(ranks, *ENGINE, job)
     assert done.returncode == 0, done.stderr
