@@ -322,7 +322,7 @@ MUTANTS = (
     Mutant(
         "people: who sits in two rows counts twice",
         "anon_core/measures/table/people_kernels.py",
-        "fresh = seen[side, person[place]] != record",
+        "fresh = seen[side, person[at]] != record",
         "fresh = True",
         CROWDS,
     ),
@@ -1142,10 +1142,24 @@ MUTANTS = (
     ),
     Mutant(
         "partial linkage: identical rows count once",
-        "anon_core/measures/table/attackers/attacks_kernels.py",
-        "ones += times[first + w] * count_ones(words[w])",
-        "ones += count_ones(words[w])",
+        "anon_core/measures/table/crowds_kernels.py",
+        "rows += alike[place[each]] * count_ones(word[each])",
+        "rows += count_ones(word[each])",
         "tests/anon_core/measures/table/attackers/test_attacks.py",
+    ),
+    Mutant(
+        "crowds: a search leaves out words that hold fitting rows",
+        "anon_core/measures/table/bitmaps.py",
+        "return cls(words, pack_words([words != 0]))",
+        "return cls(words, pack_words([words > 1]))",
+        CROWDS,
+    ),
+    Mutant(
+        "matchable rows: records beside one that was visited are left out",
+        "anon_core/measures/table/crowds_kernels.py",
+        "if fresh[w] == 0:",
+        "if bits:",
+        CROWDS,
     ),
 )
 

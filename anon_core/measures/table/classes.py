@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.measures.table.bitmaps import Bitmap
+
 _LARGEST = 2**62  # keys stay below it
 _WIDE = 2**31  # a greater range of numbers is ranked first
 
@@ -47,6 +49,10 @@ class ReleasedCells:
         counts = self.level_counts
         return np.cumsum(counts) - counts
 
+    def of_attributes(self, known: Sequence[int]) -> "ReleasedCells":
+        """Return the cells of some attributes."""
+        return ReleasedCells(self.cell[known], tuple(self.levels[a] for a in known))
+
     def sizes(self) -> NDArray[np.int64]:
         """Levels that each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
         return np.stack(
@@ -69,28 +75,36 @@ class Classes:
         Levels of each class of records.
     cell : int32 (attributes, row classes)
         Cells of each class of rows.
-    level_index : int64 (attributes, record classes)
-        The same levels, numbered over all attributes.
-    bitmap : uint64 (all levels, words)
-        Row classes that allow a level: class r at bit r % 64 of word r // 64.
+    search : int64 (attributes,)
+        The attributes in the order in which near classes were numbered side by side: those of few
+        levels first.
+    level_index : int64 (record classes, attributes)
+        The same levels, numbered over all attributes, in the order of `search`.
+    bitmap : Bitmap
+        Row classes that allow a level.
     """
 
     record_class: NDArray[np.int64]
     row_class: NDArray[np.int64]
     level: NDArray[np.int32]
     cell: NDArray[np.int32]
+    search: NDArray[np.int64]
     level_index: NDArray[np.int64]
-    bitmap: NDArray[np.uint64]
+    bitmap: Bitmap
 
     @classmethod
     def of(cls, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
         """Merge records, int32 (attributes, n), and released rows."""
-        record_class, first_record = index_distinct_columns(codes)
-        row_class, first_row = index_distinct_columns(released.cell)
+        search = np.argsort(released.level_counts, kind="stable")
+        near = [
+            _rank_cells(released.levels[a])[released.cell[a]] for a in search[::-1]
+        ]  # the last one decides first
+        record_class, first_record = index_distinct_columns(codes[search[::-1]])
+        row_class, first_row = index_distinct_columns(np.stack(near))
         level, cell = codes[:, first_record], released.cell[:, first_row]
-        allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
-        index = level.astype(np.int64) + released.level_offsets[:, None]
-        return cls(record_class, row_class, level, cell, index, pack_bitmap(allows))
+        allows = (levels[c].T for c, levels in zip(cell, released.levels, strict=True))
+        index = np.ascontiguousarray((level + released.level_offsets[:, None])[search].T)
+        return cls(record_class, row_class, level, cell, search, index, Bitmap.of(allows))
 
     @property
     def records_in(self) -> NDArray[np.int64]:
@@ -101,6 +115,14 @@ class Classes:
     def rows_in(self) -> NDArray[np.int64]:
         """Number of rows in each class of rows."""
         return np.bincount(self.row_class, minlength=self.cell.shape[1])
+
+
+def _rank_cells(levels: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Rank the distinct cells of an attribute so that near ones are side by side."""
+    order = np.lexsort((levels.sum(axis=1), levels.argmax(axis=1)))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank
 
 
 def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -128,16 +150,3 @@ def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], ND
         keys *= width
     _, first, kind = np.unique(key, return_index=True, return_inverse=True)
     return kind, first
-
-
-def pack_bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-    """Pack boolean blocks (levels, items) into uint64 (all levels, words).
-
-    Item i is bit i % 64 of word i // 64.
-    """
-    items = flags[0].shape[1]
-    packed = np.zeros((sum(len(block) for block in flags), 8 * (-(-items // 64))), dtype=np.uint8)
-    packed[:, : -(-items // 8)] = np.concatenate(
-        [np.packbits(block, axis=1, bitorder="little") for block in flags]
-    )
-    return packed.view("<u8")

@@ -6,9 +6,11 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, ReleasedCells, pack_bitmap
+from anon_core.measures.table.bitmaps import Bitmap
+from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds_kernels import (
-    count_crowd_rows,
+    count_fitting_rows,
+    count_matchable_rows,
     count_records,
     find_components,
     finish_order,
@@ -147,22 +149,45 @@ def crowds(
     Notes
     -----
     Arcs are never stored: a bitmap over rows for each level finds the rows that v fits by one
-    intersection. Memory O(levels * rows / 8), time O(records * attributes * rows / 64).
+    intersection, which leaves out words without any. Memory O(levels * rows / 8). Time O(records *
+    attributes * rows / 4096), and that of the words that are looked at: few, since near rows share
+    one.
     """
     # Equal records fit the same rows, and identical rows take the same records: classes are
     # counted.
     merged = Classes.of(codes, released) if classes is None else classes
     parts = components_of(released, merged, seat) if components is None else components
-    compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
-    count_crowd_rows(
-        merged.level_index, merged.bitmap, merged.rows_in, parts.row, parts.record, compatible,
-        matchable,
-    )  # fmt: skip
+    compatible = count_rows(merged, merged.rows_in)
+    matchable = count_matchable(merged, parts, merged.rows_in)
     rows = compatible[merged.record_class], matchable[merged.record_class]
     if person is None:
         return Crowds(k, *rows)
     people = _count_people(merged, parts, k, seat, person)
     return Crowds(k, *rows, people[merged.record_class])
+
+
+def count_rows(classes: Classes, rows_in: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the rows that each record class fits, int64 (record classes,).
+
+    `rows_in`: int64 (row classes,), how many rows each is taken for.
+    """
+    words = -(-len(rows_in) // 64)
+    by_word = np.pad(rows_in, (0, 64 * words - len(rows_in)), "edge").reshape(words, 64)
+    alike = np.where((by_word == by_word[:, :1]).all(axis=1), by_word[:, 0], 0)
+    fitting = np.empty(classes.level.shape[1], dtype=np.int64)
+    count_fitting_rows(classes.level_index, classes.bitmap, rows_in, alike, fitting)
+    return fitting
+
+
+def count_matchable(
+    classes: Classes, components: Components, rows_in: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Count the rows that each record class fits in its own component, as `count_rows` does."""
+    matchable = np.empty(classes.level.shape[1], dtype=np.int64)
+    count_matchable_rows(
+        classes.level_index, classes.bitmap, rows_in, components.row, components.record, matchable
+    )
+    return matchable
 
 
 def _count_people(
@@ -217,16 +242,16 @@ def components_of(
     seats_start, seats = _list_items(classes.record_class, taken, level.shape[1])
     seated_start, seated = _list_items(taken, classes.record_class, cell.shape[1])
     order = np.empty(level.shape[1], dtype=np.int64)
-    finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
-    holds = [
+    finish_order(classes.level_index, classes.bitmap, cell.shape[1], seated_start, seated, order)
+    holds = (
         np.arange(count)[:, None] == code
         for count, code in zip(released.level_counts, level, strict=True)
-    ]
+    )
     cell_index, allowed_start, allowed = _list_cell_levels(released, cell)
     find_components(
         order,
-        pack_bitmap(holds),
-        cell_index,
+        Bitmap.of(holds),
+        np.ascontiguousarray(cell_index[classes.search].T),
         allowed_start,
         allowed,
         seats_start,

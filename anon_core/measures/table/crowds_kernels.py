@@ -1,58 +1,53 @@
-"""Which record fits which row, and which pairs lie in a perfect matching. Auditors only."""
+"""Which record fits which row, and which pairs lie in a perfect matching. Auditors only.
+
+`level` and `bitmap` are `level_index` and `bitmap` of Classes.
+"""
 
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-
-_STRETCH = 8  # words of records that are looked at together
-
-
-@kernel
-def and_into(words, first, end, bitmap, levels, levels_count):
-    """words[first:end] &= union of the bitmaps of the given levels; returns the bits that are left.
-
-    An empty list means all levels.
-    """
-    some = np.uint64(0)
-    for w in range(first, end):
-        union = ~np.uint64(0) if levels_count == 0 else np.uint64(0)
-        for index in range(levels_count):
-            union |= bitmap[levels[index], w]
-        words[w] &= union
-        some |= words[w]
-    return some
+from anon_core.measures.table.bitmap_kernels import (
+    count_ones,
+    list_words,
+    lowest_bit,
+    meet_levels,
+)
 
 
-@kernel
-def rows_of(record, level, bitmap, words):
-    """words = the rows that a record fits: they allow its level in every attribute."""
-    for w in range(len(words)):  # a slice assigned would compile numba's error texts, for 2 s
-        words[w] = bitmap[level[0, record], w]
-    for a in range(1, level.shape[0]):
-        source = bitmap[level[a, record]]
-        for w in range(len(words)):
-            words[w] &= source[w]
-
-
-@parallel_kernel(lambda level: level.shape[1])
-def count_crowd_rows(
-    begin, end, level, bitmap, rows_in, component, record_component, compatible, matchable
-):
-    # level (attributes, records) indexes bitmap (levels, words); rows_in, component by row class
-    """Count, for each record class, the rows it fits, and those of them in its own component."""
+@parallel_kernel(lambda level: len(level))
+def count_fitting_rows(begin, end, level, bitmap, rows_in, alike, fitting):
+    # alike (words,): rows in each class of a word if these are equally many, else 0
+    """Count the rows that each record class fits."""
+    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
     for record in range(begin, end):
-        words = np.empty(bitmap.shape[1], dtype=np.uint64)
-        rows_of(record, level, bitmap, words)
-        fits, same = 0, 0
-        for w in range(len(words)):
-            word = words[w]
-            while word:
-                row = 64 * w + lowest_bit(word)
-                word &= word - np.uint64(1)
-                fits += rows_in[row]
+        rows = np.int64(0)
+        for each in range(list_words(level[record], bitmap, place, word)):
+            if alike[place[each]]:
+                rows += alike[place[each]] * count_ones(word[each])
+                continue
+            while word[each]:
+                rows += rows_in[64 * place[each] + lowest_bit(word[each])]
+                word[each] &= word[each] - np.uint64(1)
+        fitting[record] = rows
+
+
+@parallel_kernel(lambda level: len(level))
+def count_matchable_rows(
+    begin, end, level, bitmap, rows_in, component, record_component, matchable
+):
+    # rows_in, component by row class
+    """Count, for each record class, the rows that it fits in its own component."""
+    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    for record in range(begin, end):
+        same = np.int64(0)
+        for each in range(list_words(level[record], bitmap, place, word)):
+            while word[each]:
+                row = 64 * place[each] + lowest_bit(word[each])
+                word[each] &= word[each] - np.uint64(1)
                 if component[row] == record_component[record]:
                     same += rows_in[row]
-        compatible[record] = fits
         matchable[record] = same
 
 
@@ -61,46 +56,69 @@ def count_records(begin, end, level, bitmap, records_in, found):
     # found (parts, row classes): zeros, filled; one thread writes one part
     """Count, for each row class, the records that fit it, as a sum over the parts."""
     parts = found.shape[0]
+    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
     for part in range(begin, end):
-        words = np.empty(bitmap.shape[1], dtype=np.uint64)
-        for record in range(part, level.shape[1], parts):
-            rows_of(record, level, bitmap, words)
-            for w in range(len(words)):
-                word = words[w]
-                while word:
-                    found[part, 64 * w + lowest_bit(word)] += records_in[record]
-                    word &= word - np.uint64(1)
+        for record in range(part, len(level), parts):
+            for each in range(list_words(level[record], bitmap, place, word)):
+                while word[each]:
+                    found[part, 64 * place[each] + lowest_bit(word[each])] += records_in[record]
+                    word[each] &= word[each] - np.uint64(1)
 
 
 @kernel
-def lowest_bit(word):
-    """Index of the lowest set bit of a word that is not zero."""
-    low = word & (~word + np.uint64(1))
-    index = 0
-    if low & np.uint64(0xFFFFFFFF00000000):
-        index += 32
-    if low & np.uint64(0xFFFF0000FFFF0000):
-        index += 16
-    if low & np.uint64(0xFF00FF00FF00FF00):
-        index += 8
-    if low & np.uint64(0xF0F0F0F0F0F0F0F0):
-        index += 4
-    if low & np.uint64(0xCCCCCCCCCCCCCCCC):
-        index += 2
-    if low & np.uint64(0xAAAAAAAAAAAAAAAA):
-        index += 1
-    return index
+def _mark_all(count):
+    """Bits of so many items, all set, and those of their words, as the words of a `Bitmap`."""
+    words = (count + 63) // 64
+    fresh, tops = np.zeros(words, np.uint64), np.zeros((words + 63) // 64, np.uint64)
+    for item in range(count):
+        fresh[item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+    for w in range(words):
+        tops[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
+    return fresh, tops
 
 
 @kernel
-def finish_order(level, bitmap, seated_start, seated, order):
+def _unmark(w, bits, fresh, tops):
+    """Take items out of a word."""
+    fresh[w] &= ~bits
+    if fresh[w] == 0:
+        tops[w >> 6] &= ~(np.uint64(1) << np.uint64(w & 63))
+
+
+@kernel
+def _find_fresh_row(record, level, bitmap, word_at, fresh, tops):
+    """The first row class that a record fits, of those not visited; -1 if there is none.
+
+    Bits only leave `fresh`: a word that holds no row for the record never holds one later.
+    """
+    begin, levels = word_at[record], level[record]
+    for top in range(begin >> 6, len(tops)):
+        left = tops[top]
+        if top == begin >> 6:
+            left &= ~np.uint64(0) << np.uint64(begin & 63)
+        if left:
+            left &= meet_levels(levels, bitmap.tops, top)
+        while left:
+            w = 64 * top + lowest_bit(left)
+            left &= left - np.uint64(1)
+            bits = fresh[w] & meet_levels(levels, bitmap.words, w)
+            if bits:
+                word_at[record] = w
+                return 64 * w + lowest_bit(bits)
+    word_at[record] = 64 * len(tops)
+    return -1
+
+
+@kernel
+def finish_order(level, bitmap, rows, seated_start, seated, order):
     """First pass of Kosaraju: order record classes as a depth-first search leaves them.
 
     Arcs: record class -> row classes it fits (bitmap) -> record classes seated there (seated). Each
-    row is visited once, so the scan of a record only moves forward.
+    of the row classes is visited once, so the scan of a record only moves forward.
     """
-    records, words = level.shape[1], bitmap.shape[1]
-    fresh = np.full(words, ~np.uint64(0), dtype=np.uint64)  # rows not visited yet
+    records = len(level)
+    fresh, tops = _mark_all(rows)  # rows not visited yet
     reached = np.zeros(records, dtype=np.bool_)
     stack = np.empty(records, dtype=np.int64)
     word_at = np.zeros(records, dtype=np.int64)
@@ -130,57 +148,45 @@ def finish_order(level, bitmap, seated_start, seated, order):
                 if moved:
                     continue
                 row_at[record] = -1
-            found = False
-            # Bits only leave `fresh`: a word that holds no row for this record never holds one
-            # later.
-            while word_at[record] < words:
-                w = word_at[record]
-                word = fresh[w]
-                for a in range(level.shape[0] - 1, -1, -1):  # the last one sorts the rows
-                    if word == 0:
-                        break
-                    word &= bitmap[level[a, record], w]
-                if word:
-                    row = 64 * w + lowest_bit(word)
-                    fresh[w] &= ~(word & (~word + np.uint64(1)))
-                    row_at[record] = row
-                    seat_at[record] = seated_start[row]
-                    found = True
-                    break
-                word_at[record] += 1
-            if not found:
+            row = _find_fresh_row(record, level, bitmap, word_at, fresh, tops)
+            if row >= 0:
+                _unmark(row >> 6, np.uint64(1) << np.uint64(row & 63), fresh, tops)
+                row_at[record] = row
+                seat_at[record] = seated_start[row]
+            else:
                 order[finished] = record
                 finished += 1
                 depth -= 1
 
 
 @kernel
+def _meet_cells(cells, allowed_start, allowed, bits, place, left):
+    """Those of the bits `left`, of a column of words, that a level of each of these cells has."""
+    a = 0
+    while left and a < len(cells):
+        start, end = allowed_start[cells[a]], allowed_start[cells[a] + 1]
+        union = np.uint64(0) if start < end else ~np.uint64(0)  # an empty list means all levels
+        for index in range(start, end):
+            union |= bits[allowed[index], place]
+        left &= union
+        a += 1
+    return left
+
+
+@kernel
 def find_components(
-    order,
-    record_bitmap,
-    cell,
-    allowed_start,
-    allowed,
-    seats_start,
-    seats,
-    record_component,
-    component,
+    order, records, cell, allowed_start, allowed, seats_start, seats, record_component, component
 ):
-    # cell (attributes, rows) indexes allowed_start
+    # records: Bitmap of the record classes by level; cell (rows, attributes) indexes allowed_start
     # record_component, component: -1 everywhere, filled
     """Second pass of Kosaraju on reversed arcs: number the strongly connected components.
 
     Reversed arcs: record class -> row classes in which it sits (seats) -> record classes that fit
-    them. These are the intersection over attributes of the unions of record_bitmap over the levels
-    that the row allows.
+    them. These are the intersection over attributes of the unions of `records` over the levels that
+    the row allows.
     """
-    words = record_bitmap.shape[1]
-    one = np.uint64(1)
-    fresh = np.zeros(words, dtype=np.uint64)  # records not visited yet
-    for record in range(len(record_component)):
-        fresh[record >> 6] |= one << np.uint64(record & 63)
+    fresh, tops = _mark_all(len(record_component))  # records not visited yet
     stack = np.empty(len(record_component), dtype=np.int64)
-    found = np.empty(words, dtype=np.uint64)
     count = 0
     for index in range(len(order) - 1, -1, -1):
         # Of those without a number the root finished last. A vertex of another component that
@@ -190,7 +196,7 @@ def find_components(
         if record_component[root] >= 0:
             continue
         record_component[root] = count
-        fresh[root >> 6] &= ~(one << np.uint64(root & 63))
+        _unmark(root >> 6, np.uint64(1) << np.uint64(root & 63), fresh, tops)
         stack[0] = root
         depth = 1
         while depth:
@@ -203,26 +209,19 @@ def find_components(
                 if component[row] >= 0:
                     continue
                 component[row] = count
-                for first in range(0, words, _STRETCH):
-                    end = min(words, first + _STRETCH)
-                    some = np.uint64(0)
-                    for w in range(first, end):
-                        found[w] = fresh[w]
-                        some |= found[w]
-                    for a in range(cell.shape[0] - 1, -1, -1):
-                        if some == 0:
-                            break
-                        start = allowed_start[cell[a, row]]
-                        levels = allowed_start[cell[a, row] + 1] - start
-                        some = and_into(found, first, end, record_bitmap, allowed[start:], levels)
-                    if some == 0:
-                        continue
-                    for w in range(first, end):
-                        word = found[w]
-                        fresh[w] &= ~word
-                        while word:
-                            other = 64 * w + lowest_bit(word)
-                            word &= word - one
+                cells = cell[row]
+                for top in range(len(tops)):
+                    left = _meet_cells(cells, allowed_start, allowed, records.tops, top, tops[top])
+                    while left:
+                        w = 64 * top + lowest_bit(left)
+                        left &= left - np.uint64(1)
+                        bits = _meet_cells(
+                            cells, allowed_start, allowed, records.words, w, fresh[w]
+                        )
+                        _unmark(w, bits, fresh, tops)
+                        while bits:
+                            other = 64 * w + lowest_bit(bits)
+                            bits &= bits - np.uint64(1)
                             record_component[other] = count
                             stack[depth] = other
                             depth += 1

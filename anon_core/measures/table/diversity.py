@@ -6,7 +6,8 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, pack_bitmap
+from anon_core.measures.table.bitmaps import Bitmap
+from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.diversity_kernels import weigh_crowds
 
 MOST_L = 10  # up to which recursive diversity is measured
@@ -94,7 +95,7 @@ def diversity_in_classes(
         block = np.eye(min(_BLOCK, len(start) - 1 - first), dtype=np.bool_)
         held = start[first : first + len(block) + 1], value, number, below
         parts.append(
-            _measure_crowds(np.arange(len(block))[None], pack_bitmap([block]), held, ordered)
+            _measure_crowds(np.arange(len(block))[:, None], Bitmap.of([block]), held, ordered)
         )
     whole = Diversity(
         np.concatenate([part.distinct for part in parts]),
@@ -117,10 +118,10 @@ def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> _Held:
 
 
 def _measure_crowds(
-    level: NDArray[np.int64], rows: NDArray[np.uint64], held: _Held, ordered: bool
+    level: NDArray[np.int64], rows: Bitmap, held: _Held, ordered: bool
 ) -> Diversity:
-    """Measure what crowds hold; `level` and `rows`: `level_index`, `pack_bitmap` of `Classes`."""
-    records = level.shape[1]
+    """Measure what crowds hold; `level` and `rows`: `level_index` and `bitmap` of `Classes`."""
+    records = len(level)
     distinct = np.empty(records, dtype=np.int64)
     effective, distance = np.empty((2, records))
     odds = np.zeros((get_num_threads(), MOST_L - 1))

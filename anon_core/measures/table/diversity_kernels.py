@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
 
 
 @parallel_kernel(lambda odds: len(odds))
@@ -32,17 +32,16 @@ def weigh_crowds(
     """
     parts = odds.shape[0]
     for part in range(begin, end):
-        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+        word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
         count = np.zeros(len(below) - 1, dtype=np.int64)
         seen = np.empty(len(below) - 1, dtype=np.int64)
-        for record in range(part, level.shape[1], parts):
-            rows_of(record, level, bitmap, words)
+        for record in range(part, len(level), parts):
             found = 0
-            for w in range(len(words)):
-                word = words[w]
-                while word:
-                    row = 64 * w + lowest_bit(word)
-                    word &= word - np.uint64(1)
+            for each in range(list_words(level[record], bitmap, place, word)):
+                while word[each]:
+                    row = 64 * place[each] + lowest_bit(word[each])
+                    word[each] &= word[each] - np.uint64(1)
                     for held in range(start[row], start[row + 1]):
                         if count[value[held]] == 0:
                             seen[found] = value[held]

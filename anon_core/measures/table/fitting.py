@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import LimitError
-from anon_core.measures.table.classes import ReleasedCells, index_distinct_columns, pack_bitmap
+from anon_core.measures.table.bitmaps import Bitmap
+from anon_core.measures.table.classes import ReleasedCells, index_distinct_columns
 from anon_core.measures.table.fitting_kernels import list_fitting
 
 BITMAP_ROWS = 2**16  # rows whose bitmaps are held at a time: 8 KiB a level
@@ -41,7 +42,7 @@ def find_fitting_rows(
     level, and 40 bytes a record. Time O(records * attributes * rows / 64).
     """
     kind, first = index_distinct_columns(codes)
-    level = codes[:, first].astype(np.int64) + released.level_offsets[:, None]
+    level = np.ascontiguousarray((codes[:, first] + released.level_offsets[:, None]).T)
     count = np.zeros(len(first), dtype=np.int64)
     nowhere = np.empty(0, dtype=np.int32)
     for offset, allows in _list_blocks(released):
@@ -62,12 +63,12 @@ def find_fitting_rows(
     return start, row
 
 
-def _list_blocks(released: ReleasedCells) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-    """First row of each block, and who allows which level, uint64 (all levels, words)."""
+def _list_blocks(released: ReleasedCells) -> Iterator[tuple[int, Bitmap]]:
+    """First row of each block, and who allows which level."""
     for offset in range(0, released.rows, BITMAP_ROWS):
         cell = released.cell[:, offset : offset + BITMAP_ROWS]
-        allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
-        yield offset, pack_bitmap(allows)
+        allows = (levels[c].T for c, levels in zip(cell, released.levels, strict=True))
+        yield offset, Bitmap.of(allows)
 
 
 def _compute_starts(count: NDArray[np.int64]) -> NDArray[np.int64]:

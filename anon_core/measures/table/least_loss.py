@@ -74,7 +74,7 @@ def bound_least_loss(
     cost = np.zeros(len(sample), dtype=np.int64)
     find_cheapest_boxes(
         classes.record_class[sample],
-        np.ascontiguousarray(classes.level),
+        np.ascontiguousarray(classes.level.T),
         share,
         _WHOLE,
         np.asarray(ordinal),

@@ -15,7 +15,7 @@ _MOST_NODES = 2**10
 
 @parallel_kernel(lambda sample: len(sample))
 def find_cheapest_boxes(begin, end, sample, level, share, whole, ordinal, unit, offset, cost):
-    # level (attributes, classes), share (classes,), cost (len(sample),): filled
+    # level (classes, attributes), share (classes,), cost (len(sample),): filled
     """Bound, for each class of the sample, the cost of a box that holds shares of the whole."""
     for s in range(begin, end):
         cost[s] = _bound_cost(sample[s], level, share, whole, ordinal, unit, offset)
@@ -24,7 +24,7 @@ def find_cheapest_boxes(begin, end, sample, level, share, whole, ordinal, unit, 
 @kernel
 def _bound_cost(center, level, share, whole, ordinal, unit, offset):
     """The least cost of a box around a class, or less where the work is spent before."""
-    attributes, classes = level.shape
+    classes, attributes = level.shape
     low, high = np.empty(attributes, np.int32), np.empty(attributes, np.int32)
     holds = np.zeros(offset[attributes], np.bool_)
     extra, near = np.empty(classes, np.int64), np.arange(classes)
@@ -102,17 +102,17 @@ def _grow(near, level, share, whole, ordinal, unit, offset, low, high, holds):
 def _start_box(center, level, offset, low, high, holds):
     """Make the box that holds one class."""
     holds[:] = False
-    for a in range(level.shape[0]):
-        low[a] = high[a] = level[a, center]
-        holds[offset[a] + level[a, center]] = True
+    for a in range(level.shape[1]):
+        low[a] = high[a] = level[center, a]
+        holds[offset[a] + level[center, a]] = True
 
 
 @kernel
 def _extend_box(one, level, offset, low, high, holds):
     """Take a class into the box."""
-    for a in range(level.shape[0]):
-        low[a], high[a] = min(low[a], level[a, one]), max(high[a], level[a, one])
-        holds[offset[a] + level[a, one]] = True
+    for a in range(level.shape[1]):
+        low[a], high[a] = min(low[a], level[one, a]), max(high[a], level[one, a])
+        holds[offset[a] + level[one, a]] = True
 
 
 @kernel
@@ -133,7 +133,7 @@ def _price(near, level, ordinal, unit, offset, low, high, holds, out, extra):
     for place in range(len(near)):
         one, cost = near[place], np.int64(0)
         for a in range(len(low)):
-            at = level[a, one]
+            at = level[one, a]
             if ordinal[a]:
                 cost += unit[a] * (max(low[a] - at, 0) + max(at - high[a], 0))
             elif not holds[offset[a] + at]:
@@ -149,7 +149,7 @@ def _price(near, level, ordinal, unit, offset, low, high, holds, out, extra):
 def _would_hold(other, one, level, ordinal, offset, low, high, holds):
     """Whether the box, with one class more, holds another."""
     for a in range(len(low)):
-        at, new = level[a, other], level[a, one]
+        at, new = level[other, a], level[one, a]
         if ordinal[a]:
             if at < min(low[a], new) or at > max(high[a], new):
                 return False

@@ -3,10 +3,10 @@
 import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
 
 
-@parallel_kernel(lambda level: level.shape[1])
+@parallel_kernel(lambda level: len(level))
 def count_people(
     begin, end, level, bitmap, start, person, persons, component, record_component, most, people
 ):
@@ -17,20 +17,21 @@ def count_people(
     Counting stops at `most`.
     """
     seen = np.full((2, persons), -1, dtype=np.int64)
-    words = np.empty(bitmap.shape[1], dtype=np.uint64)
+    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
     for record in range(begin, end):
-        rows_of(record, level, bitmap, words)
+        words = list_words(level[record], bitmap, place, word)
         for side in range(2):
             count = 0
-            for w in range(len(words)):
-                word = words[w]
-                while word and count < most[record]:
-                    row = 64 * w + lowest_bit(word)
-                    word &= word - np.uint64(1)
+            for each in range(words):
+                bits = word[each]
+                while bits and count < most[record]:
+                    row = 64 * place[each] + lowest_bit(bits)
+                    bits &= bits - np.uint64(1)
                     if side == 1 and component[row] != record_component[record]:
                         continue
-                    for place in range(start[row], start[row + 1]):
-                        fresh = seen[side, person[place]] != record
-                        seen[side, person[place]] = record
+                    for at in range(start[row], start[row + 1]):
+                        fresh = seen[side, person[at]] != record
+                        seen[side, person[at]] = record
                         count += np.int64(fresh)
             people[record, side] = min(count, most[record])

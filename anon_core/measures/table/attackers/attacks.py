@@ -13,20 +13,13 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.attacks_kernels import (
     balance_records,
-    count_fitting_rows,
-    count_matchable,
     expect_records,
     find_likeliest,
     find_tightest,
     list_matchable,
 )
-from anon_core.measures.table.classes import (
-    Classes,
-    ReleasedCells,
-    index_distinct_columns,
-    pack_bitmap,
-)
-from anon_core.measures.table.crowds import Components
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import Components, count_matchable, count_rows
 
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
 _MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
@@ -99,45 +92,18 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         `list_known_subsets`. The true row always fits, so this chance is at most that of linkage
         with all attributes.
     """
-    rows, times = _rows_by_number(released, classes)
     success = {}
     for size, subsets in list_known_subsets(len(released.cell)).items():
-        counts = np.zeros((len(subsets), classes.level.shape[1]), dtype=np.int32)
-        for known, fitting in zip(subsets, counts, strict=True):
+        chance = np.zeros(classes.level.shape[1])
+        for known in subsets:
             # Records that are alike in what is known fit the same rows.
-            kind, first = index_distinct_columns(classes.level[known])
-            many_first = sorted(known, key=lambda a: -released.level_counts[a])
-            levels = np.ascontiguousarray(classes.level_index[many_first][:, first])
-            of_kind = np.empty(len(first), dtype=np.int64)
-            count_fitting_rows(levels, rows, times, of_kind)
-            fitting[:] = of_kind[kind]
-        success[size] = (1 / counts).mean(axis=0)[classes.record_class]
+            rows = ReleasedCells(classes.cell, released.levels).of_attributes(known)
+            alike = Classes.of(classes.level[known], rows)
+            rows_in = np.zeros(alike.cell.shape[1], dtype=np.int64)
+            np.add.at(rows_in, alike.row_class, classes.rows_in)
+            chance += 1 / count_rows(alike, rows_in)[alike.record_class]
+        success[size] = (chance / len(subsets))[classes.record_class]
     return success
-
-
-def _rows_by_number(
-    released: ReleasedCells, classes: Classes
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Row classes as a bitmap over levels, (all levels, words); rows in each class of a word.
-
-    The classes of one word have equally many rows, so that a count of bits counts rows. Near rows
-    are side by side: in the order of what they allow first, columns of few levels before others.
-    """
-    allowed = [
-        levels.argmax(axis=1)[c] for c, levels in zip(classes.cell, released.levels, strict=True)
-    ]
-    many_first = np.argsort(-released.level_counts, kind="stable")
-    number, size = np.unique(classes.rows_in, return_inverse=True)
-    words = -(-np.bincount(size) // 64)
-    order = np.lexsort([*(allowed[a] for a in many_first), size])
-    first = np.searchsorted(size[order], np.arange(len(number)))
-    place = np.arange(len(order)) + (64 * (np.cumsum(words) - words) - first)[size[order]]
-    flags = []
-    for cell, levels in zip(classes.cell, released.levels, strict=True):
-        block = np.zeros((levels.shape[1], 64 * int(words.sum())), dtype=np.bool_)
-        block[:, place] = levels[cell[order]].T
-        flags.append(block)
-    return pack_bitmap(flags), np.repeat(number, words)
 
 
 def attack_as_insider(
@@ -210,10 +176,7 @@ class _Pairs:
 
     @classmethod
     def of(cls, classes: Classes, components: Components, most: int) -> "_Pairs":
-        pairs_of = np.empty(classes.level.shape[1], dtype=np.int64)
-        count_matchable(
-            classes.level_index, classes.bitmap, components.row, components.record, pairs_of
-        )
+        pairs_of = count_matchable(classes, components, np.ones_like(components.row))
         start = np.concatenate([[0], np.cumsum(pairs_of)])
         bounds = [0]
         while bounds[-1] < len(pairs_of):

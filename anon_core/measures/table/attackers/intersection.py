@@ -12,7 +12,7 @@ from anon_core.measures.table.attackers.intersection_kernels import (
     list_crowds,
 )
 from anon_core.measures.table.classes import Classes, index_distinct_columns
-from anon_core.measures.table.crowds_kernels import count_crowd_rows
+from anon_core.measures.table.crowds import count_rows
 
 VALUES_AT_ONCE = 2**22  # values listed at a time
 
@@ -158,18 +158,7 @@ def _count_crowd_values(
     classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Number of values listed for the crowd of each person; 0 if the person is not there."""
-    records = classes.level.shape[1]
-    found, unused = np.empty((2, records), dtype=np.int64)
-    nowhere = np.zeros(classes.cell.shape[1], dtype=np.int64)
-    count_crowd_rows(
-        classes.level_index,
-        classes.bitmap,
-        np.diff(start),
-        nowhere,
-        np.zeros(records, dtype=np.int64),
-        found,
-        unused,
-    )
+    found = count_rows(classes, np.diff(start))
     return np.where(record >= 0, found[record], 0)
 
 

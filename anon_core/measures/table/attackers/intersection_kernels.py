@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
 
 
 @parallel_kernel(lambda record: len(record))
@@ -16,17 +16,16 @@ def list_crowds(first, last, level, bitmap, start, value, number, record, begin,
 
     A value may be listed twice.
     """
+    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
+    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
     for person in range(first, last):
         if record[person] < 0:
             continue
-        words = np.empty(bitmap.shape[1], dtype=np.uint64)
-        rows_of(record[person], level, bitmap, words)
         at = begin[person]
-        for w in range(len(words)):
-            word = words[w]
-            while word:
-                row = 64 * w + lowest_bit(word)
-                word &= word - np.uint64(1)
+        for each in range(list_words(level[record[person]], bitmap, place, word)):
+            while word[each]:
+                row = 64 * place[each] + lowest_bit(word[each])
+                word[each] &= word[each] - np.uint64(1)
                 for held in range(start[row], start[row + 1]):
                     listed[at] = value[held]
                     count[at] = number[held]

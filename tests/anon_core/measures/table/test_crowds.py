@@ -5,11 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 
 from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.crowds import Crowds, crowds, fits_own_row, identical_rows
+from anon_core.measures.table.crowds import (
+    Crowds,
+    crowds,
+    fits_own_row,
+    identical_rows,
+    records_per_row,
+)
+from anon_core.measures.table.fitting import find_fitting_rows
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
@@ -100,6 +108,38 @@ def test_directed_hubs_are_compatible_but_not_matchable():
     assert found.below_k == 0
     assert found.matchable.tolist() == [3, 3, 3, 1, 1, 1]
     assert found.matchable_below_k == 3
+
+
+def test_a_release_of_thousands_of_distinct_rows():
+    """Rows in several words of words. Cells are random; every third row shows its record only."""
+    rng = np.random.default_rng(3)
+    n, levels = 9000, (2, 3, 40, 7, 11)
+    codes = np.stack([rng.integers(0, each, n) for each in levels]).astype(np.int32)
+    cell, allows = [], []
+    for own, number in zip(codes, levels, strict=True):
+        sets = rng.random((n, number)) < 0.15
+        sets[::3] = False
+        sets[np.arange(n), own] = True
+        distinct, index = np.unique(sets, axis=0, return_inverse=True)
+        cell.append(index.reshape(-1).astype(np.int32))
+        allows.append(distinct)
+    released = ReleasedCells(np.stack(cell), tuple(allows))
+    assert len(np.unique(released.cell, axis=1).T) > 2 * 64**2
+    fit = np.ones((n, n), dtype=np.bool_)
+    for own, of, rows in zip(codes, cell, allows, strict=True):
+        fit &= rows[of][:, own].T
+    arcs = sparse.block_array([[None, sparse.csr_array(fit)], [sparse.eye_array(n), None]])
+    component = sparse.csgraph.connected_components(arcs, connection="strong")[1]
+    same = component[:n, None] == component[None, n:]
+    found = crowds(codes, np.ones(n, dtype=np.int32), released, np.arange(n))
+    assert (found.compatible == fit.sum(axis=1)).all()
+    assert (found.matchable == (fit & same).sum(axis=1)).all()
+    assert 1 < (found.matchable < found.compatible).sum() < n
+    classes = Classes.of(codes, released)
+    assert (records_per_row(classes) == fit.sum(axis=0)).all()
+    start, row = find_fitting_rows(codes, released)
+    assert (np.diff(start) == found.compatible).all()
+    assert (row == np.nonzero(fit)[1]).all()
 
 
 def test_without_a_seating_nothing_is_matchable():
