@@ -31,7 +31,7 @@ _WORD = 4  # bytes
 _HEAD = 8  # bytes of a pair beside its words: key and length
 _BLOCKS = 16  # a part of the memory for what a merge has read; in all it holds three times that
 LEAST_MEMORY = 2**16  # bytes of memory that a reducer needs for blocks and buffers
-_OUT_AT_ONCE = 2**22  # words of the answer that are handed over at once
+_OUT_AT_ONCE = 3 * 2**20  # words of the answer that are handed over at once: whole triangles
 _Told = Callable[[str, int, int], None]
 
 

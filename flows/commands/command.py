@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from flows.plan.sizes import parse_size
 from storage.places.place import place_of
 
 
@@ -49,6 +50,14 @@ def positive_integer(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def size_in_bytes(text: str) -> int:
+    """Read a size, such as 64MiB."""
+    size = parse_size(text)
+    if size is None:
+        raise argparse.ArgumentTypeError("must be a number and a unit, as 64MiB")
+    return size
 
 
 def add_release_argument(parser: argparse.ArgumentParser) -> None:

@@ -29,6 +29,7 @@ _WORDS = {
     "clustering": "of a vertex's pairs of neighbours are joined, on average (clustering)",
     "expected_triangles": "triangles are expected, given the probabilities",
     "deviation": "is the standard deviation of that number",
+    "files": "files in the folder of --list",
 }
 
 
@@ -37,11 +38,19 @@ def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
 
     Refused: a file that holds no such graph, and more threads than the machine has.
     """
+    if options.list is None and (idle := _list_idle_options(options)):
+        raise LimitError(f"{idle[0]} belongs to --list FOLDER")
+    if options.engine != "dask" and (options.workers or options.scheduler):
+        raise LimitError("--workers belongs to --engine dask; so does --scheduler")
+    if options.list is not None and options.uncertain:
+        raise LimitError("--uncertain belongs to counting; leave it or --list out")
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if options.threads > most:
         raise LimitError(f"--threads must be 1..{most} on this machine")
     numba.set_num_threads(options.threads or most)
     with _show_progress(quiet=options.quiet) as (said, advanced):
+        if options.list is not None:
+            return _list_triangles(options, said, advanced)
         said("read")
         edges = read_edges(options.graph, uncertain=options.uncertain, header=options.header)
         said("orient")
@@ -50,6 +59,23 @@ def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
         return _measure_certain_graph(edges, graph, advanced) | _measure_uncertain_graph(
             edges, graph, said, advanced
         )
+
+
+def _list_idle_options(options: argparse.Namespace) -> list[str]:
+    names = ("engine", "workers", "scheduler", "reducers", "memory")
+    return [f"--{name}" for name in names if getattr(options, name) is not None]
+
+
+def _list_triangles(
+    options: argparse.Namespace, said: Callable[[str], None], advanced: Advanced
+) -> dict[str, Any]:
+    from flows.look.listing import list_graph_triangles
+
+    def told(step: str, done: int, tasks: int) -> None:
+        said(step)
+        advanced(done / tasks)
+
+    return list_graph_triangles(options, told)
 
 
 def format_measures(numbers: Mapping[str, Any]) -> list[str]:

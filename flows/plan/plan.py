@@ -27,6 +27,7 @@ from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain_validation_error
 from flows.plan.series import SeriesSection, refuse_with_series
 from flows.plan.settings import list_field_metadata, list_settings, validate_settings
+from flows.plan.sizes import UNITS, parse_size
 from kinds import KINDS, kind_called
 from kinds.base import Kind
 from kinds.checks import LimitsSection
@@ -38,7 +39,6 @@ from storage.vault.files import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 
-_UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 # What does not shape the release: where it runs, is read from and is written to, its checks, and
 # what readers are told about it.
 NOT_SHAPING: dict[str, Any] = {
@@ -241,15 +241,13 @@ class ReleasePlan(Section):
     @property
     def memory_bytes(self) -> int:
         """compute.memory in bytes."""
-        found = re.fullmatch(
-            r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE
-        )
-        if found is None or found[2].lower() not in _UNITS:
+        size = parse_size(self.compute.memory)
+        if size is None:
             raise PlanError(
                 "compute.memory must be a number and a unit, e.g. '4GiB'; units: "
-                + ", ".join(_UNITS)
+                + ", ".join(UNITS)
             )
-        return int(float(found[1]) * _UNITS[found[2].lower()])
+        return size
 
     def freeze(self, folder: Path) -> Path:
         """Write the plan as understood, overrides included, into a private folder; its file.

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,15 +72,25 @@ def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = Non
     rows = frame.height
     if not rows:
         raise InputError("the graph holds no edges")
-    missing = frame.select(pl.any_horizontal(pl.col("u", "v").is_null()).sum()).item()
+    refuse_lacking_ends(count_lacking_ends(frame), rows)
+    p = _convert_probabilities(frame["p"], rows) if uncertain else None
+    names = name_vertices(frame["u"], frame["v"])
+    u, v = (number_vertices(frame[name], names) for name in ("u", "v"))
+    del frame
+    return _simplify_edges(u, v, p, len(names))
+
+
+def count_lacking_ends(frame: pl.DataFrame) -> int:
+    """Count the edges without two ends."""
+    return int(frame.select(pl.any_horizontal(pl.col("u", "v").is_null()).sum()).item())
+
+
+def refuse_lacking_ends(missing: int, rows: int) -> None:
+    """Refuse a graph whose edges lack an end, with counts."""
     if missing:
         raise InputError(
             f"{missing} of {rows} edges lack an end; each line needs two names, separated alike"
         )
-    p = _convert_probabilities(frame["p"], rows) if uncertain else None
-    ends, vertices = _number_vertices(frame)
-    del frame
-    return _simplify_edges(*ends, p, vertices)
 
 
 def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
@@ -99,12 +110,22 @@ def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
 
 def _of_text(content: Content, names: list[str], header: bool | None) -> pl.DataFrame:
     """Return the columns as text, without comments, blank lines and the header."""
-    first = _first_line(content.data)
-    separator = next((each for each in EDGE_SEPARATORS if each in first), " ")
+    separator = choose_separator(find_first_line(io.BytesIO(content.data)))
+    frame = split_lines(content.data, separator, names)
+    return drop_header(frame, header)
+
+
+def choose_separator(line: str) -> str:
+    """Return what separates the fields of the lines, from the first one."""
+    return next((each for each in EDGE_SEPARATORS if each in line), " ")
+
+
+def split_lines(data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
+    """Return these first fields of whole lines as text, without comments and blank lines."""
     commas = separator == ","
     lines = call_or_refuse(
         lambda: pl.read_csv(
-            content.data,
+            data,
             has_header=False,
             separator="," if commas else ABSENT_SEPARATOR,
             quote_char='"' if commas else None,
@@ -125,15 +146,19 @@ def _of_text(content: Content, names: list[str], header: bool | None) -> pl.Data
     frame = frame[:, : len(names)]
     frame.columns = names
     frame = frame.with_columns(pl.col(names).str.strip_chars())
-    frame = frame.with_columns(pl.when(pl.col(names) != "").then(pl.col(names)))
+    return frame.with_columns(pl.when(pl.col(names) != "").then(pl.col(names)))
+
+
+def drop_header(frame: pl.DataFrame, header: bool | None) -> pl.DataFrame:
+    """Return the first lines of a file without names of columns; `header` None: look."""
     if header is None:
         header = _is_header(frame["u"], frame["v"])
     return frame[1:] if header else frame
 
 
-def _first_line(data: bytes) -> str:
+def find_first_line(lines: Iterable[bytes]) -> str:
     """Return the first line that is neither blank nor a comment."""
-    for raw in io.BytesIO(data):
+    for raw in lines:
         line = raw.decode("utf-8-sig", errors="replace").strip()
         if line and not line.startswith(COMMENTS):
             return line
@@ -166,30 +191,33 @@ def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
     return billionths
 
 
-def _number_vertices(
-    frame: pl.DataFrame,
-) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], int]:
-    """Return the ends of each edge as numbers of vertices, and how many vertices there are.
+def name_vertices(*ends: pl.Series) -> pl.Series:
+    """Return the names of all vertices, each once.
 
     Names that are whole numbers keep their order; others take the order of their text.
     """
-    pair = ["u", "v"]
-    if all(frame[name].dtype == pl.String for name in pair):
-        whole = frame.select(pl.col(pair).str.contains(WHOLE_NUMBER.pattern).all())
-        kind = pl.Int64 if all(whole.row(0)) else pl.String
-    else:
-        kind = pl.Int64 if all(frame[name].dtype.is_integer() for name in pair) else pl.String
-    ends = call_or_refuse(lambda: frame.select(pl.col(pair).cast(kind)), UNREADABLE_EDGES)
-    named = pl.concat([ends["u"], ends["v"].alias("u")]).unique().sort()
-    if len(named) > MOST_VERTICES:
-        raise InputError(f"the graph has {len(named)} vertices; {MOST_VERTICES} are possible")
-    if kind == pl.Int64:
-        names = named.to_numpy()
-        u, v = (np.searchsorted(names, ends[name].to_numpy()).astype(np.int32) for name in pair)
-    else:
-        text = pl.Enum(named)
-        u, v = (ends[name].cast(text).to_physical().to_numpy().astype(np.int32) for name in pair)
-    return (u, v), len(named)
+    text = {each.dtype for each in ends} == {pl.String}
+    whole = all(
+        each.str.contains(WHOLE_NUMBER.pattern).all() if text else each.dtype.is_integer()
+        for each in ends
+    )
+    kind = pl.Int64 if whole else pl.String
+    named = call_or_refuse(
+        lambda: pl.concat([each.alias("").cast(kind) for each in ends]), UNREADABLE_EDGES
+    )
+    names = named.unique().sort()
+    if len(names) > MOST_VERTICES:
+        raise InputError(f"the graph has {len(names)} vertices; {MOST_VERTICES} are possible")
+    return names
+
+
+def number_vertices(ends: pl.Series, names: pl.Series) -> NDArray[np.int32]:
+    """Return the place of each vertex in the list of all names, int32."""
+    if names.dtype == pl.String:
+        text = ends.cast(pl.String).cast(pl.Enum(names))
+        return text.to_physical().to_numpy().astype(np.int32)
+    numbers = ends.cast(pl.Int64).to_numpy()
+    return np.searchsorted(names.to_numpy(), numbers).astype(np.int32)
 
 
 def _simplify_edges(

@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 from flows import cli
+from tests.anon_core.measures.graph.triangles.graphs import skewed
 from tests.support.commands import call, refusal
 
 # Two triangles with a common edge, a path, a loop and a repeated edge.
@@ -84,3 +86,63 @@ def test_the_command_starts_without_prefect_and_great_expectations(graph):
 
 def test_the_command_is_listed():
     assert "measure" in cli.COMMANDS
+
+
+def listed(folder):
+    rows = pl.concat([pl.read_parquet(file) for file in sorted(folder.iterdir())])
+    assert rows.columns == ["u", "v", "w"]
+    return sorted(rows.rows())
+
+
+def test_a_list_of_all_triangles(capsys, graph, tmp_path):
+    """By the names that the file has, in their order."""
+    folder = tmp_path / "made" / "list"
+    code, out, err = call(
+        capsys, "measure", graph, "--triangles", "--list", folder, "--reducers", 3, "--json"
+    )
+    assert (code, err) == (0, "")
+    expected = {name: NUMBERS[name] for name in list(NUMBERS)[:5]}
+    assert json.loads(out) == {**expected, "files": len(list(folder.iterdir()))}
+    assert listed(folder) == [("a", "b", "c"), ("b", "c", "d")]
+    assert [path.name for path in folder.parent.iterdir()] == ["list"]
+    words = refusal(call(capsys, "measure", graph, "--triangles", "--list", folder), 2)
+    assert "stands already" in words
+
+
+def test_names_that_are_numbers_stay_numbers(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("9,10\n10,11\n11,9\n")
+    call(capsys, "measure", tmp_path / "a.csv", "--triangles", "--list", tmp_path / "list")
+    assert listed(tmp_path / "list") == [(9, 10, 11)]
+
+
+def test_refusals_of_a_list(capsys, graph, tmp_path):
+    there = ("measure", graph, "--triangles")
+    assert "--reducers belongs to --list" in refusal(call(capsys, *there, "--reducers", 3), 2)
+    into = (*there, "--list", tmp_path / "list")
+    for more, words in (
+        (("--uncertain",), "--uncertain belongs to counting"),
+        (("--memory", "9KiB"), "--memory must be at least 65536 bytes"),
+        (("--workers", 3), "--workers belongs to --engine dask"),
+    ):
+        assert words in refusal(call(capsys, *into, *more), 2)
+    code, _, err = call(capsys, *into, "--memory", "much")
+    assert code == 2
+    assert "must be a number and a unit, as 64MiB" in err
+    inside = (*there, "--list", graph / "list")
+    assert "cannot be written (File exists)" in refusal(call(capsys, *inside), 2)
+    graph.write_text("a b\nc\nd e\n")
+    assert "1 of 3 edges lack an end" in refusal(call(capsys, *into), 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.txt"]
+
+
+@pytest.mark.slow
+def test_workers_list_the_same(capsys, tmp_path):
+    u, v, _ = skewed(2000, 20_000, 7)
+    pl.DataFrame({"u": u, "v": v}).write_parquet(tmp_path / "a.parquet")
+    there = ("measure", tmp_path / "a.parquet", "--triangles", "--list")
+    assert call(capsys, *there, tmp_path / "here")[0] == 0
+    assert call(capsys, *there, tmp_path / "there", "--engine", "dask")[0] == 0
+    here, there = (
+        {p.name: p.read_bytes() for p in (tmp_path / x).iterdir()} for x in ("here", "there")
+    )
+    assert here == there

@@ -3,7 +3,13 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, positive_integer, printable_json
+from flows.commands.command import (
+    Command,
+    add_json_option,
+    positive_integer,
+    printable_json,
+    size_in_bytes,
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +41,45 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--threads", type=positive_integer, default=0, metavar="N", help="threads (default: all)"
     )
     add_json_option(parser, "the numbers")
+    _add_listing_options(parser)
+
+
+def _add_listing_options(parser: argparse.ArgumentParser) -> None:
+    listing = parser.add_argument_group("listing, for graphs that no memory holds")
+    listing.add_argument(
+        "--list",
+        type=Path,
+        metavar="FOLDER",
+        help="write each triangle once into Parquet files of a new folder",
+    )
+    listing.add_argument(
+        "--engine",
+        choices=("local", "dask"),
+        help="threads of this process, or Dask workers (default: local)",
+    )
+    listing.add_argument(
+        "--workers",
+        type=positive_integer,
+        metavar="N",
+        help="processes of a Dask cluster on this machine (default: 2)",
+    )
+    listing.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="of a running Dask cluster, whose workers see FOLDER",
+    )
+    listing.add_argument(
+        "--reducers",
+        type=positive_integer,
+        metavar="K",
+        help="tasks that write the triangles (default: 64)",
+    )
+    listing.add_argument(
+        "--memory",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="what each reducer holds at most (default: 64MiB)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
 COMMAND = Command(
     "measure",
-    "count the triangles of a graph; no plan, no release",
+    "count the triangles of a graph, or list them; no plan, no release",
     "crowdcover measure friends.csv --triangles --json",
     arguments,
     run,

@@ -9,41 +9,15 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
 from storage.source.edges import read_edges
-
-EDGES = [(3, 7), (3, 11), (7, 11), (11, 20)]
-SNAP = "# Directed graph: x.txt \r\n# FromNodeId\tToNodeId\r\n"
+from tests.support.edge_files import EDGES, FORMS, list_numbered
 
 
-def text(separator, end="\n", first=""):
-    return first + "".join(f"{u}{separator}{v}{end}" for u, v in EDGES)
-
-
-def numbered(edges):
-    assert edges.u.dtype == edges.v.dtype == np.int32
-    return list(zip(edges.u.tolist(), edges.v.tolist(), strict=True))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        text(","),
-        text(",", first="u,v\n"),
-        text(",", first="friend,other\n"),
-        text("\t", "\r\n", SNAP),
-        text(" "),
-        text("   "),
-        text(" \t "),
-        text(" ", " \n", "\n% of another format\n# and more\n\n"),
-        text(" ", " 17 4 1\n"),
-        text(",", ",x,y\n", "source,target,weight,date\n"),
-        text(",", "\n", "\ufeff"),
-    ],
-)
+@FORMS
 def test_every_form_gives_the_same_graph(tmp_path, content):
     for name, data in (("a.txt", content.encode()), ("a.csv.gz", gzip.compress(content.encode()))):
         (tmp_path / name).write_bytes(data)
         edges = read_edges(tmp_path / name)
-        assert numbered(edges) == [(0, 1), (0, 2), (1, 2), (2, 3)]
+        assert list_numbered(edges) == [(0, 1), (0, 2), (1, 2), (2, 3)]
         assert (edges.vertices, edges.rows, edges.loops, edges.repeated) == (4, 4, 0, 0)
         assert edges.p is None
 
@@ -64,22 +38,22 @@ def test_columnar_files(tmp_path, names):
 
 def test_whole_numbers_keep_their_order_and_names_that_of_their_text(tmp_path):
     (tmp_path / "n.txt").write_text("10 9\n9 100\n")
-    assert numbered(read_edges(tmp_path / "n.txt")) == [(0, 1), (0, 2)]
+    assert list_numbered(read_edges(tmp_path / "n.txt")) == [(0, 1), (0, 2)]
     (tmp_path / "t.txt").write_text("b10\tb9\nb9\tb100\n")
-    assert numbered(read_edges(tmp_path / "t.txt")) == [(0, 2), (1, 2)]
+    assert list_numbered(read_edges(tmp_path / "t.txt")) == [(0, 2), (1, 2)]
 
 
 def test_both_directions_are_one_edge_and_loops_none(tmp_path):
     (tmp_path / "g.txt").write_text("1 2\n2 1\n1 2\n2 2\n2 3\n")
     edges = read_edges(tmp_path / "g.txt")
-    assert numbered(edges) == [(0, 1), (1, 2)]
+    assert list_numbered(edges) == [(0, 1), (1, 2)]
     assert (edges.rows, edges.loops, edges.repeated) == (5, 1, 2)
 
 
 def test_probabilities_follow_their_edges(tmp_path):
     (tmp_path / "g.txt").write_text("z\ty\t0.25\nx\tz\t1\ny\tx\t0.123456789\nz\tx\t1.0\n")
     edges = read_edges(tmp_path / "g.txt", uncertain=True)
-    assert numbered(edges) == [(0, 1), (0, 2), (1, 2)]
+    assert list_numbered(edges) == [(0, 1), (0, 2), (1, 2)]
     assert edges.p.tolist() == [123_456_789, ONE, ONE // 4]
     assert edges.repeated == 1
 
