@@ -11,6 +11,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 _GROWTH = 2**24  # comparisons of levels spent on one record's first box
 _WORK = 2**18  # comparisons of levels spent on one record after its first box
 _MOST_NODES = 2**10
+_NEAREST = 2**12  # classes at least
 
 
 @parallel_kernel(lambda sample: len(sample))
@@ -32,18 +33,22 @@ def _bound_cost(center, level, share, whole, ordinal, unit, offset):
 
     _start_box(center, level, offset, low, high, holds)
     _price(near, level, ordinal, unit, offset, low, high, holds, none, extra)
-    reached = _reach(extra, share, near, whole)
-    for each in near:  # all classes, so a place is a class
+    # Boxes that hold enough are looked for among the nearest ones; any of them is an upper bound.
+    most = min(classes - 1, max(_NEAREST, 16 * (whole // share[center])))
+    nearest = near[extra <= np.partition(extra, most)[most]]
+    reached = _reach(extra[nearest], share, nearest, whole)
+    if reached < 0:
+        nearest, reached = near, _reach(extra, share, near, whole)
+    for each in nearest:
         if extra[each] <= reached:
             _extend_box(each, level, offset, low, high, holds)
-    known = _cost_of(ordinal, unit, offset, low, high, holds)  # of a box that holds enough
+    known = _cost_of(ordinal, unit, offset, low, high, holds)
     if known == 0:
         return np.int64(0)
-    near = near[extra < known]
-
     _start_box(center, level, offset, low, high, holds)
-    known = min(known, _grow(near, level, share, whole, ordinal, unit, offset, low, high, holds))
-    near = near[extra[near] < known]
+    grown = _grow(nearest, level, share, whole, ordinal, unit, offset, low, high, holds)
+    known = min(known, grown)
+    near = near[extra < known]
 
     nodes = min(_MOST_NODES, 2 + _WORK // max(1, len(near) * attributes))
     parent, added = np.full(2 * nodes, -1), np.full(2 * nodes, -1)
