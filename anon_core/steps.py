@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+_NO_TIME = 1.0  # seconds; a loaded disk takes some tenths for any file
+
 
 @dataclass(frozen=True)
 class Step:
@@ -50,3 +52,24 @@ class Observer:
 
     def on_step(self, state: State) -> None:
         """Receive the state after each step."""
+
+
+class Pace:
+    """Says when the next checkpoint is due: writing them may take a tenth of the time.
+
+    A checkpoint holds all that was made so far, so large tables in many parts would spend more time
+    on each. Those that take no time are always due. No result depends on it: a rerun goes on from
+    the last one.
+    """
+
+    def __init__(self) -> None:
+        self._due = 0.0
+
+    def is_due(self, now: float) -> bool:
+        """Return whether a checkpoint is to be written at this second."""
+        return now >= self._due
+
+    def set_next(self, began: float, ended: float) -> None:
+        """Learn in which seconds one was written."""
+        taken = ended - began
+        self._due = ended + 9 * taken if taken >= _NO_TIME else 0.0

@@ -13,7 +13,7 @@ from prefect.context import FlowRunContext
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anon_core.steps import Observer, State
+from anon_core.steps import Observer, Pace, State
 from tasks.compute.jobs import JobState
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import log_line
@@ -50,16 +50,24 @@ class _Shown:
         self._most = most
         self._bar.update(self._row, total=most)
 
-    def _show_step(self, number: int, figures: Mapping[str, float], taken: float) -> None:
-        parts = [
+    def _show_step(
+        self, number: int, figures: Mapping[str, float], seconds: Sequence[float]
+    ) -> None:
+        """Show a finished step. Parts tell how many records are done; several end at a time."""
+        most = "" if self._most is None else f" of at most {self._most}"
+        if figures.keys() == {"records"}:
+            done = int(figures["records"])
+            speed = _format_speed(done, sum(seconds))
+            self._move(number, speed=speed)
+            log_line(f"part {number}{most}: {done:,d} of {self._records:,d} records, {speed}")
+            return
+        values = [
             f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in figures.items()
         ]
-        speed = _format_speed(self._records, taken)
+        speed = _format_speed(self._records, seconds[-1])
         shown = f"{_FIRST} {_format_value(figures[_FIRST])}" if _FIRST in figures else ""
         self._move(number, utility=shown, speed=speed)
-        most = "" if self._most is None else f" of at most {self._most}"
-        what = "part" if figures.keys() == {"records"} else "iteration"
-        log_line(f"{what} {number}{most}: {', '.join([*parts, speed])}")
+        log_line(f"iteration {number}{most}: {', '.join([*values, speed])}")
 
     def _move(self, completed: float, **fields: Any) -> None:
         self._moved, self._done = time.perf_counter(), completed
@@ -93,6 +101,7 @@ class StepProgress(_Shown, Observer):
     def __init__(self, records: int, seconds: Sequence[float], keep: Keep, bar: Progress) -> None:
         super().__init__(records, len(seconds), bar)
         self.seconds, self._keep, self._began = list(seconds), keep, time.perf_counter()
+        self._pace = Pace()
 
     def expects(self, steps: int | None) -> None:
         """Show the share of all steps, and say where a run goes on."""
@@ -110,13 +119,15 @@ class StepProgress(_Shown, Observer):
             self._move(done, speed=_format_speed(records, now - self._began))
 
     def on_step(self, state: State) -> None:
-        """Keep and show one finished step."""
+        """Show one finished step, and keep it where that is due."""
         now = time.perf_counter()
         taken, self._began = now - self._began, now
         self.seconds.append(round(taken, 3))
-        self._keep(state, self.seconds)
+        if self._pace.is_due(now):
+            self._keep(state, self.seconds)
+            self._pace.set_next(now, time.perf_counter())
         step = state.steps[-1]
-        self._show_step(step.number, step.figures, taken)
+        self._show_step(step.number, step.figures, self.seconds)
 
 
 class JobProgress(_Shown):
@@ -139,7 +150,7 @@ class JobProgress(_Shown):
             self._expect(progress.most)
         if progress.step > self._seen and progress.seconds:
             self._seen = progress.step
-            self._show_step(progress.step, progress.figures, progress.seconds[-1])
+            self._show_step(progress.step, progress.figures, progress.seconds)
         done = progress.step + progress.advanced / self._records
         self._move(done if self._most is None else min(done, self._most))
 

@@ -228,18 +228,19 @@ def assemble_parts(
     observer: Observer | None,
     resume: State | None,
 ) -> MaskedTable:
-    """Lay together parts as they are done; a step is told for each.
+    """Lay together parts as they are done; for each a step tells how many records are done.
 
     `make` gets the numbers of the parts that are left, and gives each with its arrays, in any
     order.
     """
     made, watch = Assembly(cut), observer or Observer()
     made.take_over(resume)
+    steps = () if resume is None else resume.steps
     watch.expects(len(cut.places))
     for number, arrays in make(np.flatnonzero(~made.done).tolist()):
         made.put_part(number, arrays)
         done = np.flatnonzero(made.done).tolist()
-        sizes = [len(cut.places[each]) for each in done]
-        steps = tuple(Step(place, {"records": size}) for place, size in enumerate(sizes, start=1))
+        records = sum(len(cut.places[each]) for each in done)
+        steps = (*steps, Step(len(steps) + 1, {"records": records}))
         watch.on_step(made.report_state(done, steps))
     return made.build_table()

@@ -22,7 +22,7 @@ from anon_core.engines.mpi.job import (
     write_result,
 )
 from anon_core.engines.mpi.ranks import MpiRanks
-from anon_core.steps import Observer, State, Step
+from anon_core.steps import Observer, Pace, State, Step
 
 _EVERY = 1.0  # seconds between two messages about one step
 
@@ -35,6 +35,7 @@ class Keeper(Observer):
     def __init__(self, folder: Path, job: RankJob, ranks: MpiRanks, spread: Ranked) -> None:
         self._folder, self._job, self._ranks, self._spread = folder, job, ranks, spread
         self._seconds: list[float] = []
+        self._pace = Pace()
         self._step: Step | None = None
         self._most: int | None = None
         self._kept: list[tuple[weakref.ref[NDArray[Any]], _Parts]] = []  # of the last state
@@ -91,12 +92,18 @@ class Keeper(Observer):
             self._tell(records)
 
     def on_step(self, state: State) -> None:
-        """Write the own part; once the last part is written the step can be resumed."""
+        """Write the own part where that is due; once the last one is written, all go on from it."""
         self._step = state.steps[-1]
         now = MPI.Wtime()
         self._seconds.append(round(now - self._began, 3))
         self._began = now
-        arrays = self._write_parts(self._step.number, state.arrays)
+        if self._ranks.agree(self._pace.is_due(now)):  # by the clock of rank 0
+            self._write_checkpoint(state)
+            self._pace.set_next(now, MPI.Wtime())
+        self._tell(0)
+
+    def _write_checkpoint(self, state: State) -> None:
+        arrays = self._write_parts(state.steps[-1].number, state.arrays)
         if self._ranks.rank == 0:
             record = {**self._record(), "steps": steps_to_json(state.steps), "arrays": arrays}
             write_job_file(self._folder / CHECKPOINT_FILE, record)
@@ -104,7 +111,6 @@ class Keeper(Observer):
             for leftover in self._folder.glob("state-*.npy"):
                 if leftover.name not in named:
                     leftover.unlink(missing_ok=True)
-        self._tell(0)
         self._ranks.agree(None)  # no rank writes a next part while leftovers are removed
 
     def _write_parts(self, number: int, arrays: Arrays) -> Mapping[str, _Parts]:

@@ -97,6 +97,36 @@ def test_an_iteration_is_kept_before_it_is_told(stage):
     ]
 
 
+def test_checkpoints_that_take_long_are_not_written_at_each_step(stage):
+    """One that took 2 s lets 18 pass until the next; those of no time are always due."""
+    taken = iter([0.5, 2, 2, 0])
+    progress = stage.start(most=9)
+
+    def keep(state, _):
+        stage.kept.append(len(state.steps))
+        stage.now += next(taken)
+
+    progress._keep = keep
+    for number in range(1, 8):
+        stage.now += 6
+        progress.on_step(state(number))
+    assert stage.kept == [1, 2, 5]
+    assert progress.seconds == [6, 6.5, 8, 6, 6, 8, 6]
+
+
+def test_parts_tell_how_many_records_are_done(stage):
+    """Two that end at the same time, after 4 s of work."""
+    progress = stage.start()
+    for number, seconds in ((1, 4), (2, 0)):
+        stage.now += seconds
+        steps = tuple(Step(n + 1, {"records": 250 * (n + 1)}) for n in range(number))
+        progress.on_step(State({}, steps))
+    assert stage.lines == [
+        "part 1 of at most 4: 250 of 1,000 records, 62 records/s",
+        "part 2 of at most 4: 500 of 1,000 records, 125 records/s",
+    ]
+
+
 def test_a_run_that_goes_on_starts_where_it_was(stage):
     progress = stage.start([1.5, 2.5])
     assert stage.completed == 2
