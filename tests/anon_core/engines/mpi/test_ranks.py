@@ -101,6 +101,27 @@ def test_a_local_search_gives_the_bytes_of_one_process(tmp_path, ranks, part):
     assert (masked.holders == expected.holders).all()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
+def test_parts_go_on_where_ranks_were_killed(tmp_path, first, then, seed):
+    """Eight parts, of which some are done."""
+    table, rng = big_table(900, 6, 3), np.random.default_rng(seed)
+    order, rank, last = rng.permutation(table.records), rng.integers(first), rng.integers(1, 3)
+    maker = LocalSearch(seats="even", part=100)
+    job = ordered(tmp_path / "job", maker, table, order, ranks=first)
+    done = mpirun(first, *CASES, job, "--rank", rank, "--dies-after", last)
+    assert done.returncode not in {0, 2}
+    assert len(json.loads((job / "checkpoint.json").read_text())["steps"]) == last
+    ordered(job, maker, table, order, ranks=then)
+    done = mpirun(then, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    masked = read_result(job, table)[0]
+    expected = local.run(maker, table, tie_order=order)
+    assert kept(masked) == kept(expected)
+    assert (masked.holders == expected.holders).all()
+
+
 @pytest.fixture(scope="module")
 def adult():
     """UCI Adult, a secret order, and what the local engine makes of them."""
