@@ -35,8 +35,15 @@ def meet_levels(levels, bits, place):
 
 
 @kernel
+def make_room(bitmap):
+    """Return room for the places and the bits that `list_words` lists."""
+    words = bitmap.words.shape[1]
+    return np.empty(words, dtype=np.int64), np.empty(words, dtype=np.uint64)
+
+
+@kernel
 def list_words(levels, bitmap, place, word):
-    # levels (attributes,) of a bitmap; place, word (words,): filled
+    # levels (attributes,) of a bitmap; place, word: of `make_room`, filled
     """List the words that hold items with each of these levels; returns how many.
 
     Word place[i] of the bitmap holds the items word[i].

@@ -10,6 +10,7 @@ from anon_core.measures.table.bitmap_kernels import (
     count_ones,
     list_words,
     lowest_bit,
+    make_room,
     meet_levels,
 )
 
@@ -18,8 +19,7 @@ from anon_core.measures.table.bitmap_kernels import (
 def count_fitting_rows(begin, end, level, bitmap, rows_in, alike, fitting):
     # alike (words,): rows in each class of a word if these are equally many, else 0
     """Count the rows that each record class fits."""
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for record in range(begin, end):
         rows = np.int64(0)
         for each in range(list_words(level[record], bitmap, place, word)):
@@ -38,8 +38,7 @@ def count_matchable_rows(
 ):
     # rows_in, component by row class
     """Count, for each record class, the rows that it fits in its own component."""
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for record in range(begin, end):
         same = np.int64(0)
         for each in range(list_words(level[record], bitmap, place, word)):
@@ -56,8 +55,7 @@ def count_records(begin, end, level, bitmap, records_in, found):
     # found (parts, row classes): zeros, filled; one thread writes one part
     """Count, for each row class, the records that fit it, as a sum over the parts."""
     parts = found.shape[0]
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for part in range(begin, end):
         for record in range(part, len(level), parts):
             for each in range(list_words(level[record], bitmap, place, word)):

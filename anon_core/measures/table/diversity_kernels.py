@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit, make_room
 
 
 @parallel_kernel(lambda odds: len(odds))
@@ -32,8 +32,7 @@ def weigh_crowds(
     """
     parts = odds.shape[0]
     for part in range(begin, end):
-        place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-        word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+        place, word = make_room(bitmap)
         count = np.zeros(len(below) - 1, dtype=np.int64)
         seen = np.empty(len(below) - 1, dtype=np.int64)
         for record in range(part, len(level), parts):

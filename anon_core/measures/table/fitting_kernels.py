@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.measures.table.bitmap_kernels import count_ones, list_words, lowest_bit
+from anon_core.measures.table.bitmap_kernels import count_ones, list_words, lowest_bit, make_room
 
 
 @parallel_kernel(lambda level: len(level))
@@ -11,8 +11,7 @@ def list_fitting(begin, end, level, bitmap, offset, cursor, row):
     # level (records, attributes) of a Bitmap of rows offset, offset + 1, ...
     # cursor (records,): where the next row of each goes; row (pairs,): filled; empty: only count
     """List the rows that fit each record, ascending, from its cursor on."""
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     fill = len(row) > 0
     for record in range(begin, end):
         at = cursor[record]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit, make_room
 
 
 @parallel_kernel(lambda level: len(level))
@@ -17,8 +17,7 @@ def count_people(
     Counting stops at `most`.
     """
     seen = np.full((2, persons), -1, dtype=np.int64)
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for record in range(begin, end):
         words = list_words(level[record], bitmap, place, word)
         for side in range(2):

@@ -7,15 +7,14 @@ are `row` and `record` of Components.
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit, make_room
 
 
 @parallel_kernel(lambda level: len(level))
 def find_tightest(begin, end, level, bitmap, rows_in, rank, least, alike):
     # rank, rows_in by row class; least, alike by record class: filled
     """Find, for each record class, the least rank of its rows, and how many rows have it."""
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for record in range(begin, end):
         best, rows = np.int64(-1), np.int64(0)
         for each in range(list_words(level[record], bitmap, place, word)):
@@ -37,8 +36,7 @@ def list_matchable(
 
     They start at listed[start[c] - start[first]].
     """
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for record in range(first + begin, min(last, first + end)):
         slot = start[record] - start[first]
         for each in range(list_words(level[record], bitmap, place, word)):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import parallel_kernel
-from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit
+from anon_core.measures.table.bitmap_kernels import list_words, lowest_bit, make_room
 
 
 @parallel_kernel(lambda record: len(record))
@@ -16,8 +16,7 @@ def list_crowds(first, last, level, bitmap, start, value, number, record, begin,
 
     A value may be listed twice.
     """
-    place = np.empty(bitmap.words.shape[1], dtype=np.int64)
-    word = np.empty(bitmap.words.shape[1], dtype=np.uint64)
+    place, word = make_room(bitmap)
     for person in range(first, last):
         if record[person] < 0:
             continue
