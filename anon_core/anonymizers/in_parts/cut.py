@@ -7,7 +7,8 @@ lie in the part of the row. It holds for those who know the cut, too. Still the 
 published: it tells in which neighbourhood of values a row lies.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -207,6 +208,18 @@ class Assembly:
         return MaskedTable(table, self.hidden, (step,), 1, self.holders)
 
 
+@contextmanager
+def explain_refusals(cut: Cut) -> Iterator[None]:
+    """Let a refusal of one part say that the whole table might have what the part lacks."""
+    try:
+        yield
+    except InfeasibleError as refusal:
+        raise InfeasibleError(
+            f"{refusal}. So it is in one of {len(cut.places)} parts of the table; with "
+            "anonymizer.part = 0 it is one part"
+        ) from None
+
+
 def make_whole(
     method: Any,
     data: BinaryTable,
@@ -237,10 +250,11 @@ def assemble_parts(
     made.take_over(resume)
     steps = () if resume is None else resume.steps
     watch.expects(len(cut.places))
-    for number, arrays in make(np.flatnonzero(~made.done).tolist()):
-        made.put_part(number, arrays)
-        done = np.flatnonzero(made.done).tolist()
-        records = sum(len(cut.places[each]) for each in done)
-        steps = (*steps, Step(len(steps) + 1, {"records": records}))
-        watch.on_step(made.report_state(done, steps))
+    with explain_refusals(cut):
+        for number, arrays in make(np.flatnonzero(~made.done).tolist()):
+            made.put_part(number, arrays)
+            done = np.flatnonzero(made.done).tolist()
+            records = sum(len(cut.places[each]) for each in done)
+            steps = (*steps, Step(len(steps) + 1, {"records": records}))
+            watch.on_step(made.report_state(done, steps))
     return made.build_table()

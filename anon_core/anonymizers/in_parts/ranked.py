@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays
-from anon_core.anonymizers.in_parts.cut import Assembly, Cut, make_whole
+from anon_core.anonymizers.in_parts.cut import (
+    Assembly,
+    Cut,
+    explain_refusals,
+    make_whole,
+)
 from anon_core.anonymizers.in_parts.threaded import (
     make_parts,
     memory_of_parts,
@@ -80,8 +85,9 @@ def anonymize(
         begin = mine.low + first_of_round
         numbers = left[begin : min(mine.high, begin + threads)]
         at_once = max(1, min(threads, len(numbers)))
-        for number, arrays in make_parts(method, cut, numbers, at_once, threads // at_once):
-            made.put_part(number, arrays)
+        with explain_refusals(cut):
+            for number, arrays in make_parts(method, cut, numbers, at_once, threads // at_once):
+                made.put_part(number, arrays)
         kept += numbers
         if ranks.greatest(int(made.holders is not None)):
             made.expect_holders()

@@ -200,6 +200,22 @@ def test_it_goes_on_from_each_part_that_is_done(table, run):
         assert len(again.states) == 6 - len(state.steps)
 
 
+@pytest.mark.parametrize("run", [local.run, lambda *a, **b: farmed.anonymize(*a, LastFirst(), **b)])
+def test_a_refusal_of_one_part_names_the_way_out(table, run, monkeypatch):
+    make = LocalSearch.anonymize
+
+    def fail(method, part, **more):
+        if part.codes[:, 0].tolist() == first.codes[:, 0].tolist():
+            raise InfeasibleError("no seats were found")
+        return make(method, part, **more)
+
+    first = Cut.of(table, ORDER, 100).take_part(2)[0]
+    monkeypatch.setattr(LocalSearch, "anonymize", fail)
+    words = r"^no seats were found\. So it is in one of 6 parts .* anonymizer\.part = 0"
+    with pytest.raises(InfeasibleError, match=words):
+        run(MAKER, table, tie_order=ORDER)
+
+
 def test_a_state_of_other_data_is_refused(table):
     seen = Seen()
     local.run(MAKER, table, observer=seen)
