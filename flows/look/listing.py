@@ -25,7 +25,7 @@ from storage.source.edges import (
     number_vertices,
     refuse_lacking_ends,
 )
-from storage.source.sources import EMPTY_SOURCE
+from storage.vault.disk_space import present_part
 
 Tell = Callable[[str, int, int], None]
 WORKERS, REDUCERS, MEMORY = 2, 64, 2**26  # unless options say otherwise
@@ -41,35 +41,34 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
 
     `told`: see `FarmShuffle`.
     """
-    if options.list.exists():
+    folder, memory = options.list.absolute(), options.memory
+    memory = MEMORY if memory is None else memory
+    if os.path.lexists(folder):
         raise LimitError("the folder of --list stands already; name another one")
-    memory = options.memory or MEMORY
     if memory < LEAST_MEMORY:
         raise LimitError(f"--memory must be at least {LEAST_MEMORY} bytes for each reducer")
+    told("names", 0, 1)
+    names, rows = _read_names(options.graph, options.header)
     try:
-        options.list.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".triangles-", dir=options.list.parent) as room:
-            return _write_list(options, Path(room), memory, told)  # of mode 0700
+        # Workers may run elsewhere, so all paths are absolute.
+        with tempfile.TemporaryDirectory(prefix=".triangles-", dir=present_part(folder)) as room:
+            work, made = Path(room) / "work", Path(room) / "made"  # of mode 0700
+            work.mkdir()
+            made.mkdir()
+            batches, write = (
+                _number_batches(options.graph, options.header, names),
+                _Writer(made, names),
+            )
+            with _start_farm(options) as farm:
+                shuffle = FarmShuffle(farm, work, options.reducers or REDUCERS, memory, told)
+                found = list_triangles_from_disk(batches, len(names), work, shuffle, write.take)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(made, folder)
     except OSError as error:
         raise LimitError(
             f"the folder of --list cannot be written ({error.strerror or type(error).__name__}); "
             "make room there, some 60 bytes an edge and the triangles, or name another one"
         ) from None
-
-
-def _write_list(options: argparse.Namespace, room: Path, memory: int, told: Tell) -> dict[str, Any]:
-    """Write the list in a folder of its own, and move it to its place."""
-    work, made = room / "work", room / "made"
-    work.mkdir()
-    made.mkdir()
-    told("names", 0, 1)
-    names, rows = _read_names(options.graph, options.header)
-    batches = _number_batches(options.graph, options.header, names)
-    with _start_farm(options) as farm:
-        shuffle = FarmShuffle(farm, work, options.reducers or REDUCERS, memory, told)
-        write = _Writer(made, names)
-        found = list_triangles_from_disk(batches, len(names), work, shuffle, write.take)
-    os.rename(made, options.list)
     return {
         "vertices": len(names),
         "edges": found.edges,
@@ -82,13 +81,13 @@ def _write_list(options: argparse.Namespace, room: Path, memory: int, told: Tell
 
 def _read_names(graph: Path, header: bool | None) -> tuple[pl.Series, int]:
     """Return the names of all vertices, and the number of edges."""
-    names, rows, lacking = pl.Series(dtype=pl.Null), 0, 0
+    names, rows, lacking = pl.Series(), 0, 0
     for batch in read_edge_batches(graph, header):
-        ends = pl.concat([batch["u"], batch["v"]])
-        names = ends.unique() if names.is_empty() else pl.concat([names, ends.unique()]).unique()
+        ends = pl.concat([batch["u"], batch["v"].alias("u")]).unique()
+        names = pl.concat([names, ends]).unique() if rows else ends
         rows, lacking = rows + batch.height, lacking + count_lacking_ends(batch)
     if not rows:
-        raise InputError(EMPTY_SOURCE)
+        raise InputError("the graph holds no edges")
     refuse_lacking_ends(lacking, rows)
     return name_vertices(names), rows
 

@@ -42,6 +42,8 @@ def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
         raise LimitError(f"{idle[0]} belongs to --list FOLDER")
     if options.engine != "dask" and (options.workers or options.scheduler):
         raise LimitError("--workers belongs to --engine dask; so does --scheduler")
+    if options.workers and options.scheduler:
+        raise LimitError("--workers starts a cluster; leave it or --scheduler out")
     if options.list is not None and options.uncertain:
         raise LimitError("--uncertain belongs to counting; leave it or --list out")
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]

@@ -51,12 +51,17 @@ def read_edge_batches(path: Path, header: bool | None = None) -> Iterator[pl.Dat
 
 
 def _read_parquet_batches(path: Path) -> Iterator[pl.DataFrame]:
-    edges = call_or_refuse(lambda: pl.scan_parquet(path), UNREADABLE_EDGES)
-    names = call_or_refuse(lambda: edges.collect_schema().names(), UNREADABLE_EDGES)[:2]
-    if len(names) < 2:
+    """Whole numbers where both ends are; else text, whatever the columns hold."""
+    edges = call_or_refuse(
+        lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False), UNREADABLE_EDGES
+    )
+    schema = call_or_refuse(edges.collect_schema, UNREADABLE_EDGES)
+    if len(schema) < 2:
         raise InputError(FEWER)
-    edges = edges.select(pl.col(names[0]).alias("u"), pl.col(names[1]).alias("v"))
-    rows = edges.select(pl.len()).collect().item()
+    whole = all(kind.is_integer() for kind in schema.dtypes()[:2])
+    kind = pl.Int64 if whole else pl.String
+    edges = edges.select(pl.nth(place).cast(kind).alias(name) for place, name in enumerate(_ENDS))
+    rows = call_or_refuse(lambda: edges.select(pl.len()).collect().item(), UNREADABLE_EDGES)
     for offset in range(0, rows, ROWS_AT_ONCE):
         batch = edges.slice(offset, ROWS_AT_ONCE)
         yield call_or_refuse(batch.collect, UNREADABLE_EDGES)

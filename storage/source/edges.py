@@ -122,13 +122,13 @@ def choose_separator(line: str) -> str:
 
 def split_lines(data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
     """Return these first fields of whole lines as text, without comments and blank lines."""
-    commas = separator == ","
+    quoted = separator == "," and b'"' in data
     lines = call_or_refuse(
         lambda: pl.read_csv(
             data,
             has_header=False,
-            separator="," if commas else ABSENT_SEPARATOR,
-            quote_char='"' if commas else None,
+            separator="," if quoted else ABSENT_SEPARATOR,
+            quote_char='"' if quoted else None,
             infer_schema=False,
             truncate_ragged_lines=True,
         ).lazy(),
@@ -136,12 +136,14 @@ def split_lines(data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
     )
     line, held = pl.nth(0).str.strip_chars(), pl.any_horizontal(pl.all().str.strip_chars() != "")
     lines = lines.filter(held & ~line.fill_null("").str.slice(0, 1).is_in(COMMENTS))
-    if not commas:
-        one = line if separator == "\t" else line.str.replace_all(r"\s+", " ")
-        fields = one.str.splitn(separator, 4).struct.rename_fields(["u", "v", "p", "rest"])
-        lines = lines.select(fields.alias("fields")).unnest("fields")
+    if not quoted:
+        one = line.str.replace_all(r"\s+", " ") if separator == " " else line
+        parts = one.str.splitn(separator, 4).struct.rename_fields(["u", "v", "p", "rest"])
+        lines = lines.select(parts.alias("fields")).unnest("fields")
     frame = call_or_refuse(lambda: lines.collect(engine="streaming"), UNREADABLE_EDGES)
-    if frame.width < len(names):
+    if frame.width < len(names) or (
+        separator == "," and len(frame) and frame[:, len(names) - 1].is_null().all()
+    ):
         raise InputError(_too_few(len(names)))
     frame = frame[:, : len(names)]
     frame.columns = names
@@ -196,14 +198,11 @@ def name_vertices(*ends: pl.Series) -> pl.Series:
 
     Names that are whole numbers keep their order; others take the order of their text.
     """
-    text = {each.dtype for each in ends} == {pl.String}
-    whole = all(
-        each.str.contains(WHOLE_NUMBER.pattern).all() if text else each.dtype.is_integer()
-        for each in ends
-    )
+    whole = all(map(_are_whole_numbers, ends))
     kind = pl.Int64 if whole else pl.String
     named = call_or_refuse(
-        lambda: pl.concat([each.alias("").cast(kind) for each in ends]), UNREADABLE_EDGES
+        lambda: pl.concat([_strip_names(each).alias("").cast(kind) for each in ends]),
+        UNREADABLE_EDGES,
     )
     names = named.unique().sort()
     if len(names) > MOST_VERTICES:
@@ -211,12 +210,26 @@ def name_vertices(*ends: pl.Series) -> pl.Series:
     return names
 
 
+def _are_whole_numbers(ends: pl.Series) -> bool:
+    named = _strip_names(ends)
+    if named.dtype == pl.String:
+        return bool(named.str.contains(WHOLE_NUMBER.pattern).all())
+    return named.dtype.is_integer()
+
+
+def _strip_names(ends: pl.Series) -> pl.Series:
+    """Names that are text, as text without blanks around."""
+    if ends.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return ends.cast(pl.String).str.strip_chars()
+    return ends
+
+
 def number_vertices(ends: pl.Series, names: pl.Series) -> NDArray[np.int32]:
     """Return the place of each vertex in the list of all names, int32."""
     if names.dtype == pl.String:
-        text = ends.cast(pl.String).cast(pl.Enum(names))
+        text = _strip_names(ends).cast(pl.String).cast(pl.Enum(names))
         return text.to_physical().to_numpy().astype(np.int32)
-    numbers = ends.cast(pl.Int64).to_numpy()
+    numbers = _strip_names(ends).cast(pl.Int64).to_numpy()
     return np.searchsorted(names.to_numpy(), numbers).astype(np.int32)
 
 

@@ -122,14 +122,21 @@ def test_refusals_of_a_list(capsys, graph, tmp_path):
     for more, words in (
         (("--uncertain",), "--uncertain belongs to counting"),
         (("--memory", "9KiB"), "--memory must be at least 65536 bytes"),
+        (("--memory", "0B"), "--memory must be at least 65536 bytes"),
         (("--workers", 3), "--workers belongs to --engine dask"),
+        (
+            ("--engine", "dask", "--workers", 3, "--scheduler", "tcp://127.0.0.1:9"),
+            "--workers starts a cluster",
+        ),
     ):
         assert words in refusal(call(capsys, *into, *more), 2)
     code, _, err = call(capsys, *into, "--memory", "much")
     assert code == 2
     assert "must be a number and a unit, as 64MiB" in err
     inside = (*there, "--list", graph / "list")
-    assert "cannot be written (File exists)" in refusal(call(capsys, *inside), 2)
+    assert "cannot be written (Not a directory)" in refusal(call(capsys, *inside), 2)
+    beyond = ("measure", tmp_path / "none.csv", "--triangles", "--list", tmp_path / "a" / "list")
+    assert "was not found" in refusal(call(capsys, *beyond), 3)
     graph.write_text("a b\nc\nd e\n")
     assert "1 of 3 edges lack an end" in refusal(call(capsys, *into), 3)
     assert [path.name for path in tmp_path.iterdir()] == ["graph.txt"]

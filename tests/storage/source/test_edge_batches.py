@@ -48,6 +48,34 @@ def test_many_batches(tmp_path, kind):
         assert batches > 10
 
 
+@pytest.mark.parametrize(
+    "kinds", [(pl.Int32, pl.Int64), (pl.Int64, pl.String), (pl.String, pl.Categorical)]
+)
+def test_columns_of_two_types(tmp_path, kinds):
+    frame = pl.DataFrame(EDGES, schema=["a", "b"], orient="row").cast(pl.String)
+    frame = frame.with_columns(pl.col("a").cast(kinds[0]), pl.col("b").cast(kinds[1]))
+    frame.write_parquet(tmp_path / "a.parquet")
+    assert in_batches(tmp_path / "a.parquet")[0] == list_numbered(
+        read_edges(tmp_path / "a.parquet")
+    )
+
+
+def test_a_name_of_a_file_is_no_pattern(tmp_path):
+    frame = pl.DataFrame(EDGES, schema=["u", "v"], orient="row")
+    frame.write_parquet(tmp_path / "g[12].parquet")
+    frame[:1].write_parquet(tmp_path / "g1.parquet")
+    assert len(in_batches(tmp_path / "g[12].parquet")[0]) == len(EDGES)
+
+
+def test_lines_of_one_field_where_a_batch_begins(tmp_path):
+    lines = "1,2,x\n# a note\n2,3,x\n\n3,1,x\n" * 9
+    (tmp_path / "a.csv").write_text("# of all\n" + lines)
+    assert in_batches(tmp_path / "a.csv")[0] == list_numbered(read_edges(tmp_path / "a.csv"))
+    (tmp_path / "a.csv").write_text("1,2\n" * 5 + "5\n" + "2,3\n" * 5)
+    whole = pl.concat(read_edge_batches(tmp_path / "a.csv"))
+    assert whole["v"].null_count() == 1
+
+
 def test_names_of_words(tmp_path):
     (tmp_path / "a.txt").write_text("who whom\nann bob\nbob 7\n7 ann\n")
     assert in_batches(tmp_path / "a.txt")[0] == list_numbered(read_edges(tmp_path / "a.txt"))

@@ -1,8 +1,8 @@
 """All triangles of a graph that no memory holds, by Bermuda-EC from disk.
 
 The edges are passed over twice: numbered ones are written down and counted at each vertex, then
-sorted into pieces by their end of lower degree. A piece is what a mapper reads. In memory: 12 bytes
-a vertex, and one piece at a time.
+sorted into pieces by their end of lower degree. A piece is what a mapper reads. In memory: 30
+bytes a vertex, and one piece at a time.
 """
 
 import math
