@@ -70,7 +70,7 @@ def run_anonymizer(
 ) -> tuple[Any, list[float]]:
     """Return what the anonymizer made, and the seconds of each step.
 
-    The work goes on from the last step that an earlier run has finished.
+    The work goes on from the last checkpoint of an earlier run.
     """
     if compute.cluster is None:
         file = CheckpointFile(run.path / CHECKPOINT, inputs)

@@ -2,7 +2,7 @@
 
 Started so, an error in one rank ends all. Exit codes: 0 the result is written; 2 refused
 (failure.json says why, resubmitting would not help); anything else a crash (resubmitting continues
-after the last finished step).
+after the last checkpoint).
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     job.json, data.npz                the job: settings, data without names and labels, ties
     progress.json                     rewritten by rank 0 as the work goes on
-    checkpoint.json, state-*.npy      the last finished step, in as many parts as there were ranks
+    checkpoint.json, state-*.npy      a finished step, in as many parts as there were ranks
     result.json, made.npz
     failure.json                      why resubmitting cannot help
 

@@ -1,4 +1,4 @@
-"""What the ranks write: progress, a checkpoint of each step in one part a rank, the result."""
+"""What the ranks write: progress, checkpoints in one part a rank, the result."""
 
 import json
 import weakref
@@ -42,7 +42,7 @@ class Keeper(Observer):
         self._began = self._told = MPI.Wtime()
 
     def resume(self) -> State | None:
-        """Return this rank's share of the last finished step, however many ranks wrote it."""
+        """Return this rank's share of the last checkpoint, however many ranks wrote it."""
         if self._ranks.rank == 0:  # no other rank writes before all have agreed
             for leftover in self._folder.glob(".*.np[yz].*.partial"):
                 leftover.unlink(missing_ok=True)
