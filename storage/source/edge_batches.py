@@ -15,6 +15,7 @@ from storage.source.edges import (
     choose_separator,
     drop_header,
     find_first_line,
+    spell_ends,
     split_lines,
 )
 from storage.source.formats import recognize_format
@@ -35,7 +36,7 @@ _FORMATS = "only text and Parquet are read in batches; write the edges as one of
 def read_edge_batches(path: Path, header: bool | None = None) -> Iterator[pl.DataFrame]:
     """Yield the edges of a file, columns u and v, some at a time and in their order.
 
-    Ends are text, or what Parquet holds; null where one is lacking. Text may be gzip's. `header`
+    Ends are as `spell_ends` gives them; null where one is lacking. Text may be gzip's. `header`
     as for `read_edges`.
     """
     require_file(path, "GRAPH")
@@ -51,16 +52,13 @@ def read_edge_batches(path: Path, header: bool | None = None) -> Iterator[pl.Dat
 
 
 def _read_parquet_batches(path: Path) -> Iterator[pl.DataFrame]:
-    """Whole numbers where both ends are; else text, whatever the columns hold."""
     edges = call_or_refuse(
         lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False), UNREADABLE_EDGES
     )
     schema = call_or_refuse(edges.collect_schema, UNREADABLE_EDGES)
     if len(schema) < 2:
         raise InputError(FEWER)
-    whole = all(kind.is_integer() for kind in schema.dtypes()[:2])
-    kind = pl.Int64 if whole else pl.String
-    edges = edges.select(pl.nth(place).cast(kind).alias(name) for place, name in enumerate(_ENDS))
+    edges = edges.select(spell_ends(schema))
     rows = call_or_refuse(lambda: edges.select(pl.len()).collect().item(), UNREADABLE_EDGES)
     for offset in range(0, rows, ROWS_AT_ONCE):
         batch = edges.slice(offset, ROWS_AT_ONCE)

@@ -105,7 +105,16 @@ def _read_frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
         raise InputError(_too_few(columns))
     frame = found.columns(content, Dialect(), len(present), range(columns))
     frame.columns = names
-    return frame
+    ends = spell_ends(frame.schema)
+    return call_or_refuse(lambda: frame.with_columns(ends), UNREADABLE_EDGES)
+
+
+def spell_ends(schema: pl.Schema) -> list[pl.Expr]:
+    """Return the first two columns, u and v: whole numbers where both are, else stripped text."""
+    ends = [pl.nth(place).alias(name) for place, name in enumerate(["u", "v"])]
+    if all(kind.is_integer() for kind in schema.dtypes()[:2]):
+        return [end.cast(pl.Int64) for end in ends]
+    return [end.cast(pl.String).str.strip_chars() for end in ends]
 
 
 def _of_text(content: Content, names: list[str], header: bool | None) -> pl.DataFrame:
@@ -194,15 +203,16 @@ def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
 
 
 def name_vertices(*ends: pl.Series) -> pl.Series:
-    """Return the names of all vertices, each once.
+    """Return the names of all vertices, each once, from ends as `spell_ends` gives them.
 
     Names that are whole numbers keep their order; others take the order of their text.
     """
-    whole = all(map(_are_whole_numbers, ends))
+    whole = all(
+        each.dtype.is_integer() or each.str.contains(WHOLE_NUMBER.pattern).all() for each in ends
+    )
     kind = pl.Int64 if whole else pl.String
     named = call_or_refuse(
-        lambda: pl.concat([_strip_names(each).alias("").cast(kind) for each in ends]),
-        UNREADABLE_EDGES,
+        lambda: pl.concat([each.alias("").cast(kind) for each in ends]), UNREADABLE_EDGES
     )
     names = named.unique().sort()
     if len(names) > MOST_VERTICES:
@@ -210,27 +220,11 @@ def name_vertices(*ends: pl.Series) -> pl.Series:
     return names
 
 
-def _are_whole_numbers(ends: pl.Series) -> bool:
-    named = _strip_names(ends)
-    if named.dtype == pl.String:
-        return bool(named.str.contains(WHOLE_NUMBER.pattern).all())
-    return named.dtype.is_integer()
-
-
-def _strip_names(ends: pl.Series) -> pl.Series:
-    """Names that are text, as text without blanks around."""
-    if ends.dtype in (pl.String, pl.Categorical, pl.Enum):
-        return ends.cast(pl.String).str.strip_chars()
-    return ends
-
-
 def number_vertices(ends: pl.Series, names: pl.Series) -> NDArray[np.int32]:
     """Return the place of each vertex in the list of all names, int32."""
     if names.dtype == pl.String:
-        text = _strip_names(ends).cast(pl.String).cast(pl.Enum(names))
-        return text.to_physical().to_numpy().astype(np.int32)
-    numbers = _strip_names(ends).cast(pl.Int64).to_numpy()
-    return np.searchsorted(names.to_numpy(), numbers).astype(np.int32)
+        return ends.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32)
+    return np.searchsorted(names.to_numpy(), ends.cast(pl.Int64).to_numpy()).astype(np.int32)
 
 
 def _simplify_edges(
