@@ -55,13 +55,13 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
             work, made = Path(room) / "work", Path(room) / "made"  # of mode 0700
             work.mkdir()
             made.mkdir()
-            batches, write = (
-                _number_batches(options.graph, options.header, names),
-                _Writer(made, names),
-            )
+            batches = _number_batches(options.graph, options.header, names)
+            writer = _Writer(made, names)
             with _start_farm(options) as farm:
                 shuffle = FarmShuffle(farm, work, options.reducers or REDUCERS, memory, told)
-                found = list_triangles_from_disk(batches, len(names), work, shuffle, write.take)
+                found = list_triangles_from_disk(
+                    batches, len(names), work, shuffle, writer.write_file
+                )
             folder.parent.mkdir(parents=True, exist_ok=True)
             os.rename(made, folder)
     except OSError as error:
@@ -75,7 +75,7 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
         "loops_left_out": found.loops,
         "repeated_left_out": rows - found.loops - found.edges,
         "triangles": found.triangles,
-        "files": write.files,
+        "files": writer.files,
     }
 
 
@@ -105,7 +105,7 @@ class _Writer:
     def __init__(self, folder: Path, names: pl.Series) -> None:
         self._folder, self._names, self.files = folder, names, 0
 
-    def take(self, triangles: NDArray[np.int32]) -> None:
+    def write_file(self, triangles: NDArray[np.int32]) -> None:
         """Write one file."""
         of = [self._names.gather(triangles[:, place]) for place in range(3)]
         rows = pl.DataFrame(of, schema=_COLUMNS)

@@ -73,11 +73,11 @@ def _list_triangles(
 ) -> dict[str, Any]:
     from flows.look.listing import list_graph_triangles
 
-    def told(step: str, done: int, tasks: int) -> None:
+    def show_tasks(step: str, done: int, tasks: int) -> None:
         said(step)
         advanced(done / tasks)
 
-    return list_graph_triangles(options, told)
+    return list_graph_triangles(options, show_tasks)
 
 
 def format_measures(numbers: Mapping[str, Any]) -> list[str]:

@@ -80,10 +80,10 @@ def anonymize(
     if len(cut.places) == 1:
         return make_whole(method, data, tie_order=tie_order, observer=observer, resume=resume)
 
-    def make(numbers: list[int]) -> Iterator[tuple[int, Arrays]]:
+    def send_parts(numbers: list[int]) -> Iterator[tuple[int, Arrays]]:
         ground = PartGround(method, data.records)
         chunks = [PartChunk(number, cut) for number in numbers]
         for chunk, arrays in farm.each(make_part, ground, chunks):
             yield chunk.number, arrays
 
-    return assemble_parts(cut, make, observer, resume)
+    return assemble_parts(cut, send_parts, observer, resume)

@@ -92,13 +92,12 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         `list_known_subsets`. The true row always fits, so this chance is at most that of linkage
         with all attributes.
     """
-    success = {}
+    rows, success = ReleasedCells(classes.cell, released.levels), {}
     for size, subsets in list_known_subsets(len(released.cell)).items():
         chance = np.zeros(classes.level.shape[1])
         for known in subsets:
             # Records that are alike in what is known fit the same rows.
-            rows = ReleasedCells(classes.cell, released.levels).of_attributes(known)
-            alike = Classes.of(classes.level[known], rows)
+            alike = Classes.of(classes.level[known], rows.of_attributes(known))
             rows_in = np.zeros(alike.cell.shape[1], dtype=np.int64)
             np.add.at(rows_in, alike.row_class, classes.rows_in)
             chance += 1 / count_rows(alike, rows_in)[alike.record_class]
