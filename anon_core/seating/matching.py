@@ -10,8 +10,8 @@ from anon_core.seating.chances import SeatChances, list_seats, seat_chances
 from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.halving_kernels import pair_ends, toss_cycle_coins
 from anon_core.seating.levelling_kernels import SHARE
-from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating import reseat_people
+from anon_core.tables.encoding import distinct_columns, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]
@@ -99,10 +99,11 @@ def draw_by_holders(
     (f A + s M) / 2^16, the second (A - M) / (D - 1), and M cancels out.
     """
     n, shares = holders.shape
-    classes = RecordClasses.of_table(table)
-    kinds, count = np.unique(classes.of[holders] * n + np.arange(n)[:, None], return_counts=True)
+    kind, order, place = _number_by_locality(table)
+    size = np.bincount(kind)
+    kinds, count = np.unique(kind[holders] * n + place[:, None], return_counts=True)
     owner, row = np.divmod(kinds, n)
-    matching = (classes.of[row] == owner).astype(np.int64)
+    matching = (kind[order[row]] == owner).astype(np.int64)
     while True:
         # f and s of the notes. A chance falls on f A + s M; else M is taken out, and the rest has
         # another.
@@ -110,11 +111,38 @@ def draw_by_holders(
         if _draw_below(shares * (whole + rest), draw) < SHARE:
             break
         count, shares = count - matching, shares - 1
-        matching = _perfect_matching(owner, row, count, classes.size, n)
-    edges = owner.astype(np.int32), row.astype(np.int32), whole * count + rest * matching
+        matching = _perfect_matching(owner, row, count, size, n)
+    weight = (whole * count + rest * matching).astype(np.int32)  # 2^16 at most
+    edges = owner.astype(np.int32), row.astype(np.int32), weight
     found = np.empty(n, dtype=np.int64)
-    found[_shuffle_in_kinds(classes.of, draw)] = _halve_to_matching(*edges, (len(classes), n), draw)
+    taken = _halve_to_matching(*edges, (len(size), n), draw)
+    found[_shuffle_in_kinds(kind, draw)] = order[taken]
     return found
+
+
+def _number_by_locality(
+    table: BinaryTable,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Number classes of equal records, and rows, so that near ones have near numbers.
+
+    Shares lie among near records. Cycles of edges then stay in the cache: a million records are
+    drawn in less than half the time.
+
+    Returns
+    -------
+    kind : int64 (n,)
+        Class of each record: equal levels, equal k, the same person.
+    order : int64 (n,)
+        The records by class; row `order[place]` is known as `place`.
+    place : int64 (n,)
+        The inverse of `order`.
+    """
+    same = [table.k, *table.codes[order_columns(table.codebook)]]
+    kind, _ = distinct_columns(np.vstack(same if table.person is None else [table.person, *same]))
+    order = np.argsort(kind, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return kind, order, place
 
 
 def _draw_below(end: int, draw: Draw) -> int:

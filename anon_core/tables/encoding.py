@@ -281,6 +281,15 @@ def _require_known(attribute: Attribute, strays: int) -> None:
         )
 
 
+def order_columns(codebook: Codebook) -> NDArray[np.int64]:
+    """Order attributes so that records sorted by them, the last one first, have near neighbours.
+
+    int64 (attributes,): those of many levels come first, for they are to decide last.
+    """
+    levels = [attribute.levels for attribute in codebook.attributes]
+    return np.argsort(levels, kind="stable")[::-1]
+
+
 def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of a matrix (rows, n).
 

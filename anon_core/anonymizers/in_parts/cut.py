@@ -22,6 +22,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.seating.even import shares_of
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.encoding import order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 CROWDS = 20  # of the greatest k that a part holds at least: smaller ones lose more
@@ -98,9 +99,7 @@ def _rank_records(tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _order_by_locality(table: BinaryTable, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """The records in an order in which near ones are side by side, int64 (n,)."""
-    levels = [attribute.levels for attribute in table.codebook.attributes]
-    many_first = np.argsort(levels, kind="stable")[::-1]
-    return np.lexsort((rank, *table.codes[many_first]))
+    return np.lexsort((rank, *table.codes[order_columns(table.codebook)]))
 
 
 def _join_infeasible(
