@@ -1,4 +1,7 @@
-"""A Slurm of one node on the loopback: Debian's munged, slurmctld and slurmd, in one folder."""
+"""A Slurm in one folder: Debian's munged, slurmctld and slurmd.
+
+Its node is this machine, on the loopback, or its nodes are those of `tests.support.machines`.
+"""
 
 import os
 import secrets
@@ -16,7 +19,7 @@ STOPS_WITHIN = 20
 
 CONFIGURATION = """
 ClusterName=crowdcover
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={ports[0]}
 SlurmdPort={ports[1]}
 SlurmUser=root
@@ -25,11 +28,11 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
@@ -41,7 +44,7 @@ SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 AccountingStorageType=accounting_storage/none
 KillWait=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+{nodes}
 PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=brief Nodes=ALL MaxTime=2 State=UP
 """
@@ -50,7 +53,7 @@ PartitionName=brief Nodes=ALL MaxTime=2 State=UP
 def lacking():
     """Why no Slurm can be started here; None if one can."""
     if os.geteuid() != 0:
-        return "starting a Slurm of one node takes root"
+        return "starting a Slurm takes root"
     if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
         return (
             f"{', '.join(absent)} not installed: apt-get install slurm-wlm slurmctld slurmd munge"
@@ -59,22 +62,33 @@ def lacking():
 
 
 class Machine:
-    """The three daemons; they use nothing but the folder and two free ports."""
+    """The daemons; they use nothing but the folder, two free ports, and `machines` if given."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder, machines=None):
+        self.folder, self._machines = Path(folder), machines
         self.configuration = self.folder / "slurm.conf"
         self.host = socket.gethostname().partition(".")[0]
         self._processes = []
 
     def start(self):
-        """Start the daemons and wait for the node."""
-        for name in ("state", "spool"):
+        """Start the daemons and wait for the nodes."""
+        machines = self._machines
+        there = {self.host: "127.0.0.1"} if machines is None else machines.addresses
+        for name in ("state", *(f"spool-{node}" for node in there)):
             (self.folder / name).mkdir()
         (self.folder / "munge.key").write_bytes(secrets.token_bytes(1024))
         (self.folder / "munge.key").chmod(0o600)
         self.configuration.write_text(
-            CONFIGURATION.format(folder=self.folder, host=self.host, ports=_free_ports())
+            CONFIGURATION.format(
+                folder=self.folder,
+                host=self.host,
+                address="127.0.0.1" if machines is None else machines.address,
+                ports=_free_ports(),
+                nodes="\n".join(
+                    f"NodeName={node} NodeAddr={address} CPUs=4 State=UNKNOWN"
+                    for node, address in there.items()
+                ),
+            )
         )
         v2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
         groups = "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n" if v2 else "CgroupPlugin=cgroup/v1\n"
@@ -93,8 +107,16 @@ class Machine:
         )
         self._wait((self.folder / "munge.socket").exists)
         self._start("slurmctld", "-D")
-        self._start("slurmd", "-D")
-        self._wait(lambda: "idle" in self.ask("sinfo", "--noheader", "--format=%T"))
+        for node in there:
+            self._start("slurmd", "-D", node=None if machines is None else node)
+        self._wait(
+            lambda: (
+                self.ask(
+                    "sinfo", "--noheader", "--Node", "--partition=debug", "--format=%T"
+                ).split()
+                == ["idle"] * len(there)
+            )
+        )
 
     def stop(self):
         """Stop the daemons, the last first."""
@@ -117,14 +139,15 @@ class Machine:
         """The numbers of the jobs that wait or run."""
         return self.ask("squeue", "--noheader", "--format=%i").split()
 
-    def _start(self, program, *options):
-        with (self.folder / f"{program}.out").open("wb") as out:
+    def _start(self, program, *options, node=None):
+        words = [program, *options]
+        if node is not None:
+            words = self._machines.build_command(node, *words)
+        with (self.folder / f"{program}-{node}.out").open("wb") as out:
             environment = {**os.environ, **self.environment}
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             # Ctrl-C is for the tests: they still have jobs to cancel.
-            process = subprocess.Popen(
-                [program, *options], env=environment, start_new_session=True, **streams
-            )
+            process = subprocess.Popen(words, env=environment, start_new_session=True, **streams)
         self._processes.append(process)
 
     def _wait(self, holds):

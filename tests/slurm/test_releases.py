@@ -4,9 +4,6 @@ import json
 import logging
 import os
 import signal
-import threading
-import time
-from pathlib import Path
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -20,6 +17,7 @@ from flows.release import release as flow
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import start
 from tests.support.examples import published
+from tests.support.ranks import act_in_iteration, find_ranks, wait_for_iteration
 
 ITERATIONS = 12
 RANKS = {"launcher": "slurm", "tasks_per_node": 2, "partition": "debug", "time_limit": "1h"}
@@ -64,47 +62,6 @@ def said():
     plain.setLevel(level)
 
 
-def ranks(folder):
-    """The processes of a job that are its ranks."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (path / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if (
-            b"python" in words[0]
-            and b"anon_core.engines.mpi" in words
-            and os.fsencode(folder) in words
-        ):
-            found.append(int(path.name))
-    return found
-
-
-def in_iteration(job, number):
-    """Wait until a job is there; returns its number."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        progress = job / "progress.json"
-        if progress.exists() and json.loads(progress.read_text())["step"] >= number - 1:
-            return json.loads((job / "submission").read_text())["number"]
-        time.sleep(0.01)
-    raise AssertionError("the job did not come that far")
-
-
-def meanwhile(order, number, act):
-    """Do something to the job of a release in an iteration: act(number of the job, its ranks)."""
-    job = order.run.path / "job"
-
-    def wait():
-        found = in_iteration(job, number)
-        act(found, ranks(job))
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
-
-
 def test_watched_to_publication(slurm, order, whole, said):
     folder = order.release()
     assert data_bytes(folder) == whole
@@ -131,7 +88,7 @@ def test_srun_starts_the_ranks_as_well(slurm, order, whole):
 
 @pytest.mark.slow
 def test_a_rank_that_is_killed(slurm, order, whole, said):
-    thread = meanwhile(order, 3, lambda _, pids: os.kill(pids[0], signal.SIGKILL))
+    thread = act_in_iteration(order, 3, lambda _, pids: os.kill(pids[0], signal.SIGKILL))
     assert data_bytes(order.release()) == whole
     thread.join()
     assert (
@@ -149,7 +106,7 @@ def test_a_rank_that_is_killed(slurm, order, whole, said):
 
 @pytest.mark.slow
 def test_a_job_that_is_cancelled_from_outside(slurm, order, whole):
-    thread = meanwhile(order, 3, lambda job, _: slurm.ask("scancel", job))
+    thread = act_in_iteration(order, 3, lambda job, _: slurm.ask("scancel", job))
     with pytest.raises(
         ClusterError, match="was cancelled from outside; run again to go on from its last iteration"
     ):
@@ -166,7 +123,7 @@ def release(plan):
 def end_flow(order, slurm, number, sign):
     """Release in another process and send it a signal in an iteration; returns the job's number."""
     process, _ = start(release, str(order.plan), environment=slurm.environment)
-    job = in_iteration(order.run.path / "job", number)
+    job = wait_for_iteration(order.run.path / "job", number)
     os.kill(process.pid, sign)
     process.join(120)
     assert process.exitcode not in (0, None)
@@ -189,10 +146,10 @@ def test_a_flow_run_that_is_cancelled_in_prefect(slurm, order, whole):
         runs.append(UUID(json.loads((order.run.path / "job" / "submission").read_text())["owner"]))
         with get_client(sync_client=True) as client:
             client.set_flow_run_state(runs[0], Cancelling(), force=True)
-        for pid in ranks(order.run.path / "job"):
+        for pid in find_ranks(order.run.path / "job"):
             os.kill(pid, signal.SIGSTOP)  # so that there is time to notice
 
-    thread = meanwhile(order, 2, cancel)
+    thread = act_in_iteration(order, 2, cancel)
     with pytest.raises(ClusterError, match="the flow run was cancelled, and its job with it"):
         order.release_in_prefect()
     thread.join()
@@ -225,7 +182,7 @@ def test_the_job_of_a_flow_run_that_prefect_has_killed_is_cancelled(slurm, order
 
 def end_and_stop(order, slurm):
     end_flow(order, slurm, 2, signal.SIGKILL)
-    return ranks(order.run.path / "job")
+    return find_ranks(order.run.path / "job")
 
 
 def test_a_partition_that_does_not_exist_is_refused_before_any_work(slurm, order):
@@ -255,7 +212,7 @@ def test_a_time_limit_that_is_reached_in_iteration_3(slurm, order, whole, said):
             os.kill(pid, signal.SIGSTOP)
 
     order.write(compute={"cluster": {**RANKS, "time_limit": "1m"}})
-    thread = meanwhile(order, 3, stop)
+    thread = act_in_iteration(order, 3, stop)
     assert data_bytes(order.release()) == whole
     thread.join()
     assert any(

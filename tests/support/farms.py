@@ -39,24 +39,32 @@ MAKER = Adaptive(max_iterations=3)
 
 
 class Cluster:
-    """A scheduler and workers of one thread each; a worker that dies is not replaced."""
+    """A scheduler and workers of one thread each; a worker that dies is not replaced.
 
-    def __init__(self, folder, workers):
+    The workers run here, or by turns on `machines` of `tests.support.machines`.
+    """
+
+    def __init__(self, folder, workers, machines=None):
         self.folder, self.file, self.logs = folder, folder / "scheduler.json", itertools.count()
         self.processes = []
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        host = "127.0.0.1" if machines is None else machines.address
+        self.scheduler = self.start([], "scheduler", "--host", host, "--port", "0")
         end = time.monotonic() + LONGEST
         while not self.file.exists() and time.monotonic() < end:
             time.sleep(0.05)
-        self.workers = [self.worker() for _ in range(workers)]
+        on = itertools.cycle(
+            [[]] if machines is None else map(machines.build_command, machines.names)
+        )
+        self.workers = [self.worker(next(on)) for _ in range(workers)]
         self.address = json.loads(self.file.read_text())["address"]
         with Client(self.address, set_as_default=False) as client:
             client.wait_for_workers(
                 workers, timeout=LONGEST
             )  # they may take longer than the impatient wait for one
 
-    def start(self, kind, *options):
+    def start(self, before, kind, *options):
         command = [
+            *before,
             sys.executable,
             "-m",
             f"distributed.cli.dask_{kind}",
@@ -72,10 +80,9 @@ class Cluster:
         self.processes.append(process)
         return process
 
-    def worker(self):
-        return self.start(
-            "worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder)
-        )
+    def worker(self, before=()):
+        options = "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder)
+        return self.start(before, "worker", *options)
 
     def run(self, table, maker=MAKER, **options):
         return dask.run(maker, table, scheduler=self.address, **options)

@@ -1,0 +1,89 @@
+"""Releases by ranks of two machines, under a Slurm of two nodes and the vault on a shared disk."""
+
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.flows.orders import Order, data_bytes, people
+from tests.slurm.machine import Machine, lacking
+from tests.support.machines import Machines, find_lacking_right
+from tests.support.ranks import act_in_iteration
+
+PARTS = {"name": "local-search", "part": 100}
+ITERATED = {"name": "adaptive", "part": 0, "schedule": "fixed", "max_iterations": 12}
+RANKS = {"launcher": "slurm", "nodes": 2, "tasks_per_node": 1, "time_limit": "1h"}
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("server")]
+
+
+@pytest.fixture(scope="module")
+def machines():
+    if (reason := lacking() or find_lacking_right()) is not None:
+        pytest.skip(f"left out: {reason}")
+    folder = Path(tempfile.mkdtemp(prefix="cc-two-"))
+    made = Machines(folder)
+    slurm = Machine(folder, made)
+    try:
+        made.start()
+        slurm.start()
+        yield made, slurm
+    finally:
+        slurm.stop()
+        made.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def slurm(machines, monkeypatch):
+    """Slurm's programs in this process speak with the nodes; no job of a test outlives it."""
+    _, found = machines
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    yield found
+    for job in found.jobs():
+        found.ask("scancel", job)
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """A release by this machine alone, and one with equal secrets by the two machines."""
+    rows, compute = people(3000), {"engine": "mpi", "cluster": RANKS}
+    return [
+        Order(tmp_path / name, rows, anonymizer=PARTS, **sections).fix_seed()
+        for name, sections in (("here", {}), ("there", {"compute": compute}))
+    ]
+
+
+@pytest.mark.parametrize("method", [PARTS, ITERATED], ids=lambda method: method["name"])
+def test_one_rank_on_each_machine(machines, slurm, orders, method):
+    """Parts, which every rank makes for itself, and iterations, in which ranks send each other."""
+    here, there = orders
+    for order in orders:
+        order.write(anonymizer=method)
+        order.fix_seed()
+    places = []
+    thread = act_in_iteration(
+        there, 2, lambda _, ranks: places.extend(map(machines[0].find_machine, ranks))
+    )
+    assert data_bytes(there.release()) == data_bytes(here.release())
+    thread.join()
+    assert sorted(places) == ["alpha", "beta"]
+
+
+@pytest.mark.parametrize("machine", Machines.names)
+def test_a_rank_of_one_machine_is_killed(machines, slurm, orders, machine):
+    here, there = orders
+
+    def kill(_, ranks):
+        for rank in ranks:
+            if machines[0].find_machine(rank) == machine:
+                os.kill(rank, signal.SIGKILL)
+
+    thread = act_in_iteration(there, 3, kill)
+    assert data_bytes(there.release()) == data_bytes(here.release())
+    thread.join()
+    assert len(list((there.run.path / "job-logs").iterdir())) == 4  # of two jobs
