@@ -66,6 +66,7 @@ _HOMES = {
 }  # fmt: skip
 
 
+# Python calls this only for names that the module does not hold (PEP 562).
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
@@ -73,5 +74,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'anon_core' has no attribute {name!r}")
 
 
+# Without this, `dir` and completion would know only the names that were used so far.
 def __dir__() -> list[str]:
     return sorted(__all__)

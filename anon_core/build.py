@@ -32,9 +32,11 @@ def hash_sources(root: Path, names: Iterable[str]) -> str:
     """
     digest = sha256()
     for name in sorted(names):
+        # Paths with slashes, sorted as text: order and spelling are the same on every file system.
         sources = {path.relative_to(root).as_posix(): path for path in _list_sources(root / name)}
         for place, path in sorted(sources.items()):
             content = sha256(path.read_bytes()).hexdigest()
+            # Digests have one length, so no bytes can pass from one file to the next unseen.
             digest.update(f"{content} {place}\n".encode())
     return digest.hexdigest()
 
@@ -43,6 +45,7 @@ def _list_sources(package: Path) -> Iterator[Path]:
     """Yield the files that are part of the program; Python, numba and editors leave others."""
     for parent, folders, files in os.walk(package):
         # Compiled files are many: they are not looked at one by one.
+        # In place: `os.walk` goes on with what is left in this list.
         folders[:] = [name for name in folders if name != "__pycache__" and name[0] != "."]
         for name in files:
             path = Path(parent, name)

@@ -13,6 +13,7 @@ def escape_unprintable(text: str) -> str:
     """
     if text.isprintable():
         return text
+    # Not `repr` of the whole text: that would double its backslashes, too.
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
@@ -26,6 +27,7 @@ class AnonymityError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
+        # Here, not where messages are made: names of columns enter most of them.
         super().__init__(escape_unprintable(message))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Messages = NDArray[np.int32]  # (count, 3); the first column names the vertex that is to be told
+# make(first, last) and take(first, last, batch) are about the vertices first .. last - 1.
 Make = Callable[[int, int], NDArray[Any]]
 Take = Callable[[int, int, NDArray[Any]], None]
 

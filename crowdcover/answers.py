@@ -101,6 +101,7 @@ def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
 
 def count_of(groups: Sequence[Group], rows: int) -> Count:
     """How many rows meet all conditions; columns are taken to be independent within a row."""
+    # Without a condition every row counts: a product of nothing would have no rows.
     everyone = Group(*[np.ones(rows)] * 4)
     certain, possible, chance, beside = (
         np.prod(each, axis=0) for each in zip(everyone, *groups, strict=True)
@@ -118,6 +119,7 @@ def frequencies_of(
         return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
     groups, of_groups = by
     parts = []
+    # Numbers and labels of `column` keep their names, so the labels of `by` must give way.
     name = label_name(groups.name, (label_name(column.name, _ANSWERS), *_ANSWERS))
     for level, label in enumerate(groups.levels.texts):
         here = np.zeros(len(groups.levels))
@@ -142,6 +144,7 @@ def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.
 
     certain, possible = times(group.certain), times(group.possible)
     expected = weights.totals(times(group.chance))
+    # Sum of c - c^2 over independent rows, c the chance to be in the group and at the level.
     drawn = (expected - weights.squares(times(group.chance**2))).clip(min=0)
     apart = expected - weights.beside.totals(times(group.beside))
     total = expected.sum()
@@ -175,6 +178,7 @@ def _compute_mean(column: Column, weights: Weights) -> tuple[float, float]:
     given = (~levels.missing).astype(np.float64)
     middle = np.where(levels.missing, 0.0, np.nan_to_num(levels.middles()))
     lo, hi = levels.spans()
+    # The variance of a number that is spread evenly from lo to hi.
     inside = np.where(np.isnan(levels.shown), (hi - lo) ** 2 / 12, 0.0)
     square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
     chance, first, second = (weights.mean(each) for each in (given, middle, square))
@@ -200,6 +204,7 @@ def _find_least_mean(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> fl
     number, total = float(times[sure].sum()), float((times * ends)[sure].sum())
     free = np.flatnonzero(~sure & ~np.isnan(ends) & (times > 0))
     for cell in free[np.argsort(ends[free], kind="stable")].tolist():
+        # Ends ascend: after the first that does not lower the mean, none does.
         if number and ends[cell] >= total / number:
             break
         number, total = number + times[cell], total + times[cell] * ends[cell]
@@ -209,6 +214,7 @@ def _find_least_mean(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> fl
 def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
     """Expected counts of pairs of levels, a row for each level of a."""
     shapes = [(len(each.anchored), len(each.level)) for each in (a, b)]
+    # The answer and both dense matrices of weights are held at once.
     largest = max(shapes[0][1] * shapes[1][1], *(cells * levels for cells, levels in shapes))
     if largest > LARGEST:
         raise ReleaseError(
@@ -216,6 +222,7 @@ def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
             f"{shapes[1][1]} levels, too many for a crosstab; ask for counts instead"
         )
     cells = len(b.anchored)
+    # Rows with the same two cells count as one pair: cost follows different pairs, not rows.
     pairs, times = np.unique(a.column.which * cells + b.column.which, return_counts=True)
     of_a, of_b = a.dense(), b.dense()
     beside = [

@@ -83,6 +83,7 @@ class Sets:
         """For each cell the sum over the levels that it allows."""
         if not len(self.sizes):
             return np.zeros((0, *of_levels.shape[1:]))
+        # reduceat needs sets that are not empty: reading refuses a cell that allows no level.
         return np.add.reduceat(of_levels[self.level], self.start[:-1], axis=0)
 
     def back(self, of_cells: Floats) -> Floats:
@@ -101,6 +102,8 @@ class Sets:
     def pick(self, cell: Places, weight: Floats, at: Floats) -> Places:
         """The level at each share of the weight of each cell."""
         shares = weight[self.level] / np.repeat(self.total(weight), self.sizes)
+        # Shares of each cell sum to 1, so one cumulative sum over all cells answers all draws.
+        # Rounding may lead one place too far, hence the clip.
         ends = np.cumsum(shares)
         before = ends[self.start[:-1]] - shares[self.start[:-1]]
         place = np.searchsorted(ends, before[cell] + at, side="right")
@@ -144,11 +147,13 @@ class Intervals:
         """For each level the sum over the cells that allow it."""
         begin = np.bincount(self.first, weights=of_cells, minlength=self.levels + 1)
         end = np.bincount(self.last + 1, weights=of_cells, minlength=self.levels + 1)
+        # Differences that cancel may leave rounding slightly below 0.
         return np.cumsum(begin - end)[:-1].clip(min=0.0)
 
     def anchors(self) -> tuple[Places, Places]:
         """Both ends of an interval are some person's values."""
         cells = np.arange(len(self.first))
+        # An exact cell has one anchor, not two: both its ends are one level.
         wide = self.first < self.last
         order = np.argsort(np.r_[cells, cells[wide]], kind="stable")
         return np.r_[cells, cells[wide]][order], np.r_[self.first, self.last[wide]][order]
@@ -164,6 +169,7 @@ class Intervals:
         """The level at each share of the weight of each cell."""
         ends = np.cumsum(weight)
         first, last = self.first[cell], self.last[cell]
+        # A share of the cell's weight becomes a place on the sum over all levels.
         before = ends[first] - weight[first]
         place = np.searchsorted(ends, before + at * (ends[last] - before), side="right")
         return np.clip(place, first, last)

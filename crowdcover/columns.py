@@ -89,6 +89,7 @@ def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     whole = levels.whole and bool((of[np.isfinite(of)] % 1 == 0).all())
     if levels.kind == "date":
         series = series.floor().cast(pl.Int32).cast(pl.Date)
+    # From 2^53 on, float64 no longer holds every whole number, so the type would promise too much.
     elif whole and (np.abs(of[np.isfinite(of)]) < 2**53).all():
         series = series.cast(pl.Int64)
     return series.alias(levels.name)
@@ -100,6 +101,7 @@ def build_exact_column(series: pl.Series, role: str) -> Column:
     values = series.unique().sort(nulls_last=False)
     missing = values.is_null().to_numpy()
     place = pl.DataFrame({"value": values, "place": np.arange(len(values))})
+    # Without maintain_order, polars promises no order of the joined rows.
     which = series.to_frame("value").join(
         place, on="value", how="left", nulls_equal=True, maintain_order="left"
     )

@@ -57,10 +57,12 @@ def draw_completed_table(
         part = {name: _of_rows(each, broken) for name, each in weights.items()}
         last = _draw_rows(rows[broken], part, seed, number, again)
         still = _find_impossible_rows(last, rules)
+        # `place` numbers the rows of all kept draws, end to end; the new ones follow.
         place[broken[~still]] = sum(map(len, drawn)) + np.arange(len(last) - still.sum())
         drawn.append(last.filter(~still))
         broken, last = broken[still], last.filter(still)
     place[broken] = sum(map(len, drawn)) + np.arange(len(broken))
+    # A few rows may hold whole numbers by chance and get another type than the whole table.
     table = pl.concat([*drawn, last], how="vertical_relaxed")[place]
     if len(broken):
         warnings.warn(
@@ -68,6 +70,7 @@ def draw_completed_table(
             f"{DRAWS} draws and keep the last one; their cells hardly allow anything else, so "
             "look at the rules, or leave these rows out",
             RulesWarning,
+            # The frames above this one are `completions`, `complete` and the caller's.
             stacklevel=4,
         )
     return table
@@ -79,6 +82,7 @@ def _draw_rows(
     """The rows with a value in each masked cell."""
     drawn = []
     for place, each in enumerate(weights.values()):
+        # A stream for each column: another column's draws do not shift these.
         generator = np.random.default_rng([seed, number, place, *again])
         drawn.append(draw_level_values(each.column, each.draw(generator), generator))
     return rows.with_columns(drawn)
@@ -125,5 +129,6 @@ def _interpolate_levels(
     at: NDArray[np.float64],
     whole: bool,
 ) -> NDArray[np.float64]:
+    # `at` reaches 0 but not 1: counted down from hi, a group holds its upper end, not its lower.
     inside = np.minimum(hi, lo + np.floor(at * (hi - lo + 1))) if whole else hi - at * (hi - lo)
     return np.where(np.isnan(shown), inside, shown)

@@ -100,6 +100,7 @@ def match_levels(levels: Levels, values: list[Any], condition: Condition) -> Met
         return _match_interval(levels, condition)
     asked = _drop_equal_values(levels, list_condition_values(condition))
     parts = [_match_value(levels, values, each) for each in asked]
+    # Refused even beside others: counted as 0, a misspelt value would not be noticed.
     strange = sum(not part.possible.any() for part in parts)
     if strange or not parts:
         raise ReleaseError(
@@ -181,6 +182,7 @@ def _compute_overlap(
     """The part of each level between two numbers; whole numbers are counted, others measured."""
     lo, hi = levels.spans()
     one = 0.0
+    # Whole numbers from low to high are high - low + 1, hence the one in width and overlap.
     if levels.whole:
         one = 1.0
         low = np.floor(low) + 1 if asked.without_lo else np.ceil(low)

@@ -46,6 +46,7 @@ def compute_fitting_share(columns: Sequence[Column]) -> float:
     records = np.unique(records, axis=1)
     step = -(-records.shape[1] // _RECORDS)  # the first ones would all be low in the first column
     records = records[:, :: max(1, step)]
+    # At most 2,000 x 5,000 bytes, however large the release is.
     fits = np.ones((len(masked), records.shape[1]), dtype=np.bool_)
     for each, levels in zip(columns, records, strict=True):
         fits &= _build_level_masks(each, masked)[:, levels]
@@ -56,6 +57,7 @@ def compute_fitting_share(columns: Sequence[Column]) -> float:
             shown = np.zeros((len(rows), len(each.levels)), dtype=np.bool_)
             for level in np.unique(levels).tolist():
                 shown[:, level] = fits[np.ix_(rows, levels == level)].any(axis=1)
+            # A level counts against a set only if the set allows it and no exact row shows it.
             every += int((shown | ~_build_level_masks(each, masked[rows])).all(axis=1).sum())
             cells += len(rows)
     return every / cells if cells else 0.0

@@ -98,6 +98,8 @@ class Levels:
             first, last = (ends[1] - ends[0], ends[-1] - ends[-2]) if len(ends) > 1 else (0.0, 0.0)
             lo = np.where(np.isneginf(lo), np.where(np.isposinf(hi), ends[0], hi) - first, lo)
             hi = np.where(np.isposinf(hi), np.where(np.isneginf(self.lo), ends[-1], lo) + last, hi)
+            # A group above 29, up to 40, holds 30 to 40. The minimum keeps lo at most hi in a group
+            # without a whole number.
             if self.whole:
                 outside = self.above | np.isneginf(self.lo)
                 at = np.where(outside, np.floor(lo) + 1, np.ceil(lo))
@@ -132,6 +134,7 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
         lo[shift:], hi[shift:], above[shift:] = _read_bounds(entry, kind)
         if "medians" in entry:
             shown[shift:] = entry["medians"]
+        # A single value stands for itself, whatever the codebook states beside it.
         shown = np.where(lo == hi, lo, shown)
     missing = np.arange(count) < shift
     named = frozenset(labels[shift : count - 1])
@@ -193,10 +196,12 @@ def unite_levels(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64
     for at, names in enumerate(keys):
         for level, name in enumerate(names):
             place.setdefault(name, (at, level))
+    # One batch and level for each different level: the first that has it.
     sources = list(place.values())
     if first.is_counted:
         sources.sort(key=lambda each: _compute_level_rank(parts[each[0]], each[1]))
     else:
+        # Missing is level 0 wherever it occurs. The sort is stable, so the others keep their order.
         sources.sort(key=lambda each: not parts[each[0]].missing[each[1]])
     at_last = {keys[at][level]: new for new, (at, level) in enumerate(sources)}
 
@@ -229,6 +234,7 @@ def _build_level_key(levels: Levels, level: int) -> Any:
         return None
     if levels.is_counted:
         sides = [each[level].item() for each in (levels.lo, levels.hi, levels.shown)]
+        # repr, since nan differs from itself and would never be found again.
         return (*(repr(side) for side in sides), bool(levels.above[level]))
     return (levels.labels[level], levels.others.get(level))
 

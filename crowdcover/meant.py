@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Exponents have three digits at most: the exact fraction of 1e999999999 would fill the memory.
 _NUMERAL = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)  # 01 is none
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 TRUTHS = {text: truth for truth in (True, False) for text in (f"{truth}", f"{truth}".lower())}
@@ -31,6 +32,7 @@ def find_meaning(value: Any) -> Meaning:
     A float is the shortest text that is read as this float: 0.1 is "0.1".
     """
     value = unwrap_numpy_value(value)
+    # Before numbers: in Python, True is a whole number.
     if isinstance(value, bool):
         return "truth", value
     if isinstance(value, str):

@@ -21,6 +21,7 @@ def number_repeated_names(names: Iterable[str]) -> list[str]:
     free, found = set(wanted), dict[str, None]()
     for name in wanted:
         new, number = name, 1
+        # A made name must not take that of a column to come, so all wanted names are avoided.
         while new in found or (number > 1 and new in free):
             number += 1
             new = f"{name} ({number})"

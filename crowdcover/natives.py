@@ -58,6 +58,8 @@ def _list_level_members(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -
     if levels.is_counted:
         pairs = zip(*ends, levels.missing, strict=True)
         return [None if gone else (lo, hi) for lo, hi, gone in pairs]
+    # A category that reads as (other), with or without backslashes before it, gets one more: so the
+    # level of all others stays the only (other).
     return [
         None
         if levels.missing[level]
@@ -87,6 +89,7 @@ def _find_interval_levels(
 ) -> NDArray[np.bool_]:
     """The levels of one interval: bool (levels,); none if its bounds are those of no level."""
     mask = np.zeros(len(levels), dtype=np.bool_)
+    # Null means that the value may be missing or given.
     if cell["missing"] is not False:
         mask[gone] = True
     if cell["missing"] is True:
@@ -96,6 +99,7 @@ def _find_interval_levels(
     lo, hi = _read_bound(levels, cell["lo"]), _read_bound(levels, cell["hi"])
     if lo in begins[shift:] and hi in stops[shift:]:
         first = shift + begins[shift:].index(lo)
+        # Searched from the end: the missing level is the first one, and its end is None, too.
         last = len(levels) - 1 - stops[::-1].index(hi)
         if first <= last:
             mask[first : last + 1] = True

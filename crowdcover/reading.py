@@ -84,6 +84,7 @@ def _read_published_file(folder: Path, name: str, manifest: Mapping[str, Any]) -
             "release folder again"
         )
     content = (folder / name).read_bytes()
+    # The bytes that are parsed are those that were hashed: the file is not opened twice.
     if hashlib.sha256(content).hexdigest() != stated:
         raise ReleaseError(
             f"{name} is not the file that was published: its SHA-256 differs from the one in "
@@ -102,6 +103,7 @@ def _read_rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.Dat
             for each in codebook.get("columns", ())
             if each["type"] in _TYPES
         }
+        # Masked cells stay text, whatever their type: as a number, 01 would lose its zero.
         types |= {entry["name"]: pl.String for entry in _list_attributes(codebook)} | {
             _KEY: pl.String
         }
@@ -121,6 +123,7 @@ def _list_attributes(codebook: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The entries of the newest codebook, one for each quasi-identifier."""
     try:
         books = codebook.get("batches")
+        # Names of batches are texts, and as texts "9" is greater than "10".
         book = codebook if books is None else books[max(books, key=int)]
         return list(book["attributes"])
     except (KeyError, TypeError, ValueError):
@@ -149,6 +152,7 @@ def columns_of(
     roles, types = _list_roles_and_types(manifest, codebook)
     books = codebook.get("batches")
     batches = {"": codebook} if books is None else dict(books)
+    # A release without batches is one batch, named "".
     since = np.full(rows.height, "") if books is None else rows[_SINCE].cast(pl.String).to_numpy()
     found = {}
     for series in rows:  # rows["^a$"] would be the columns that match a pattern
@@ -186,6 +190,7 @@ def _build_masked_column(
         }
     except (KeyError, TypeError, ValueError, IndexError, StopIteration):
         raise _no_codebook() from None
+    # A row of an unknown batch would else be read by no codebook and keep cell 0.
     if set(since.tolist()) - set(parts):
         raise _no_codebook()
     levels, places = unite_levels(list(parts.values()))
@@ -196,6 +201,7 @@ def _build_masked_column(
         cell, found = _index_cells(part, series[rows])
         wide = np.zeros((len(found), len(levels)), dtype=np.bool_)
         wide[:, place] = found
+        # Cells are numbered batch after batch: one text may allow different levels in two batches.
         which[rows] = sum(map(len, masks)) + cell
         masks.append(wide)
     whole = np.concatenate(masks)
@@ -207,6 +213,7 @@ def _has_only_intervals(levels: Levels, masks: NDArray[np.bool_]) -> bool:
     """Whether every mask is an interval of levels."""
     if not levels.ordinal:
         return False
+    # A run of levels has one step up; the sides of 0 show steps at either end.
     steps = np.diff(masks.astype(np.int8), axis=1, prepend=0, append=0)
     return bool(((steps == 1).sum(axis=1) == 1).all())
 
@@ -224,5 +231,6 @@ def index_distinct_values(series: pl.Series) -> tuple[Sequence[Any], NDArray[np.
     frame = series.to_frame("cell").with_row_index("row")
     first = frame.group_by("cell").agg(pl.col("row").min()).sort("row")
     numbered = first.select("cell").with_row_index("place")
+    # nulls_equal: a null cell allows everything, and must find its place as others do.
     places = frame.join(numbered, on="cell", how="left", nulls_equal=True, maintain_order="left")
     return first["cell"].to_list(), places["place"].to_numpy().astype(np.int64)

@@ -54,6 +54,7 @@ def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
     ReleaseError
         The folder is no release of a table, or a file differs from the one that was published.
     """
+    # Two letters at least before the colon: a drive such as c:/ is a local folder.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
         raise ReleaseError(
             f"{folder} is no local folder; copy the release folder here first, such as with `aws "
@@ -303,6 +304,7 @@ class Release:
             self._weights[col] = weights_of(self.column(col), estimator, self._k)
         return self._weights[col]
 
+    # cached_property writes to __dict__, which a frozen dataclass allows.
     @cached_property
     def _weights(self) -> dict[str, Weights]:
         return {}
@@ -314,6 +316,7 @@ class Release:
     @property
     def _k(self) -> float:
         privacy = self.manifest.get("privacy", {})
+        # Rows do not tell their own k, so the middle of the demands stands for all.
         return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
 
     @property

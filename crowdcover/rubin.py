@@ -70,5 +70,6 @@ def pooled(estimates: Iterable[float], errors: Iterable[float] | None = None) ->
     between = sum((each - mean) ** 2 for each in values) / (m - 1)
     spread = (1 + 1 / m) * between
     total = within + spread
+    # Tables that agree say nothing against the error within: a normal distribution.
     degrees = inf if spread == 0 else (m - 1) * (1 + within / spread) ** 2
     return Pooled(mean, sqrt(total), within, between, degrees, spread / total if total else 0.0)

@@ -24,6 +24,7 @@ def sets_of(column: Column) -> pl.Series:
     """The levels that the cell of each row allows, List(String)."""
     labels = np.array(column.levels.texts, dtype=object)
     cells = [labels[column.cells.allowed(cell)].tolist() for cell in range(len(column.cells.sizes))]
+    # Lists are built for the different cells only and gathered for the rows.
     sets = pl.Series("", cells, dtype=pl.List(pl.String)).gather(column.which)
     return sets.alias(column.name)  # not before: polars takes a name such as ^a$ for a pattern
 

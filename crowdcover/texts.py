@@ -87,6 +87,7 @@ def _parse_interval(text: str, begins: Mapping[str, int], stops: Mapping[str, in
         low, high = begins.get(text[:at]), stops.get(text[at + 2 :])
         if low is not None and high is not None and low <= high:
             return slice(low, high + 1)
+        # One sign further, not two: of three dots, the first may belong to the lower end.
         at = text.find(DOTS, at + 1)
     return None
 
@@ -102,4 +103,6 @@ def _parse_parts(text: str) -> list[str]:
     if "\\" not in text:
         return text.split("|")
     parts = PART.findall(text)
+    # findall skips what fits no part, such as an empty part or a last lone backslash: then signs
+    # are missing from the sum.
     return parts if sum(map(len, parts)) + len(parts) - 1 == len(text) else [""]

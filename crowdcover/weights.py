@@ -56,6 +56,7 @@ class Weights:
         float64 (cells,) or (cells, m)
         """
         cells, shape = self.column.cells, (-1, *[1] * (of_levels.ndim - 1))
+        # Only the proportion of `level` counts, so it need not sum to 1.
         by_level = cells.total(of_levels * self.level.reshape(shape))
         by_level = by_level / cells.total(self.level).reshape(shape)
         cell, anchor = cells.anchors()
@@ -75,6 +76,7 @@ class Weights:
         """The same with the square of each chance in place of the chance."""
         cell, anchor, part = self._anchors()
         free = self._free()
+        # (part + free level)^2 without its last square, which the line below adds for every level.
         both = of_cells[cell] * part * (part + 2 * free[cell] * self.level[anchor])
         at_ends = np.bincount(anchor, weights=both, minlength=len(self.level))
         return np.asarray(at_ends + self.level**2 * self.column.cells.back(of_cells * free**2))
@@ -102,6 +104,7 @@ class Weights:
         """A level for each row, each row by itself, int64 (rows,)."""
         column = self.column
         rows = len(column.which)
+        # `at` serves both choices below, since only one of them is kept.
         at, kind = generator.random(rows), generator.random(rows)
         drawn = column.cells.pick(column.which, self.level, at)
         cell, anchor = column.cells.anchors()
@@ -130,7 +133,9 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     if estimator == "em":
         return replace(even, level=run_em_steps(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
+    # Of k people, each anchor takes _HELD: many anchors take all the weight, and never more.
     anchored = np.minimum(1.0, _HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
+    # One step only: many would let rare values vanish, since they are masked more often.
     level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED
     crowd = Weights(column, level, anchored, even)
     return crowd if estimator == "crowd" else replace(even, other=crowd)
@@ -145,6 +150,7 @@ def run_em_steps(start: Weights, rounds: int) -> Floats:
     """
     weights, times = start, start.column.times
     for _ in range(rounds):
+        # Above 0, or a cell whose levels all vanished would divide by zero.
         new = np.maximum(weights.totals(times) / max(1.0, times.sum()), 1e-12)
         moved = float(np.abs(new - weights.level).sum())
         weights = replace(weights, level=np.asarray(new, dtype=np.float64))

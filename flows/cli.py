@@ -43,12 +43,14 @@ JSON_LOGS = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
     options = build_parser().parse_args(arguments)
+    # Before Prefect is imported: it takes its settings from the environment then.
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
     if writes_json_logs():
         for name, value in JSON_LOGS.items():
             os.environ.setdefault(name, value)
     if options.quiet:
+        # `update`, not `setdefault`: --quiet of this call goes before the environment.
         os.environ.update(PREFECT_LOGGING_LEVEL="CRITICAL", PREFECT_LOGGING_ROOT_LEVEL="CRITICAL")
     try:
         code = options.run(options)
@@ -62,8 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print_refusal("stopped; run the same command again to go on")
         code = 130
     except BrokenPipeError:
+        # Python flushes standard output once more at exit, and would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
+    # An exit is no fault; the next clause catches every BaseException.
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
@@ -128,6 +132,7 @@ def _list_package_folders(package: str) -> list[Path]:
         spec = find_spec(package)
     if spec is None:
         return []
+    # A single module has no search locations, only its own file.
     places = spec.submodule_search_locations or [spec.origin or ""]
     return [Path(each).parent for each in places]
 
@@ -137,6 +142,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the refusal, and exit with 2."""
+        # argparse hands over its message only: read what was typed and what is known from that.
         known = re.findall(r"[\w.-]+", message.partition("(choose from ")[2])
         typed = re.search(r"invalid choice: '([^']*)'", message)
         if typed is None:

@@ -51,6 +51,7 @@ class Model:
 
     def of(self, sizes: Mapping[str, float]) -> float:
         """The estimate for data of these sizes."""
+        # Sizes are at least 1 (`Kind.sizes`), so each logarithm is defined and none is negative.
         power = sum(power * math.log(sizes[name]) for name, power in self.powers.items())
         return self.constant + math.exp(self.c + power)
 
@@ -144,6 +145,7 @@ def estimate_release(
     return {
         "processor_seconds": round(START_SECONDS + seconds, 1),
         "threads": threads,
+        # From: threads share all work. To: one thread does all of it.
         "seconds_range": [
             round(first + seconds / off / threads, 1),
             round(START_SECONDS + longest, 1),

@@ -18,6 +18,7 @@ from kinds.section import PlanError
 from storage.approval.approval import DecisionError, WaitingError
 from storage.vault.refusals import SecondReleaseError
 
+# Subclasses take the code of their class: DriftError and NobodyHidesError are GuaranteeErrors.
 CODES: tuple[tuple[type[AnonymityError], int], ...] = (
     (PlanError, 2),
     (SecondReleaseError, 2),

@@ -94,6 +94,7 @@ def _rehearse_source(plan: ReleasePlan, vault: Vault) -> Rehearsal:
     try:
         if plan.series is None:
             return _admit_source(plan, vault, reading)
+        # No lock is linked into the shadow, so a release at work refuses no rehearsal.
         with Series(vault, plan.name).open().hold_lock():
             version = prepare_next_version(plan, vault, reading)
             if not isinstance(version, NextVersion):
@@ -111,6 +112,7 @@ def _admit_source(
     plan, reading = recognise_source(plan, vault, reading)
     second, uri = plan.publish.allow_second_release, plan.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
+    # The shadow has a copy of the vault's own ledger. A shared one is real: nothing may stay in it.
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
     run = admit_plan(ledger, reading.sha256, plan.sha256, second, kind.name)
     parent = plan.releases
@@ -134,6 +136,7 @@ def _run_stages(
     """The stages up to the anonymizer, and what that would need."""
     kind, data, parent = plan.kind, plan.data, plan.releases
     if (jobs := plan.compute.jobs) is not None:
+        # The path in the real vault: a job script would have that, and it may have blanks.
         cluster.require_ready_cluster(jobs, Vault(Path(plan.publish.vault)).runs / run.path.name)
     ingested = ingest(run, kind, data, reading, ledger)
     whole = ingested if version is None else version.split
@@ -164,6 +167,7 @@ def _measure_need(
     with local.threads_set(plan.compute.threads) as threads:
         here = plan.compute.engine == "local"
         estimate = estimate_release(plan.anonymizer_settings, sizes, threads) if here else None
+    # After the estimate, which needs "k" among the sizes.
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
     memory = {"anonymizer": need, "allowed": plan.memory_bytes}
     return Rehearsal(
@@ -181,6 +185,7 @@ def _compute_memory_need(plan: ReleasePlan, data: Any) -> int:
     anonymizer.admit(data)
     with local.threads_set(plan.compute.threads):
         if plan.compute.engine == "dask":
+            # As the engine counts: this process and the workers that it starts itself.
             own = 0 if plan.compute.scheduler else plan.compute.workers
             need = (1 + own) * load_dask_module(anonymizer).memory(anonymizer, data)
         else:

@@ -91,12 +91,14 @@ def release(
             {"city": {"limit": 1, "note": "a new district"}}
         partition: which partition of the source is new, such as 2014-03
     """
+    # Around the load of the plan: its refusal is an event, too, and needs a name.
     with about_plan(name_of_plan(plan)):
         try:
             with hold_plan_slot():
                 folder = release_plan(load_run_plan(plan, accept, partition))
         except WaitingError as waiting:
             pause_flow_run(str(waiting))
+            # Outside of a flow run only: within one, `pause_flow_run` raises Prefect's Pause.
             raise
         except AnonymityError as refusal:
             return refuse_flow_run(refusal)
@@ -118,8 +120,10 @@ def _release_source(plan: ReleasePlan, vault: Vault) -> str:
     plan.check_engine()
     plan.publish.check_key()
     take_up_decisions(plan, vault)
+    # After `take_up_decisions`: a decision in an officer's copy may be the approval.
     if (run := find_approved_run(plan, vault)) is not None:
         log_line(f"run {run.path.name} was approved: it is published as it is, no source is read")
+        # A stage of another build, or a damaged one, is made again from rows that `Absent` lacks.
         with suppress(GoneError):
             return _admit_source(plan, vault, Absent(plan.data.source, run.source_sha256))
         log_line("its stages must be made again: the source is read as it is now")
@@ -127,6 +131,7 @@ def _release_source(plan: ReleasePlan, vault: Vault) -> str:
     reading = read_plan_source(plan)
     if plan.series is None:
         return _admit_source(plan, vault, reading)
+    # Two processes would give one number to two versions.
     with Series(vault, plan.name).open().hold_lock():
         return _release_next_version(plan, vault, reading)
 
@@ -135,6 +140,8 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
     """The next version of a series; the last one where nothing has changed since."""
     try:
         reading = source
+        # A failed round lets chains of its batch wait, so no later batch of this version has them.
+        # The source has finitely many, so the rounds end: at the latest with an empty batch.
         while isinstance(version := prepare_next_version(plan, vault, reading), NextVersion):
             if published := _admit_source(plan, vault, version.batch, version):
                 return published
@@ -161,10 +168,12 @@ def _admit_source(
     kind = plan.kind
     plan, reading = recognise_source(plan, vault, reading)
     second = plan.publish.allow_second_release
+    # Versions of one series are checked together, so they are no second releases of its people.
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri, kin)
     run = admit_plan(ledger, reading.sha256, plan.sha256, second, kind.name)
     if version is not None:
+        # Before any stage: a later attempt with another batch then knows which run it gives up.
         version.begin(run)
     parent = plan.releases
     to = Destination(kind, parent, plan.publish.formats, ledger, second, plan.publish.signing_key)
@@ -173,10 +182,12 @@ def _admit_source(
         begin_attempt(run, plan.name)
         folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
         if folder is not None:
+            # The plan may demand an approval by now that the standing release never got.
             if (terms := plan.publish.terms) is not None:
                 require_approved(run, folder, Rules.of(terms.rules))
             log_line(f"published before and unchanged since: {folder.name}")
             return str(folder)
+        # Before the work. `publish` looks again, since the folder may change meanwhile.
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
         refuse_closed(parent, plan.publish.reports)
         try:
@@ -206,11 +217,13 @@ def _run_stages(
         else version.last_release()
     )
     ingested = ingest(run, kind, data, reading, to.ledger)
+    # Drift and the manifest compare whole sources; a version ingests its batch only.
     whole = ingested if version is None else version.split
     changes = None if last is None else compare(run, kind, data, last, whole)
     validate(run, kind, data, kind.checked[0], ingested)
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
+    # A second release of the same people is refused here, before the anonymizer's long work.
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
     split = None if version is None else version.split
     rows = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute, split)
@@ -222,6 +235,7 @@ def _run_stages(
         if whole_version is None:
             return ""
         checked = whole_version
+    # The order counts: `drift_claims` and `beside_others` are gates and may refuse.
     claims: dict[str, Any] = {
         **_describe_source(plan, whole),
         "checks": plan.limits.release_limits.list_claims(checked.sections),
@@ -231,6 +245,7 @@ def _run_stages(
     }
     refuse_rejected(run)
     if (terms := plan.publish.terms) is not None:
+        # Last, since the question holds all other claims: a person approves the final ones.
         claims["approval"] = require_approval(run, checked, to, claims, terms)
     folder = publish(run, checked, to, claims)
     if version is not None:

@@ -105,12 +105,14 @@ def try_settings(
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield for each setting the number of records that were read, and what it gives."""
     with private_folder() as folder:
+        # One reading for all settings: neither k nor weights change what is read.
         reading = _read_sample(plans[0], sample, seed)
         reading.keep(folder)
         try:
             for number, (plan, stated) in enumerate(zip(plans, each, strict=True)):
                 vault = Vault(folder / str(number))
                 yield _try_setting(plan, stated, reading, vault, seed)
+                # So the disk holds the stages of one setting at a time.
                 discard_plain_copies(vault.path)
                 shutil.rmtree(vault.path, ignore_errors=True)
         finally:
@@ -142,6 +144,7 @@ def _try_setting(
 
     rows = 0
     try:
+        # Not the plan's own hash: no release may find a run whose seed anybody can compute.
         tried_only = hashlib.sha256(f"try {plan.sha256}".encode()).hexdigest()
         run = vault.run(tried_only, reading.sha256, plan.kind.name)
         write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
@@ -150,7 +153,9 @@ def _try_setting(
         short = plan.limits.release_limits.list_shortfalls(sections)
         refusal_text = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
         refusal_text += "".join(f"; {each.shortfall}" for each in short[1:])
+        # 4: the code of the GuaranteeError that a release would raise.
         return rows, outcome(numbers, refusal_text, 4 if short else 0)
+    # A wrong plan ends the command. Any other refusal is what this setting gives.
     except PlanError:
         raise
     except AnonymityError as refusal:
@@ -169,6 +174,7 @@ def _measure_setting(
     encoded = run.once(kind.encoded, [ingested], lambda folder: kind.encode(data, ingested, folder))
     compute = Compute(threads=plan.compute.threads, memory=plan.memory_bytes)
     result = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute)
+    # The auditor reads the source once more and trusts nothing that `ingest` stored.
     again = reading.again()
     audit = kind.judge(data, anonymizer.promise, (_FORMAT,), again, result.path, result.path)
     again.end()

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    # Types only: a report that needs the words of a kind must not load readers and ledgers.
     from kinds.base import Kind
     from reports.words import Words
 

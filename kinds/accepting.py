@@ -16,6 +16,7 @@ Limits = TypeVar("Limits", bound=DriftLimits)
 
 
 def _one_line(value: Any) -> Any:
+    # A line end could forge a second line in logs and reports that show the note.
     if isinstance(value, str) and (len(value) > LONGEST_NOTE or not value.isprintable()):
         raise ValueError(f"must be one line of at most {LONGEST_NOTE} printable characters")
     return value
@@ -59,6 +60,7 @@ def read_allowed_kinds(where: str, allow: Sequence[str], note: str) -> dict[str,
         raise PlanError(f"{where}.note says why {where}.allow lets cells through; state both")
     if note:
         _refuse_identifiers(f"{where}.note", note)
+    # In one order: what is allowed is an input of the check, however the plan lists it.
     return {"allow": tuple(sorted(set(allow))), "note": note}
 
 

@@ -19,8 +19,9 @@ def draw_labelled_bars(
     Values end at 1, or, where there are marks, at the greatest of both; a mark is a line across its
     bar.
     """
+    # 1e-9 gives the axes a width if all is 0, and 2 % more keep a mark at the end whole.
     limit = 1.0 if marks is None else max([*values, *marks, 1e-9]) * 1.02
-    rows = 38 * len(names)
+    rows = 38 * len(names)  # pixels
     with drawing.apply_style():
         figure = drawing.start_figure(rows + 24)
         axes = drawing.place_axes(figure, (128, 12, 160, rows))

@@ -90,6 +90,7 @@ class Kind(Protocol):
 
     def read_as(self, plan: Any, form: int) -> Any:
         """The same plan of a source that is read in a form; see `storage.source.values.FORM`."""
+        # The form is that of the reading, not of the plan's text, so no hash of the plan changes.
         return replace(plan, source=replace(plan.source, form=form))
 
     def explain(self, location: Sequence[str]) -> str | None:

@@ -40,6 +40,7 @@ def describe_release_folder(
     kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
 ) -> Described:
     """What the manifest and the files of a folder tell of a release."""
+    # "files" has the hashes of the catalogue's own files, which are made from this.
     whole = {key: value for key, value in manifest.items() if key != "files"}
     formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
     schema = _read_schema(folder, formats)
@@ -82,6 +83,7 @@ def _data_file(
 def _find_field_type(dtype: pl.DataType, form: str) -> Type:
     """The type of a column in one of the formats."""
     found: Type = "string"
+    # Integers are numeric, too, so they come first.
     if dtype.is_integer():
         found = "integer"
     elif dtype.is_numeric():

@@ -16,6 +16,7 @@ def declare_limit(default: Any = None, **words: Any) -> Any:
     """The default of a key of [checks] that is a limit; `words` are the attributes of a `Limit`."""
     limit = Limit(**words)
     declared = Field(default=default, description=limit.description)
+    # pydantic keeps what it does not know here, so the section itself has its limits by key.
     declared.metadata.append(limit)
     return declared
 
@@ -97,6 +98,7 @@ def propose_limits(
         if comment:
             value = line.value.format_map(known) if fits else line.value
             mark = "# " if line.offered or not fits else ""
+            # `offered` is the index: False for what is set, True for what stands below `between`.
             lines[line.offered].append(align_comment(f"{mark}{key} = {value}", comment, width))
     return "\n".join([*lines[0], *lines[1]])
 

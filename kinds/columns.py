@@ -215,6 +215,7 @@ def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.
         absent = is_any_of(numbers, missing)
         given, series, numbers = (each.set(absent, None) for each in (given, series, numbers))
     endless = 0 if numbers.dtype.is_decimal() else int((~numbers.is_finite()).sum())
+    # Nulls that only the reading made, and numbers that are not finite.
     wrong = numbers.null_count() - given.null_count() + endless
     if wrong:
         raise InputError(

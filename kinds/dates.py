@@ -27,6 +27,7 @@ def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> 
     Moments with an offset are given in UTC. Nanoseconds are kept where a text has some.
     """
     date_format = date_format.replace(".%f", "%.f")  # polars: %f alone counts nanoseconds
+    # A %f that is left has no point before it: six digits, microseconds.
     date_format = re.sub(r"%f", "%6f", date_format)
     unit: Literal["ns", "us"] = "ns" if texts.str.contains(NANOSECONDS).any() else "us"
     times = texts.str.to_datetime(date_format, strict=False, time_unit=unit)
@@ -52,12 +53,15 @@ def _correct_years(texts: pl.Series, dates: pl.Series, century: int | None) -> p
     """Null for years that were written short, and years of the stated century."""
     frame = pl.DataFrame({"text": texts, "date": dates})
     text, date = pl.col("text"), pl.col("date")
+    # %Y writes year 5 as 0005, which 05-01-20 does not hold.
     whole = (date.dt.year() >= 1000) | text.str.contains(date.dt.strftime("%Y"), literal=True)
     frame = frame.select(pl.when(whole).then(date).alias("date"))
     if century is None:
         return frame.to_series()
+    # The one year from `century` to `century` + 99 with the same two digits.
     year = century + (date.dt.year() - century) % 100
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    # Parsing took 00 for 2000, a leap year, and lost no 29 February; the stated century may.
     lost = (date.dt.month() == 2) & (date.dt.day() == 29) & ~leap
     frame = frame.select(pl.when(~lost).then(date).alias("date"))
     return frame.select(date.dt.replace(year=year)).to_series()

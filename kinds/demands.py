@@ -71,6 +71,7 @@ def read_demands(
     except InputError as error:
         raise InputError(f"privacy.k.path: {error}") from None
     named = respell_identifiers(frame[demands.name], missing)
+    # What is no whole number becomes null, and counts as wrong below.
     k = convert_to_texts(frame[demands.column], ()).cast(pl.Int64, strict=False)
     wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | named["name"].is_null()).sum())
     doubled = named.height - named["name"].n_unique()
@@ -86,6 +87,7 @@ def read_demands(
 def find_demanded_k(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
     """The k of each name; refused: a name without one. The makers' side."""
     frame = pl.DataFrame({"name": names})
+    # In the order of `names`: record i demands k[i].
     k = frame.join(demands, on="name", how="left", maintain_order="left")["k"]
     if absent := k.null_count():
         raise InputError(
@@ -96,8 +98,9 @@ def find_demanded_k(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArr
 
 def demands_again(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
     """The k of each name as the audit finds it."""
+    # No join, unlike the makers: a fault in one of the two ways does not hide in the other.
     held = dict(demands.select("name", "k").rows())
-    found = [held.get(name, 0) for name in names]
+    found = [held.get(name, 0) for name in names]  # no demand is 0
     if 0 in found:
         raise InputError(
             f"{found.count(0)} of {len(names)} {whom} have no k in privacy.k.path; "

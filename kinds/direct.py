@@ -25,6 +25,7 @@ def describe_direct_search(manifest: Manifest) -> list[Text]:
 def let_through(manifest: Manifest) -> Sequence[str]:
     """One warning for each column whose cells the plan lets through, with its reason."""
     found = manifest.get("protection", {}).get("direct_identifiers")
+    # Manifests are read from folders, so they may be older, or damaged.
     if not isinstance(found, Mapping):
         return []
     columns = manifest.get("columns", {})

@@ -13,6 +13,7 @@ def list_key_meanings(of: type, *, typed: bool = False) -> dict[str, str]:
     A section writes `key : text`. The core writes `key : type` and the text below it: `typed`.
     """
     found: dict[str, str] = {}
+    # Bases first: what a subclass says of a key replaces what they say.
     for each in reversed(of.__mro__):
         _, _, entries = cleandoc(vars(each).get("__doc__") or "").partition(_HEADING)
         found |= _parse_entries(entries, typed=typed)

@@ -16,6 +16,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 
+# Four digits of exponent at most: int() of 1e999999999 would have a billion digits.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 NOT_A_NUMBER = re.compile(r"[+-]?nan", re.IGNORECASE)
 TRUTH = {"true": True, "false": False}
@@ -37,6 +38,7 @@ def is_named(series: pl.Series, name: str, cell: Cell | None = None) -> pl.Serie
     """
     name = unicodedata.normalize("NFC", name.strip())
     if series.dtype == pl.String:
+        # Most names are ASCII, and then the column is compared without a normalized copy.
         equal = (series if name.isascii() else series.str.normalize("NFC")) == name
     elif (value := _value_of(name, series.dtype, cell)) is None:
         return pl.repeat(value=False, n=len(series), eager=True)
@@ -72,6 +74,7 @@ def _value_of(name: str, dtype: pl.DataType, cell: Cell | None) -> pl.Series | N
 
     1.234 is 1234 where the column writes it so. Dates are those of ISO 8601 first.
     """
+    # The column's own way of writing counts last for numbers, where 1.234 may be 1234.
     ways = (_of_program(name, dtype), _of_cell(name, dtype, cell))
     found = [value for value in ways if value is not None]
     return None if not found else found[-1 if dtype.is_numeric() else 0]
@@ -100,6 +103,7 @@ def _of_program(name: str, dtype: pl.DataType) -> pl.Series | None:
         one = pl.Series([value], dtype=dtype)
     except (pl.exceptions.PolarsError, TypeError, OverflowError, ValueError):
         return None
+    # polars may cut a value to the type, as a moment to its unit: then it names another one.
     return one if dtype.is_float() or one[0] == value else None
 
 
@@ -109,6 +113,7 @@ def _parse_value(name: str, dtype: pl.DataType) -> Any:
         return _parse_number(name, dtype)
     if isinstance(dtype, pl.Datetime):
         moment = datetime.fromisoformat(name)
+        # A column without a zone holds no moment with an offset, nor the other way round.
         return moment if (moment.tzinfo is None) == (dtype.time_zone is None) else None
     if dtype == pl.Boolean:
         return TRUTH.get(name.casefold())

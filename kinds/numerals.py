@@ -52,6 +52,7 @@ class Numerals:
         whole = pl.col("whole").str.replace_all(r"\D", "")
         digits = pl.when(whole == "").then(pl.lit("0")).otherwise(whole)
         return found.select(
+            # The pattern also takes a sign without a digit, which is no number.
             pl.when(whole.str.len_bytes() + pl.col("part").fill_null("").str.len_bytes() > 0).then(
                 sign
                 + digits
@@ -81,6 +82,7 @@ class Numerals:
                 self.thousands, re.escape(self.thousands)
             )
             grouped = (
+                # Groups of three; or, as in India, groups of two before the last three digits.
                 rf"\d{{1,3}}(?:{between}\d{{3}})+|\d{{1,2}}(?:{between}\d\d)+{between}\d{{3}}|"
             )
         part = rf"(?:{re.escape(self.decimal)}(?P<part>\d*))?"
@@ -119,6 +121,7 @@ def find_numerals(texts: pl.Series) -> Guess | None:
     fitting = [way for way in ways if _are_numbers(way.plain(distinct))]
     if not fitting:
         return None
+    # WAYS begins with the plainest, so this one has signs between thousands only if it must.
     chosen = fitting[0]
     if not chosen.thousands:
         for other in fitting:  # 1,234: the sign may stand between thousands as well

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 def write_csv(rows: pl.DataFrame, path: Path) -> None:
     """Gzip without time or name inside: the same rows give the same bytes."""
+    # The level is stated, too: a default may change with Python, and the bytes with it.
     with (
         path.open("wb") as raw,
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
@@ -20,4 +21,5 @@ def write_csv(rows: pl.DataFrame, path: Path) -> None:
 
 def key_texts(keys: NDArray[np.bytes_]) -> pl.Series:
     """Keys as texts."""
+    # Bytes of numpy become Binary, and polars casts that at once instead of text by text.
     return pl.Series(keys, dtype=pl.Binary).cast(pl.String)

@@ -89,6 +89,7 @@ def refuse_alone(k: NDArray[np.int32], whom: str) -> None:
 class Section(BaseModel):
     """A section of the plan: no unknown keys, frozen, no values in its messages."""
 
+    # strict: "5" is no number and 1 no truth value. Messages of pydantic would quote the input.
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
     )
@@ -98,6 +99,7 @@ class Section(BaseModel):
         cls, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> Schema:
         """The JSON Schema of the section, with what its docstring says of each key."""
+        # A section may come as a reference; the text belongs to what it refers to.
         schema = handler.resolve_ref_schema(handler(core))
         for key, text in list_key_meanings(cls).items():
             if key in schema["properties"]:
@@ -198,6 +200,7 @@ class SourceSection(MarkedSection):
         if self.sheet is not None and self.uri is not None:
             raise PlanError("source.sheet belongs to a workbook; leave it out of a database")
         sign = self.separator
+        # The length comes first: "" is in every text.
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(
                 "source.separator must be one ASCII character, e.g. ';' or '\\t', "
@@ -260,5 +263,7 @@ def toml_key(name: str) -> str:
 
 def toml_text(text: str) -> str:
     """Write a text as a TOML string, with escapes for all that cannot be printed."""
+    # JSON's escapes are TOML's, except pairs of surrogates, which ASCII output would hold.
+    # JSON writes DEL as it is, and TOML refuses it: so all that cannot be printed is escaped.
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)

@@ -73,11 +73,13 @@ class Before:
     @property
     def form(self) -> int:
         """In which form of spelling the series knows people: that of its first version."""
+        # Digests of later versions must meet those of the first, so they keep its spelling.
         return read_spelling_form(self.identified[0])
 
     @classmethod
     def of(cls, versions: Sequence[Version]) -> "Before":
         """Of versions that were published, the last one last; refused where the vault lacks it."""
+        # The last audit knows who fits which row of any version. Only people are kept by batch.
         last = versions[-1]
         identified = tuple(_require_stage(version, "identify") for version in versions)
         return cls(

@@ -120,6 +120,7 @@ def list_promised_findings(manifest: Manifest) -> Sequence[str]:
 
 def find_strongest_chance(attacks: Sequence[Any]) -> float | None:
     """The chance of the attack that succeeds most often; None where none was tried."""
+    # None compares as "not measured"; 0 would read as an attack that never succeeds.
     return max((attack.success for attack in attacks), default=None)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Seven placeholders, #010101 to #070707: each can be told from the others in the finished SVG.
 INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (
     f"#{digit:02d}{digit:02d}{digit:02d}" for digit in range(1, 8)
 )
@@ -33,6 +34,8 @@ CSS_VARIABLES = {
 # CSS pixels; narrow enough that letters stay legible on a telephone.
 _WIDTH = 380
 STYLE = {
+    # Text stays text, which readers can search and screen readers can read; the hash salt makes ids
+    # the same in every run.
     "svg.fonttype": "none",
     "svg.hashsalt": "crowdcover",
     "text.parse_math": False,
@@ -54,6 +57,7 @@ STYLE = {
     "grid.linewidth": 1,
 }
 _EMPTY = "<svg></svg>"
+# A context variable: other threads, which may draw a page at the same time, do not see it.
 _LEFT_OUT: ContextVar[bool] = ContextVar("left out", default=False)
 _Params = ParamSpec("_Params")
 
@@ -82,6 +86,7 @@ def apply_style() -> Any:
     """A context that draws figures without the machine's own matplotlib settings."""
     import matplotlib.style
 
+    # "default" first: else a matplotlibrc of the machine decides what STYLE does not name.
     return matplotlib.style.context(["default", STYLE])
 
 
@@ -89,6 +94,7 @@ def start_figure(height: int) -> "Figure":
     """An empty figure, as wide as a plot of the page and `height` CSS pixels high."""
     from matplotlib.figure import Figure
 
+    # 72 dots an inch, so that a point, the unit of sizes, is a CSS pixel of the drawing.
     return Figure(figsize=(_WIDTH / 72, height / 72), dpi=72)
 
 
@@ -126,6 +132,7 @@ def render_svg(figure: "Figure", name: str, title: str, description: str) -> str
             buffer,
             format="svg",
             transparent=True,
+            # None leaves an entry out: a date would change the bytes with every run.
             metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")),
         )
     drawing = buffer.getvalue()
@@ -143,5 +150,6 @@ def render_svg(figure: "Figure", name: str, title: str, description: str) -> str
 
 
 def _own_tag(tag: str, name: str) -> str:
+    # Several drawings stand in one page, where equal ids would refer to the first.
     tag = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", tag)
     return re.sub(r"#0\d{5}(?=[;\"])", lambda colour: f"var(--{CSS_VARIABLES[colour[0]]})", tag)

@@ -18,9 +18,11 @@ def hash_texts(packages: Sequence[Path]) -> str:
     """A hash of the texts in these packages, the same wherever they are installed."""
     digest = hashlib.sha256()
     for package in packages:
+        # Sorted: file systems list files in different orders.
         for path in sorted(package.rglob("*")):
             if path.suffix in SUFFIXES:
                 name = path.relative_to(package.parent).as_posix()
+                # Hashes have one length: the end of a file cannot pass for the start of the next.
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 digest.update(f"{name} {content}\n".encode())
     return digest.hexdigest()[:_DIGITS]

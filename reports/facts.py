@@ -47,6 +47,7 @@ def title_of(manifest: Manifest) -> str:
 def count_published_rows(manifest: Manifest) -> Any:
     """Number of published rows as the manifest states it; of a series, of all in the version."""
     privacy = manifest["privacy"]
+    # "rows" where rows are not what is protected, such as the edges of a graph.
     return manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"])
 
 
@@ -104,6 +105,7 @@ def list_timings(manifest: Manifest) -> list[Fact]:
     rows = [
         Fact(printable(stage).capitalize(), seconds(duration)) for stage, duration in stages.items()
     ]
+    # The sum of one stage would only repeat it.
     if len(rows) > 1:
         rows.append(Fact("All stages", seconds(sum(stages.values()))))
     if "peak_memory_bytes" in manifest:

@@ -9,4 +9,5 @@ SHARED = load_messages("reports").name_entries("findings")
 
 def sentence_of_finding(name: str, words: Words) -> str:
     """What must hold for the finding of this name; the name itself where nothing is known of it."""
+    # A kind may say it more exactly than what holds for all kinds.
     return words.findings.get(name) or SHARED.get(name) or f"{name[:1].upper()}{name[1:]}."

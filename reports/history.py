@@ -65,6 +65,7 @@ def _describe_proof(how: str, identity: str) -> str:
 def approval_lacks(manifest: Manifest) -> bool:
     """Whether the plan required an approval, but none is recorded."""
     approval = manifest.get("approval") or {}
+    # A name is what makes it an approval: a note or a time alone is none.
     return bool(approval.get("required")) and not approval.get("by")
 
 
@@ -72,6 +73,7 @@ def _explain_entries(section: Mapping[str, Any] | None, *groups: str) -> list[Fa
     """The entries of a section: known names first, in their order; others under their own."""
     if not section:
         return []
+    # A later group replaces labels of an earlier one and keeps their places.
     names = {key: texts for group in groups for key, *texts in _MESSAGES.list_lines(group)}
     expected = [
         Fact(label, _print_entry(section[key]), meaning)
@@ -91,6 +93,7 @@ def _label_of(key: Any) -> str:
 
 def _print_entry(value: Any) -> str:
     """Any entry of a manifest as printable text."""
+    # Before numbers: in Python, True is a number.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

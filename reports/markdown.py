@@ -62,6 +62,7 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     a paragraph as they are, so signs are escaped by backslashes.
     """
     messages = load_messages("reports")
+    # The slash behind a colon, too: otherwise an address would become a link.
     escaped = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
     title = messages.say("refusal", "title", name=_escape_markup(printable(name)))
     text = f"# {title}\n\n{escaped}\n"
@@ -146,6 +147,7 @@ def _render_facts(heading: str, stated: Sequence[Fact]) -> str:
 
 
 def _render_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    # A lone dash is safe in a cell and reads better than its entity.
     body = [
         " | ".join(cell if cell == "-" else _escape_markup(cell) for cell in row) for row in rows
     ]

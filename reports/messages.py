@@ -53,6 +53,7 @@ class Messages:
             for label, parts in self._find_group(key).items()
         ]
         filled = [[self._fill(text, figures) for text in line] for line in lines]
+        # A condition in a message may leave nothing of it: then its line is left out.
         return [line for line in filled if line[1]]
 
     def name_entries(self, *key: str) -> Mapping[str, str]:
@@ -82,6 +83,7 @@ class Messages:
         return found
 
     def _fill(self, text: str, figures: Mapping[str, Any]) -> str:
+        # Before parameters are filled in, whose own blanks stay.
         text = " ".join(text.split())
         return _compile_message(text).render(self.terms, **figures) if "{" in text else text
 
@@ -135,6 +137,7 @@ def _make_environment() -> "Environment":
     """Texts without markup: pages escape what they fill in."""
     from jinja2 import Environment, StrictUndefined  # not needed by messages without parameters
 
+    # Strict: a typing error in a parameter must not become an empty place in a promise.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - no HTML
     environment.filters.update({name: _refuse_unknown(name) for name in FILTERS})
     environment.filters.update(noun=quantities.count_noun, form=choose_form, first=capitalize_first)
@@ -149,6 +152,7 @@ def _refuse_unknown(name: str) -> Callable[[Any], str]:
     write: Callable[[Any], str] = getattr(quantities, name)
 
     def write_figure(figure: Any) -> str:
+        # str of a strict Undefined raises; `write` would take it for a number that is not stated.
         return str(figure) if isinstance(figure, Undefined) else write(figure)
 
     return write_figure

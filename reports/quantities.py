@@ -30,6 +30,7 @@ def percent(share: Any) -> str:
     if not is_number(share):
         return NOT_STATED
     text = f"{100 * share:.1f} %"
+    # Rounding must not turn few people into none, nor nearly all into all.
     if share > 0 and text == "0.0 %":
         return "under 0.1 %"
     return "over 99.9 %" if share < 1 and text == "100.0 %" else text
@@ -39,6 +40,8 @@ def one_in(chance: Any) -> str:
     """A chance as `1 in 12`, rounded up; in percent if it is 0, above 1/2 or missing."""
     if not is_number(chance) or not 0 < chance <= 0.5:
         return percent(chance)
+    # People are rounded down, which never makes a chance look smaller. The addend undoes rounding:
+    # 1 / (1 / 93) is below 93.
     people = 1 / chance + 1e-9
     return (
         f"1 in {math.floor(people):,}"
@@ -51,6 +54,7 @@ def utility(share: Any) -> str:
     """A utility with three digits; 1.000 only if nothing is hidden."""
     if not is_number(share):
         return NOT_STATED
+    # 0.9996 would read 1.000, as if nothing were hidden.
     return f"{min(share, 0.999) if share < 1 else share:.3f}"
 
 
@@ -68,6 +72,7 @@ def seconds(duration: Any) -> str:
     """A duration as people write it."""
     if not is_number(duration):
         return NOT_STATED
+    # Limits a little below 100 and 10: above them, rounding would show a digit too many.
     if duration < 99.5:
         return f"{duration:.2f} s" if duration < 9.95 else f"{duration:.1f} s"
     minutes, rest = divmod(round(duration), 60)
@@ -81,6 +86,7 @@ def size(number_of_bytes: Any) -> str:
         return NOT_STATED
     amount, unit = float(number_of_bytes), "B"
     for larger in ("KiB", "MiB", "GiB", "TiB"):
+        # Not 1024: 1,000 to 1,023 would take four digits.
         if amount < 1000:
             break
         amount, unit = amount / 1024, larger
@@ -93,6 +99,7 @@ def moment(text: Any) -> str:
         time = datetime.fromisoformat(text)
     except (TypeError, ValueError):
         return NOT_STATED
+    # A time without a zone is not called UTC: nobody stated it.
     if time.tzinfo is None:
         return f"{time:%Y-%m-%d %H:%M}"
     return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -44,6 +44,7 @@ def with_all_rows(manifest: Manifest) -> Manifest:
     if section is None:
         return manifest
     privacy = dict(manifest["privacy"])
+    # What the section lacks becomes None and reads "not stated": never the number of the new rows.
     privacy["records"] = section.get("rows")
     for name in ("k_min", "k_max", "unprotected", *(["people"] if "people" in privacy else [])):
         privacy[name] = section.get(name)
@@ -101,6 +102,7 @@ def describe_version(manifest: Manifest) -> str:
 
 def tell_reissued(manifest: Manifest) -> str:
     """How many people have another row now, and because of how many; nothing if nobody has."""
+    # Called for second and later versions only, so there are two.
     before, now = versions_of(manifest)[-2:]
     if not now.get("reissued"):
         return ""

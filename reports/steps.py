@@ -28,6 +28,7 @@ def list_shown_rows(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
     """Rows of the steps; a long run keeps its ends and the step that was kept."""
     steps = list_steps(manifest)
     places = set(range(len(steps)))
+    # Both ends show how the run began and converged; the kept step may lie between them.
     if len(steps) > MOST_STEPS:
         kept = words.find_published_step(steps)
         places = {*range(_ENDS), *range(len(steps) - _ENDS, len(steps))}
@@ -57,6 +58,7 @@ def build_step_rows(
 
 def _list_figures(manifest: Manifest) -> list[str]:
     """Names of the figures that at least one step states, in their order."""
+    # A dictionary instead of a set: it keeps the order in which names occur.
     named = dict.fromkeys(name for step in list_steps(manifest) for name in step)
     stated = [
         name for name in named if any(is_number(step.get(name)) for step in list_steps(manifest))
@@ -70,4 +72,5 @@ def _label_of_figure(name: str) -> str:
 
 def _format_number(figure: Any) -> str:
     """A count for a whole number, else a share with three digits."""
+    # Figures are named by methods that this module does not know; the type is all that tells.
     return count(figure) if isinstance(figure, int) else utility(figure)

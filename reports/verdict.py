@@ -43,9 +43,11 @@ class Verdict(NamedTuple):
 def judge_manifest(manifest: Manifest, words: Words) -> Verdict:
     """Judge a release by the counts of the auditor; a missing count has not passed."""
     listed = list_notices(manifest, words)
+    # A broken promise comes first: nothing that is said below would hold.
     if not promise_holds(manifest, words):
         return Verdict("fails", FAILS, _name_broken_checks(manifest, words), listed)
     paragraph = words.promise(manifest)
+    # Where everybody has k = 1, checks hold that protect nobody.
     if protects_nobody(with_all_rows(manifest)):
         return Verdict(
             "fails",
@@ -75,6 +77,7 @@ def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
     both = [each for each in (alone, exposure) if each is not None]
     if not both:
         return None
+    # Not counted is taken for many: a missing number must not calm.
     many = any(each.share is None or each.share >= _MANY for each in both)
     text = ", and ".join(each.text for each in both)
     if alone is not None:  # no promise is about them
@@ -97,6 +100,7 @@ def _not_protected(manifest: Manifest, words: Words) -> Exposure | None:
 def promise_holds(manifest: Manifest, words: Words) -> bool:
     """Whether every check of the promise was made and passed."""
     checks = words.checks(manifest)
+    # all() of no checks is true; a promise that nothing checked is not kept.
     return bool(checks) and all(check.passed for check in checks)
 
 
@@ -107,6 +111,7 @@ def count_unprotected(manifest: Manifest) -> int | None:
         return int(privacy["records"])
     if is_number(privacy["k_min"]) and privacy["k_min"] > 1:
         return 0
+    # With k_min = 1 somebody has k = 1: a count of 0 contradicts it, and counts as not stated.
     number = privacy.get("unprotected")
     return int(number) if is_number(number) and number > 0 else None
 
@@ -114,6 +119,7 @@ def count_unprotected(manifest: Manifest) -> int | None:
 def protects_nobody(manifest: Manifest) -> bool:
     """Whether no one demands a crowd."""
     most = manifest["privacy"]["k_max"]
+    # A missing demand protects nobody: a manifest must not look better for what it lacks.
     return not is_number(most) or most < 2
 
 

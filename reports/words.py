@@ -70,6 +70,7 @@ def against_limit(what: str, attack: Any, holds: bool, limits: Mapping[str, floa
     `attack` has a name, `success` and `guess`. Without a limit by its name, `holds` says whether
     the result is within.
     """
+    # The plan's limit replaces the guess, also where the guess is the stricter of the two.
     limit, messages = limits.get(attack.name), load_messages("reports")
     if limit is not None:
         result, held = attack.success <= limit, messages.say("against", "limit", limit=limit)

@@ -35,6 +35,7 @@ Rendering = RendererConfiguration[Any]
 
 def _rows_outside(column: pd.Series, low: int, high: int) -> int:
     """Number of rows without an integer in low..high."""
+    # A column of another type fails in every row, instead of raising on the comparison.
     if column.dtype.kind not in "iu":
         return len(column)
     return int((~column.between(low, high)).sum())
@@ -116,6 +117,7 @@ class TableCrowdsBelowDemand(TableMetricProvider):
             metric_domain_kwargs, domain_type=MetricDomainTypes.TABLE
         )
         crowd, demand = (frame[metric_value_kwargs[key]] for key in cls.value_keys)
+        # Not `crowd < demand`: a missing number compares false, and must count as too small.
         return int((~(crowd >= demand)).sum())
 
 

@@ -28,6 +28,7 @@ class ColumnMeasuredNumber(ColumnAggregateMetricProvider):
 
     @column_aggregate_value(engine=PandasExecutionEngine)
     def _pandas(cls, column: pd.Series, **_: Any) -> float | None:
+        # None reaches no limit, so a frame of another form cannot pass.
         return float(column.iloc[0]) if len(column) == 1 and column.dtype.kind in "iuf" else None
 
 
@@ -55,6 +56,7 @@ def build_required_suite(numbers: Sequence[Requirement]) -> gx.ExpectationSuite:
     """Expect each number to reach its limit, in the given order."""
     expectations = [
         ExpectLimitToBeReached(
+            # Numbered, since two requirements may be about one column of the table.
             column=_name_column(place),
             about=number.about,
             required=number.required,

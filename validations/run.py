@@ -48,6 +48,7 @@ def validate_columns(suite: gx.ExpectationSuite, columns: _Columns) -> Verdict:
         try:
             passed = _find_passed(suite, columns)
         except Exception:  # the message may quote cells
+            # Nothing passed: an error of the validator must never let data through.
             passed = set()
         return Verdict(
             suite.name,
@@ -94,7 +95,9 @@ def _divide_suite(
     if len(names) <= AT_ONCE:
         yield suite, list(columns)
         return
+    # Time for all columns at once would grow with their square.
     blocks = [set(names[at : at + AT_ONCE]) for at in range(0, len(names), AT_ONCE)]
+    # The empty block stands for the expectations about the whole table.
     for block in (set(), *blocks):
         part = gx.ExpectationSuite(name=suite.name)
         part.expectations = [

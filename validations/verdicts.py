@@ -62,6 +62,7 @@ def verdict_from_json(document: Mapping[str, Any]) -> Verdict:
     An outcome passed only if the document says `true`.
     """
     outcomes = [
+        # `is True`: a stored 1 or "yes" is no pass.
         Outcome(**{**outcome, "success": outcome["success"] is True})
         for outcome in document["outcomes"]
     ]

@@ -80,6 +80,7 @@ def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDAr
     starts = np.flatnonzero(np.diff(group[permutation], prepend=-1))
     number = np.cumsum(np.bincount(starts, minlength=len(group))) - 1
     bits = table.bits[permutation]
+    # Where two members differ, one of them differs from the first, so its differences are enough.
     bits ^= bits[starts][number]
     union = np.bitwise_or.reduceat(bits, starts)
     for attribute, blank in enumerate(table.blank):
@@ -94,6 +95,7 @@ def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDAr
 def cell_mask(book: Codebook, attribute: int) -> NDArray[np.uint64]:
     """Return the packed features of an attribute, uint64 (words,)."""
     first, end = book.bit_offsets[attribute : attribute + 2].tolist()
+    # Python's integers have any length: an attribute may span several words.
     return np.frombuffer(
         ((1 << end) - (1 << first)).to_bytes(8 * book.words, "little"), dtype="<u8"
     ).astype(np.uint64)

@@ -58,6 +58,7 @@ def join_classes(table: BinaryTable, group: NDArray[np.int64], weight: NDArray[n
             parts = halves.split(classes)
             members = [halves.list_members(part) for part in parts]
             if all(table.diverse.meets(part) for part in members):
+                # A stack: the first half is halved next, so classes are numbered from the first on.
                 ready += parts[::-1]
                 continue
             kept_whole.append((members[0], members[1]))
@@ -100,6 +101,7 @@ class _Halves:
         The first part has as many classes as the greatest power of two below their number: half of
         them if their number is one. Of columns that lose alike the first counts.
         """
+        # A power of two: its halves have equally many classes, all the way down.
         cut = 1 << (len(classes) - 1).bit_length() - 1
         best, least = [classes[:cut], classes[cut:]], -1
         for place in self._place:
@@ -147,6 +149,7 @@ def measure_gain(demand: DiverseDemand, joined: Joined) -> dict[str, float]:
     ----------
     Wong et al., Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007.
     """
+    # A fixed seed: a rerun states the same figure.
     random, gain, unmeasured = np.random.default_rng(0), 0.0, 0
     for first, second in joined.halves:
         if len(first) == len(second):

@@ -172,6 +172,7 @@ def _drop_short(
         out = (left >= 0) & ((told < need) | (size[left] < least))
         if not out.any():
             break
+        # A record that leaves may leave others short. Each turn takes some out, so this ends.
         left[out] = -1
     if (left < 0).all():
         return group

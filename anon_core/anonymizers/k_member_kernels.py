@@ -87,6 +87,7 @@ def find_furthest(rows, left, size, price):
         cost = np.int64(0)
         for q in rows[left[i]]:
             cost += price[q]
+        # `left` is in no order once records were taken out, so ties are decided by number.
         if cost > best or (cost == best and left[i] < left[place]):
             best, place = cost, i
     return place
@@ -206,6 +207,7 @@ def fill_groups(
             more = np.int64(0)
             for q in rows[rest[i]]:
                 more += price[q]
+            # (size + 1) (lost + more) - size lost: by how much the group's loss grows.
             loss = lost + (size + 1) * more
             history_counts = links.own[rest[i]]
             for at in range(links.start[rest[i]], links.start[rest[i] + 1]):

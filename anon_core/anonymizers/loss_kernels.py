@@ -69,6 +69,7 @@ def compute_loss_increase(v, r, best, cells):
             continue
         else:
             total += cells.step[a]
+        # One level so far, and record v adds another one; true of sets, too.
         if low == high:
             total += cells.first[a]
         if total >= best:

@@ -129,6 +129,7 @@ class DaskFarm:
                 # The ground was lost with the last worker that held it, or a connection broke.
                 if client.status != "running":
                     raise ClusterError(_GONE) from None
+                # Only rounds that bring no result count: long work may lose many workers.
                 idle = idle + 1 if len(left) == before else 0
                 if idle == _ATTEMPTS:
                     raise ClusterError(_DYING) from None
@@ -150,6 +151,7 @@ def _run_round(
     """Send the ground and the chunks that are left; yield numbers and results of chunks."""
     place, name = _send_ground(client, ground), f"crowdcover-{uuid4().hex}"
     futures = {
+        # New names each round: Dask would not run a task again under a key that it knows.
         client.submit(_run_task, task, place, chunk, key=f"{name}-{n}", pure=False): n
         for n, chunk in left.items()
     }

@@ -69,6 +69,7 @@ def _most_open(waiting: Sequence[Segment]) -> int:
     """Return how many segments are open at a time, at most."""
     firsts = np.array([segment.first for segment in waiting], dtype=np.int64)
     lasts = np.sort(np.array([segment.last for segment in waiting], dtype=np.int64))
+    # The number of open segments grows only where one begins, so those places are enough.
     begun = np.searchsorted(np.sort(firsts), firsts, "right")
     return int((begun - np.searchsorted(lasts, firsts, "right")).max(initial=0)) + 1
 

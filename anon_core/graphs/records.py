@@ -56,10 +56,13 @@ class UncertainGraph:
         """Raise InputError where the arrays are no such graph."""
         if not self.u.shape == self.v.shape == self.p.shape == (self.edges,):
             raise InputError("each edge needs two ends and a probability")
+        # The codes u n + v below pass 2^31 from some 46,000 vertices on.
         u, v = self.u.astype(np.int64), self.v.astype(np.int64)
         within = (u >= 0) & (u < v) & (v < self.records)
+        # v < n makes u n + v a number in base n: rising codes are rising pairs, each once.
         if not (within.all() and (np.diff(u * self.records + v) > 0).all()):
             raise InputError("the edges must be pairs u < v of vertices, ascending, each once")
+        # An empty array has no least and no greatest number.
         if self.edges and not 0 <= self.p.min() <= self.p.max() <= ONE:
             raise InputError(f"probabilities must be whole billionths from 0 to {ONE}")
         if self.records and self.k.min() < 1:

@@ -46,9 +46,11 @@ class SparseMatrix:
     def check(self) -> None:
         """Raise InputError where the arrays are no such matrix."""
         length = np.diff(self.indptr)
+        # Must hold before `np.repeat`, which refuses negative lengths in words of its own.
         if self.indptr[0] != 0 or self.indptr[-1] != self.entries or (length < 0).any():
             raise InputError("the items of the records must lie one after the other")
         row = np.repeat(np.arange(self.records), length)
+        # Items need not rise from the last entry of one record to the first of the next.
         ascending = (np.diff(self.indices) > 0) | (np.diff(row) > 0)
         within = (self.indices >= 0) & (self.indices < self.items)
         if not (ascending.all() and within.all()):

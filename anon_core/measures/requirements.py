@@ -55,6 +55,7 @@ def is_limit_reached(sense: Sense, found: float | None, required: float) -> bool
     -------
     bool
     """
+    # nan compares false with any limit, but infinity would pass "at least".
     if found is None or not math.isfinite(found):
         return False
     match sense:

@@ -24,6 +24,7 @@ def order_hits(seat: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
         n - 1 - i; "next row", "row before": in the row after or before that of record i - 1.
     """
     place = np.arange(len(seat))
+    # -1 is no row: without `known`, row 0 after no row would pass for the next row.
     before = np.concatenate([[-1], seat[:-1]])
     known = (before >= 0) & (seat >= 0)
     return {

@@ -82,6 +82,7 @@ def cell_crowds(
     """
     record, owner = list_matchable_pairs(start, row, seat)
     if person is not None:
+        # Pairs (record, person) as one number each: people with several matchable rows count once.
         span = int(person.max(initial=0)) + 1
         record = np.unique(record * span + person[owner]) // span
     return np.bincount(record, minlength=len(start) - 1)
@@ -99,6 +100,7 @@ def list_matchable_pairs(
     """
     n = len(start) - 1
     sits = np.arange(n) if seat is None else seat
+    # If two records claim a row, some row stays without an owner, so the seats are no matching.
     owner_of = np.full(n, -1, dtype=np.int64)
     owner_of[sits] = np.arange(n)
     record = np.repeat(np.arange(n), np.diff(start))
@@ -133,6 +135,7 @@ def count_histories(cells: Sequence[SeriesCell]) -> Histories:
         raise InputError("either all cells of a series state carried values, or none does")
     if any(len(np.unique(cell.chain)) < len(cell.chain) for cell in cells):
         raise InputError("a chain has at most one record in a cell")
+    # Records are numbered over all cells, so that a chain has one record for each of its cells.
     offset = np.cumsum([0] + [len(cell.chain) for cell in cells])
     record, value, count = _concatenate_columns(
         [_by_value(cell, first) for cell, first in zip(cells, offset.tolist(), strict=False)], 3
@@ -147,10 +150,13 @@ def count_histories(cells: Sequence[SeriesCell]) -> Histories:
     first = np.flatnonzero(new)
     cells_with = np.diff(np.append(first, len(record)))
     whole = cells_with == np.bincount(of, minlength=len(chain))[of[record[first]]]
+    # Entries of one value and chain lie side by side, one for each cell that has the value. Pass
+    # `turn` multiplies by entry number `turn` of all chains at once.
     product = np.where(whole, 1, 0)
     for turn in range(int(cells_with.max(initial=0))):
         here = np.flatnonzero(whole & (cells_with > turn))
         product[here] = _multiply_capped(product[here], count[first[here] + turn])
+    # A row lies on a history iff its value is matchable in every cell of the chain.
     left = np.where(np.repeat(whole, cells_with), count, 0)
     rows = np.full(len(chain), MOST_HISTORIES)
     np.minimum.at(rows, of, _sum_by_group(record, left, len(of)))
@@ -162,6 +168,7 @@ def _by_value(cell: SeriesCell, first: int) -> tuple[NDArray[np.int64], ...]:
     record, owner = list_matchable_pairs(cell.start, cell.row, cell.seat)
     value = np.zeros(len(cell.chain), dtype=np.int64) if cell.value is None else cell.value
     kinds, kind = np.unique(value, return_inverse=True)
+    # Values are given by row, pairs by the row's owner: value of owner v is that of row seat[v].
     kind = kind if cell.seat is None else kind[cell.seat]
     pairs, count = np.unique(record * len(kinds) + kind[owner], return_counts=True)
     record, kind = np.divmod(pairs, max(1, len(kinds)))
@@ -177,6 +184,7 @@ def _concatenate_columns(
 
 def _multiply_capped(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one * other, at most MOST_HISTORIES; `other` is positive."""
+    # np.where computes both branches: the smaller factor keeps the unused product below 2^63, too.
     return np.where(
         one > MOST_HISTORIES // other,
         MOST_HISTORIES,
@@ -190,6 +198,7 @@ def _sum_by_group(
     """Sums of numbers by group, int64 (groups,), at most MOST_HISTORIES."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, number)
+    # An int64 sum may wrap around. A float64 sum cannot, and tells 2^62 from 2^63.
     roughly = np.bincount(group, weights=number, minlength=groups)
     return np.where(
         roughly > 1.5 * MOST_HISTORIES, MOST_HISTORIES, np.minimum(total, MOST_HISTORIES)

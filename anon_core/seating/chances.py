@@ -115,6 +115,7 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     pair = record_class * len(row_size) + row_class
     kinds, kind = np.unique(pair, return_inverse=True)
     own = kinds % len(row_size)
+    # Kinds ascend by record class, then by row class: a class lists its own rows in order.
     own_start = np.searchsorted(kinds, np.arange(len(size) + 1) * len(row_size))
 
     space = build_fitting_space(table, masked.hidden, first, first_row)
@@ -127,6 +128,7 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     list_fitting_rows(*space, start, own_start, own, indptr, rows, found)
     if found.sum() > MOST_LISTED_PAIRS:
         found = np.minimum(found, np.maximum(np.diff(own_start), MOST_LISTED_PAIRS * k // k.sum()))
+        # Multiplied, not divided: the upper 32 bits of word * words are a word from 0 to words - 1.
         start = (
             (places[first].astype(np.uint64) * np.uint64(space[2].shape[1])) >> np.uint64(32)
         ).astype(np.int64)
@@ -160,6 +162,7 @@ def seat_chances(seats: Seats) -> SeatChances:
     """
     indptr, rows, owns = seats.lists
     limits, levelled = np.array(CHANCE_LIMITS, dtype=np.int64), CHANCE_LIMITS.index(LEVELLED)
+    # What class c gives to a row for each unit of a share: its members, by 1/k each.
     rate = np.maximum(1, SHARE * seats.size // seats.k)
     a, b = _level_shares(seats, rate, limits[levelled])
     kept = np.zeros(levelled + 1, dtype=np.int64)
@@ -167,6 +170,7 @@ def seat_chances(seats: Seats) -> SeatChances:
     first = int((_FITTING * (kept[-1] - kept) > kept[-1]).sum())
 
     left, right = seats.size * SHARE, seats.row_size * SHARE
+    # Two arrays have a number for each pair: where 32 bits do, that saves 8 bytes a pair.
     exact = np.int32 if max(left.max(), right.max()) < 2**31 else np.int64
     limit: NDArray[np.signedinteger[Any]] = np.empty(len(rows), dtype=exact)
     held = np.empty_like(limit)
@@ -178,6 +182,7 @@ def seat_chances(seats: Seats) -> SeatChances:
         if step == first:
             settle_shares(indptr, rows, seats.k, a, b, limits[step, 1], limit, held, left, right)
         raise_flow(indptr, rows, limit, held, left, right, start, slot, owner)
+        # The last limits let everyone take the own row, which is a matching: nothing is left then.
         if not left.any():
             break
     return SeatChances(seats, held)

@@ -175,6 +175,7 @@ def narrow_even_rows(
 
     _, holders = min(map(narrow, starts), key=operator.itemgetter(0))
     hidden = _find_blank_bits(table)
+    # Share 0 is that of the own record, which hides nothing.
     for share in range(1, holders.shape[1]):
         hidden |= table.bits ^ classes.bits[holders[:, share]]
     return EvenRows(hidden, classes.first.astype(np.int32)[holders])

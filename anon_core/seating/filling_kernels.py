@@ -35,6 +35,7 @@ def number_layers(
     while head < tail:
         c = queue[head]
         head += 1
+        # Later layers lie on no shortest path.
         if last >= 0 and layer[c] > last:
             break
         for e in range(indptr[c], indptr[c + 1]):
@@ -114,4 +115,6 @@ def raise_flow(indptr, rows, limit, held, left, right, start, slot, owner):
                     if depth == 0:
                         break
                     depth -= 1
+                    # A dead end stays one until layers are numbered anew, so it is not
+                    # tried again.
                     row_turn[rows[there[depth]]] += 1

@@ -83,6 +83,7 @@ class RowShares:
         holders[:, 0] = own
         order = np.argsort(self.rows, kind="stable")
         others = np.repeat(self.owner[order], self.held[order])
+        # The flow is full: D - 1 shares of each row are given out, so the list has this shape.
         holders[:, 1:] = others.reshape(len(own), shares - 1)
         return holders
 

@@ -21,10 +21,13 @@ def pair_ends(vertex, vertices, words, order, mate):
         free[vertex[e]] += 1
     for v in range(vertices):
         for last in range(start[v + 1] - 1, start[v], -1):
+            # Scaled words favour some places by 2^-32 at most for each. The chances of the halves
+            # are exact for any pairing, so only the coins must be fair.
             pick = start[v] + np.int64(
                 (np.uint64(words[last]) * np.uint64(last - start[v] + 1)) >> np.uint64(32)
             )
             order[last], order[pick] = order[pick], order[last]
+    # Each vertex has an even number of edges, so no pair spans two vertices.
     for place in range(0, len(vertex) - 1, 2):
         e, f = order[place], order[place + 1]
         mate[e], mate[f] = f, e
@@ -47,6 +50,8 @@ def toss_cycle_coins(
         while True:
             up[e] = coin
             e = left_mate[e]
+            # Mates at left and right ends take turns, so the cycle closes after an even number
+            # of edges.
             up[e] = 1 - coin
             e = right_mate[e]
             if e == first:

@@ -99,6 +99,8 @@ def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pa
     for c in range(len(size)):
         for e in range(indptr[c], indptr[c + 1]):
             share = most[0] if e < indptr[c] + owns[c] else most[1]
+            # A pair holds SHARE for each of the fewer members at most. Tested first, since a limit
+            # of `UNLIMITED` times `more` would not fit 64 bits.
             fewer, more = min(size[c], row_size[rows[e]]), max(size[c], row_size[rows[e]])
             limit[e] = (
                 fewer * SHARE if share >= -(-k[c] * SHARE // more) else share * more // k[c] * fewer
@@ -121,6 +123,7 @@ def settle_shares(indptr, rows, k, a, b, most, limit, held, left, right):
         for e in range(indptr[c], indptr[c + 1]):
             held[e] = scale_part_down(held[e], left[c], total)
             got[rows[e]] += held[e]
+    # Scaling the rows down lowers sums of the left side, too, so none there overflows again.
     whole = right.copy()
     for c in range(len(left)):
         for e in range(indptr[c], indptr[c + 1]):

@@ -100,6 +100,7 @@ class RecordClasses:
 
     def of_a_row(self, shares: int) -> NDArray[np.int64]:
         """int64 (classes,): shares of one row that the party of each class may hold."""
+        # D/k for all records of a person together; else D/k for each member of the class.
         return shares // self.k * (1 if self.people else self.size)
 
     def __len__(self) -> int:
@@ -109,6 +110,7 @@ class RecordClasses:
 def number_columns(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number distinct columns by their first places: number of each, and its first place."""
     kind, first = distinct_columns(columns)
+    # By first places, not by levels: classes then follow the order that decides ties.
     rank = np.argsort(np.argsort(first))
     return rank[kind], np.sort(first)
 

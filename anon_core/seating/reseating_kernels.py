@@ -84,6 +84,7 @@ def count_lacking_owners(c, crowd, seats, stamp, token):
 @kernel
 def count_all_lacking(crowd, seats, stamp, token, lacks):
     """lacks[c] = owners that each crowd lacks; returns the next token."""
+    # A token for each count: stamps of earlier counts need not be cleared.
     for c in range(len(lacks)):
         lacks[c] = count_lacking_owners(c, crowd, seats, stamp, token + c)
     return token + len(lacks)
@@ -213,6 +214,8 @@ def send_home(r, seats, pinned, seen, mark, came, queue):
             if seen[further] != mark and not pinned[further]:
                 seen[further], came[further], queue[tail] = mark, row, further
                 tail += 1
+    # Backwards along the path: record r leaves the row at its end, and each move frees the row
+    # before.
     row = goal
     while row != r:
         seats.taken[row] = seats.taken[came[row]]
@@ -301,6 +304,7 @@ def label_seat_components(holders, label):
                 b = label[b]
             label[max(a, b)] = min(a, b)
     for v in range(len(label)):
+        # Parents have smaller numbers, and those below v point to their roots by now.
         label[v] = label[label[v]]
 
 
@@ -316,6 +320,7 @@ def keep_joined(indptr, found, label, rows, start):
         for place in range(indptr[c], indptr[c] + found[c]):
             r = rows[place]
             if label[c] == label[len(found) + r]:
+                # In place: `at` never passes `place`.
                 rows[at] = r
                 at += 1
         start[c + 1] = at

@@ -27,6 +27,7 @@ def list_fitting_rows(
     for p in range(begin, end):
         for a in range(attributes):
             one_more, at = level_offsets[a] + codes[a, p], a
+            # Rarest level first: words become empty soonest, and the other levels are not read.
             while at and many[level[at - 1]] > many[one_more]:
                 level[at] = level[at - 1]
                 at -= 1
@@ -39,6 +40,7 @@ def list_fitting_rows(
         while left and (total < room or not fill):
             w, left = after, left - 1
             after = 0 if w + 1 == words else w + 1
+            # Own rows are passed in the order of words; after the wrap they begin again.
             if w == 0:
                 known = first
             word, a = allowed[level[0], w], 1

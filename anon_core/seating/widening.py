@@ -73,6 +73,7 @@ def fill_row_shares(
     rows = OpenRows(classes.of, near, classes.bits, table.bits, hidden.copy())
     owners = Owners(classes.party, size if classes.people else size[:0])
     most = np.minimum(classes.of_a_row(shares), shares)
+    # Without the share of each own record, which is not part of the flow.
     left, right = size * (shares - 1), np.full(n, shares - 1, dtype=np.int64)
     flow = Flow(RowShares.of(classes, rows), classes.of, most, left, right, dropped_at=n * shares)
     room = n + ROWS_PER_NEED * int(table.k.sum(dtype=np.int64))
@@ -234,6 +235,7 @@ def _widen_cheapest_rows(
     chosen = _choose_rows(space, rows, cost, who, lacks)
     wide, who, lack = rows[chosen], who[chosen], np.maximum(1, lacks[rows[chosen]])
     most = np.minimum(MOST_LISTED * lack, len(space.sources.number))
+    # All are scaled alike if they do not fit; each has room for its first source at least.
     most = np.maximum(1, most * room // max(room, int(most.sum())))
     joined = Joined(
         np.concatenate([[0], np.cumsum(most)]),

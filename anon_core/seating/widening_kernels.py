@@ -157,6 +157,7 @@ def list_fits(
                 listed[party[d]] += at - before
             turn += 1
         if len(party):
+            # Only parties that this class met: clearing all would take C times their number.
             for place in range(turn - 1):
                 listed[party[near[c, place]]] = 0
         found[c] = at - indptr[c]
@@ -283,6 +284,7 @@ def cheapest_source(r, space, mark):
 def cheapest_to_widen(begin, end, targets, space, cost, who):
     # targets: rows, ascending; cost, who int64 (targets,): filled
     """Find for each target the source that may join it and costs least; who = -1: none may."""
+    # A mark is the number of a row, so it need not be cleared before the next row.
     mark = np.full(space.owners.party.max() + 1, -1, dtype=np.int32)
     for i in range(begin, end):
         mark_parties(targets[i], space, mark)

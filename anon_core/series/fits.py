@@ -64,6 +64,7 @@ class Fits:
         if members.dtype != np.bool_ or members.shape != (self.n,):
             raise InputError(f"members must be bool ({self.n},)")
         record = self.record
+        # New numbers rise with the old ones, so pairs stay in order.
         keep = members[record] & members[self.row]
         return Fits.of_pairs(
             np.cumsum(members)[record[keep]] - 1,

@@ -44,6 +44,7 @@ def count_matchable_rows(
     part = number_components(fits.start, fits.row)
     record = fits.record
     keep = part[record] == part[fits.row]
+    # One number for record and value, so that one `unique` counts rows by both.
     span = int(value.max(initial=0)) + 1
     pair, count = np.unique(record[keep] * span + value[fits.row[keep]], return_counts=True)
     record, carried = np.divmod(pair, span)
@@ -83,7 +84,10 @@ def find_pasts(
     ways = np.empty(0)
     if len(first):
         with np.errstate(over="ignore"):
+            # Floats stay large where integers would wrap, and are exact up to `MOST_WAYS`.
             ways = np.multiply.reduceat(count.astype(np.float64), first)
+    # A chain has one record in a cell, so the pairs of a value count the cells that allow it. A
+    # value that one of its cells lacks has no history.
     listed = np.diff(np.append(first, len(owner)))
     in_all = listed == in_cells[np.searchsorted(number, owner[first])]
     owner, carried = owner[first[in_all]], carried[first[in_all]]
@@ -105,6 +109,7 @@ def _look_up(
     start = np.concatenate([[0], np.cumsum(count)])
     place = np.arange(start[-1]) + np.repeat(first - start[:-1], count)
     single = np.repeat(lost, count)
+    # Any valid place: what stands there is replaced below.
     place[single] = 0
     own = np.repeat(value, count)
     return Pasts(

@@ -214,6 +214,7 @@ class _Parts:
             self.complete()
             self.give_back(going)
             size = np.bincount(block[self.sides.goes], minlength=number)
+            # Companions never cross a block, so blocks of different prices can be put together.
             better = size < fewest
             fewest = np.where(better, size, fewest)
             best = np.where(better[block], self.sides.goes, best)
@@ -263,6 +264,7 @@ class _Parts:
             give_back(self.cell, self.graph, self.sides, part, *self.count_in(part), asked)
             self._set(self.sides.goes.copy())
             self.complete()
+            # `complete` may have pulled others instead of those given back.
             if self.sides.goes.sum() >= before.sum():
                 self._set(before)
                 return
@@ -288,6 +290,7 @@ class _Parts:
         go = goes[cell.party]
         among = np.diff(np.concatenate([[0], np.cumsum(go)])[cell.start])
         with_them = np.diff(np.concatenate([[0], np.cumsum(go * cell.ways)])[cell.start])
+        # The sum of both sides does not depend on who goes.
         whole = sides.ways_going + sides.ways_staying
         sides.among_going[:] = among
         sides.among_staying[:] = np.diff(cell.start) - among

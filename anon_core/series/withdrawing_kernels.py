@@ -126,6 +126,7 @@ def compute_party_cost(cell, sides, record, party):
     needed, short, mutual = np.int64(0), np.int64(0), False
     for at in range(cell.own_start[party], cell.own_start[party + 1]):
         other = cell.own[at]
+        # Less 1: its own row is matchable to it, so it hides among its own party, too.
         needed += max(0, cell.k[other] - sides.among_going[other] - 1)
         for place in range(cell.start[other], cell.start[other + 1]):
             mutual |= cell.party[place] == cell.of[record]
@@ -141,6 +142,7 @@ def compute_party_cost(cell, sides, record, party):
 def move_party(cell, sides, party, stack, waiting):
     """Let a party go, and every stayer who then falls short; returns how many wait on the stack."""
     sides.goes[party] = True
+    # A party enters once, when it begins to go: room for all parties is enough.
     stack[waiting] = party
     first = waiting
     waiting += 1
@@ -303,6 +305,7 @@ def is_hidden_among_stayers(cell, graph, sides, part, record, found):
                 fresh &= cell.of[row[before]] != cell.of[other] or part[row[before]] != part[other]
             here[part[other]] += fresh
             there[part[other]] += graph.ways[at]
+            # 1: its own party, which still goes, so that it is none of those found.
             enough = here[part[other]] + 1 >= cell.k[record]
             hidden |= enough and there[part[other]] + own >= cell.least[record]
     for at in range(back_start[record], back_start[record + 1]):

@@ -69,13 +69,16 @@ class ColumnSpec:
         return self.kind in ("numeric", "date")
 
     def __post_init__(self) -> None:
+        # Stated as what must hold: a comparison with nan is false, so nan is refused, too.
         if not 0 < self.weight < float("inf"):
             raise InputError(f"column {self.name!r}: weight must be a positive finite number")
+        # In the order of texts, neighbours have nothing in common, and an interval says nothing.
         if self.kind == "categorical" and self.encoding == "ordinal" and not self.order:
             raise InputError(
                 f"column {self.name!r} is categorical and ordinal: "
                 "give its levels in 'order', lowest first"
             )
+        # Loss by range divides by the width, so both bounds must be finite and apart.
         if self.range is not None and not (
             self.is_counted and -inf < self.range[0] < self.range[1] < inf
         ):
@@ -83,6 +86,7 @@ class ColumnSpec:
                 f"column {self.name!r}: range must be two finite numbers, the smaller one first, "
                 "for a column of numbers or dates"
             )
+        # A text must lead to one level.
         if len(set(self.order)) != len(self.order):
             raise InputError(f"column {self.name!r}: 'order' names a level more than once")
         if self.rare == "pool" and self.kind == "categorical" and self.encoding == "ordinal":

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, InputError
 
+# Demands are stored as int32.
 MOST_K = 2**31 - 1
 DiverseMeasure = Literal["distinct", "entropy", "distance"]  # see `tables.diverse.DiverseDemand`
 
@@ -83,6 +84,7 @@ class Demand:
 
     def __post_init__(self) -> None:
         forms = (self.constant, self.uniform, self.column, self.by)
+        # Counted by None, not by truth: a stated k of 0 must reach the check below.
         if sum(form is not None for form in forms) != 1:
             raise InputError(
                 "k is one of: a number, {uniform = [lo, hi]}, {column = ...}, "
@@ -99,6 +101,7 @@ class Demand:
     def constant_levels(self) -> list[int]:
         """Each k that is stated here, not in a column."""
         single = [k for k in (self.constant, self.default) if k is not None]
+        # The two ends bound all that a uniform draw may give.
         return [*(self.uniform or ()), *self.levels.values(), *single]
 
     @property

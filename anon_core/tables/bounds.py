@@ -29,6 +29,7 @@ def list_level_ends(attribute: Attribute, *, whole: bool) -> list[LevelEnds]:
     if attribute.levels == attribute.has_missing:
         return []
     if attribute.binned:
+        # An edge belongs to the group below it: the group above begins at the next whole number.
         sides = pairwise([-inf, *attribute.edges, inf])
         return [
             (_round_side(low, whole, _next_whole), _round_side(high, whole, floor))
@@ -52,6 +53,7 @@ def list_level_members(attribute: Attribute) -> list[str | None]:
     first, end = int(attribute.has_missing), attribute.levels - attribute.has_other
     named = list(attribute.labels[first:end])
     if attribute.has_other:
+        # One more backslash for each such text: a category named `\(other)` stays another text.
         named = ["\\" + text if re.fullmatch(r"\\*\(other\)", text) else text for text in named]
     return [None] * first + named + [OTHER_CATEGORY] * attribute.has_other
 

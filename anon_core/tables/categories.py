@@ -41,12 +41,14 @@ def pool_rare_categories(
     place = {label: at for at, label in enumerate(labels)}
     at = np.fromiter((place[value] for value in values.tolist()), dtype=np.int64)
     holding = people_of(at, len(labels), persons)
+    # Rarest first; of equally rare categories the first label, so that no order of records decides.
     order = np.lexsort((np.arange(len(labels)), holding))
     joined = int((holding < least).sum())
     if joined == 0:
         return labels, 0
     while joined < len(labels):
         pool = np.isin(at, order[:joined])
+        # People are counted anew: a person may hold several of the pooled categories.
         who = None if persons is None else persons[pool]
         if people_of(np.zeros(int(pool.sum()), dtype=np.int64), 1, who)[0] >= least:
             break

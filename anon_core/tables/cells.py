@@ -50,6 +50,7 @@ def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Mas
     for index, attribute in enumerate(table.codebook.attributes):
         code = table.codes[index]
         masked = np.flatnonzero(has_hidden_features(table.codebook, index, hidden))
+        # Flags take a byte for each feature, so they are unpacked for masked records only.
         flags = features_of(table.codebook, index, hidden[masked])
         # Equal pairs (level, pattern) share one cell.
         kind, first = distinct_columns(np.vstack([code[masked], np.packbits(flags, axis=1).T]))
@@ -57,6 +58,7 @@ def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Mas
             _find_allowed_levels(attribute, int(code[masked[row]]), flags[row]) for row in first
         ]
         cell = code.astype(np.int64)
+        # Numbers below `levels` are cells that show one level; masked patterns come after them.
         cell[masked] = attribute.levels + kind
         used, cell = np.unique(cell, return_inverse=True)
         every: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
@@ -96,6 +98,8 @@ def _find_allowed_levels(
         return None
     if attribute.ordinal:
         low, high = code, code
+        # Feature j says that the level is above j. A shown one settles all hidden ones beyond
+        # it, so the interval ends there.
         while low > 0 and hidden[low - 1]:
             low -= 1
         while high < attribute.levels - 1 and hidden[high]:
@@ -103,6 +107,7 @@ def _find_allowed_levels(
         return tuple(range(low, high + 1))
     if not hidden[code]:  # the one bit that is set is shown
         return (code,)
+    # Levels whose bits are shown have 0 there, so the own level is one of the hidden ones.
     return tuple(np.flatnonzero(hidden).tolist())
 
 
@@ -132,6 +137,7 @@ def label_texts(attribute: Attribute) -> list[str]:
     first, end = int(attribute.has_missing), attribute.levels - attribute.has_other
     named = [_escape_label(label) for label in attribute.labels[first:end]]
     if attribute.has_other:
+        # Backslashes are doubled by now, so no other category has this text.
         named = ["\\" + text if text == OTHER_CATEGORY else text for text in named]
     return [MISSING_CATEGORY] * first + named + [OTHER_CATEGORY] * attribute.has_other
 
@@ -141,5 +147,7 @@ def _escape_label(label: str) -> str:
         return "\\_"
     if label == MISSING_CATEGORY:
         return "\\" + label
+    # Before the dots: the backslashes that dots get must not be doubled.
     text = re.sub(r"([\\|*])", r"\\\1", label)
+    # `\Z`, not `$`: `$` also matches before a line end at the end of the text.
     return re.sub(r"^\.|\.\Z|\.(?=\.)|(?<=\.)\.", r"\\.", text)

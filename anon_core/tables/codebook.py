@@ -63,6 +63,7 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
     }
     if not a.binned:
         entry["values"] = [
+            # JSON has no infinity: null stands for an open end.
             [side if isfinite(side) else None for side in value]
             if isinstance(value, tuple)
             else value
@@ -115,6 +116,7 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
             )
         )
     except (KeyError, TypeError, ValueError, AttributeError):
+        # `from None` below: the message of a ValueError may quote a value of the codebook.
         raise InputError(
             "codebook.json is not a codebook of crowdcover; take it from the release again"
         ) from None

@@ -39,6 +39,7 @@ def readable_cut(
     """
     tiers = _list_round_days(low, high) if kind == "date" else _list_round_decimals(low, high)
     for numbers in tiers:
+        # A tier is rounded outwards and may pass both ends.
         within = [number for number in numbers if low <= number < high]
         for number in sorted(within, key=lambda number: (abs(number - near), -number)):
             if allowed(number):
@@ -54,6 +55,7 @@ def _list_round_decimals(low: float, high: float) -> Iterator[list[float]]:
     last = Decimal(float(np.spacing(greatest))).adjusted() - 1
     for exponent in range(Decimal(greatest).adjusted() + 1, last, -1):
         for step in _STEPS:
+            # In decimals 3 * 0.1 is 0.3; in floats it is 0.30000000000000004, which is not round.
             unit = Decimal(step).scaleb(exponent)
             first, end = (
                 int((Decimal(side) / unit).to_integral_value(ROUND_FLOOR)) for side in (low, high)
@@ -68,6 +70,7 @@ def _list_round_days(low: float, high: float) -> Iterator[list[float]]:
         for side in (low, high)
     )
     for months in _MONTHS:
+        # Months count from January 1970, so multiples of 12 and 3 begin years and quarters.
         yield [_last_day_before(month) for month in range(first, end + 2) if month % months == 0]
     yield [float(day) for day in range(int(low), int(high))]
     yield [day + 0.5 for day in range(int(low), int(high))]

@@ -40,6 +40,8 @@ def resolve_demands(
     """
     k = list_stated_k(demand, len(stays), values)
     kept = stays.copy()
+    # Fewer records are left after each turn, so a k that they met may now be beyond them. Their
+    # number only falls, so no dropped record could have stayed.
     while (over := kept & (k > kept.sum())).any():
         if demand.infeasible == "refuse":
             raise InfeasibleError(
@@ -69,6 +71,8 @@ def list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> 
     if demand.constant is not None:
         return np.full(records, demand.constant, dtype=np.int64)
     if demand.uniform is not None:
+        # Named, since `default_rng` may change its generator. Drawn for all records: dropping some
+        # changes nobody's k.
         generator = np.random.Generator(np.random.PCG64(demand.seed))
         return generator.integers(demand.uniform[0], demand.uniform[1] + 1, size=records)
     if values is None or len(values) != records:
@@ -77,6 +81,7 @@ def list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> 
         )
     if demand.column is not None:
         return _of_column(demand.column, values)
+    # 0 marks a record without a level and without a default; it is refused below.
     k = np.array(
         [demand.levels.get(value, demand.default or 0) for value in values.tolist()], dtype=np.int64
     )

@@ -54,6 +54,7 @@ class DiverseDemand:
 
     def at(self, places: NDArray[np.int64]) -> "DiverseDemand":
         """The same for the records at these places, int64 (m,)."""
+        # `whole` stays: a class is compared with all released records, in whichever part it is.
         return replace(self, value=self.value[places])
 
     def pack_arrays(self) -> dict[str, NDArray[Any]]:
@@ -85,6 +86,7 @@ class DiverseDemand:
         No classes meet it then: see above.
         """
         most = self._compute(self.whole[None], np.arange(len(self.whole)))[0]
+        # All records together are at distance 0 from themselves, so they meet every distance.
         if self.measure != "distance" and most < self.limit - _ROUNDING * self.limit:
             what = "values" if self.measure == "distinct" else "values by entropy"
             largest = int(most + _ROUNDING * most)
@@ -121,10 +123,12 @@ class DiverseDemand:
             return np.asarray((counts > 0).sum(axis=1), dtype=np.float64)
         share = counts / counts.sum(axis=1, keepdims=True)
         if self.measure == "entropy":
+            # 0 log 0 is 0.
             logs = np.log(np.where(counts > 0, share, 1.0))
             return np.asarray(np.exp(-(share * logs).sum(axis=1)))
         of_all = self.whole / self.whole.sum()
         if not self.ordered:
+            # Values are equally far apart: what must move is the surplus. Absent values have none.
             beyond = np.maximum(0.0, share - of_all[present]).sum(axis=1)
             return np.asarray(beyond)
         return _compute_ordered_distances(share, present, np.cumsum(of_all)[:-1])
@@ -140,10 +144,12 @@ def _compute_ordered_distances(
     """
     if not len(below):
         return np.zeros(len(share))
+    # (c, p + 1): column j is the cumulative share from the j-th value of a class up to the next.
     own = np.concatenate([np.zeros((len(share), 1)), np.cumsum(share, axis=1)], axis=1)
     begin = np.minimum(np.concatenate([[0], present]), len(below))
     end = np.append(begin[1:], len(below))
     sums = np.concatenate([[0.0], np.cumsum(below)])
+    # Up to here the class is ahead of all records, from here on behind: O(c p log m), not O(c m).
     turn = np.clip(np.searchsorted(below, own), begin, end)
     under = own * (turn - begin) - (sums[turn] - sums[begin])
     over = (sums[end] - sums[turn]) - own * (end - turn)

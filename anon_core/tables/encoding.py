@@ -171,6 +171,7 @@ def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -
     n = codes.shape[1]
     if k.shape != (n,) or (n and (k.min() < 1 or k.max() > n)):
         raise InputError(f"k must be {n} integers within 1..{n}")
+    # `hide_missing` implies a missing level, and that is level 0.
     blank = np.array([a.hide_missing for a in codebook.attributes])[:, None] & (codes == 0)
     return BinaryTable(codebook, codes, pack_levels(codebook, codes), k.astype(np.int32), blank)
 
@@ -190,6 +191,7 @@ def decode_levels(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.in
     levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
     for index, attribute in enumerate(codebook.attributes):
         flags = features_of(codebook, index, bits)
+        # A thermometer is a run of ones, then zeros: its sum is the level. One-hot bits sum to 1.
         total = flags.sum(axis=1)
         if attribute.ordinal:
             levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
@@ -214,6 +216,7 @@ def has_hidden_features(
     found = np.zeros(len(bits), dtype=np.bool_)
     for word in range(start // 64, -(-stop // 64)):
         first, last = max(start - 64 * word, 0), min(stop - 64 * word, 64)
+        # In Python's integers: 1 << 64 does not fit uint64, the difference does.
         found |= (bits[:, word] & np.uint64((1 << last) - (1 << first))) != 0
     return found
 
@@ -240,6 +243,7 @@ def _encode_column(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int
             f"column {attribute.name!r}: {int(missing.sum())} missing values, none in the codebook"
         )
     shift = int(attribute.has_missing)
+    # Level 0 is the missing one: records without a value keep this zero.
     codes = np.zeros(len(values), dtype=np.int32)
     if attribute.kind in ("numeric", "date"):
         numbers = values[~missing].astype(np.float64)
@@ -264,6 +268,7 @@ def _number_levels(
     """Level of each number, the missing one not counted, and whether it has one."""
     if attribute.binned:
         grouped = attribute.levels > attribute.has_missing
+        # A number that equals an edge belongs to the group below: edges[g - 1] < value <= edges[g].
         return np.searchsorted(attribute.edges, numbers, side="left"), np.full(
             len(numbers), grouped
         )
@@ -300,6 +305,7 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     first : int64 (kinds,)
         The first column of each kind.
     """
+    # Equal columns are neighbours after the sort. It is stable, so the first of a kind comes first.
     order = np.lexsort(columns)
     changes = np.zeros(len(order), dtype=np.bool_)
     changes[:1] = True

@@ -17,6 +17,7 @@ def is_hidden(hidden, i, bit):
 def map_allowed(begin, end, codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
     # codes (attributes, n), hidden (n, words), allowed (levels, words of rows) zeroed
     """Set bit i of allowed[level] if row i, given its hidden features, may have that level."""
+    # Levels of an attribute are rows of `allowed` of their own: no two threads write one word.
     for a in range(begin, end):
         level, bit = level_offsets[a], bit_offsets[a]
         levels = level_offsets[a + 1] - level
@@ -32,6 +33,7 @@ def map_allowed(begin, end, codes, hidden, level_offsets, bit_offsets, ordinal, 
                 while q < levels - 1 and is_hidden(hidden, i, bit + q):
                     q += 1
                     allowed[level + q, word] |= flag
+            # Where the own bit is shown, it is 1 and rules out every other level.
             elif is_hidden(hidden, i, bit + own):
                 for q in range(levels):
                     if is_hidden(hidden, i, bit + q):

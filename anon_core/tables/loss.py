@@ -89,15 +89,19 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         What a cell of more than one level loses in addition, in parts of what it can lose at most.
     """
     own = np.array([a.weight for a in book.attributes])
+    # Whole numbers: sums are exact in any order.
     whole = np.maximum(1, np.round(own / own.max() * WHOLE_CELL_LOSS)).astype(np.int64)
     steps, positions = [], []
     for a, most in zip(book.attributes, whole.tolist(), strict=True):
+        # "rank" divides by levels - 1, as NCP does; the others by levels, as their paper does.
         steps.append(most // max(1, a.levels - (loss == "rank")))
         values = level_values(a, loss)
         low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
         if a.range is not None and loss != "rank":
             low, high = np.float64(a.range[0]), np.float64(a.range[1])
         placed = ((values - low) * (most / (high - low) if high > low else 0.0)).clip(0, most)
+        # A missing value stands `most` below the least number, so an interval that holds both is at
+        # least `most` wide and loses all.
         positions.append(np.where(np.isnan(placed), -most, np.round(placed)).astype(np.int64))
     step = np.array(steps, dtype=np.int64)
     first = np.round(whole * exact).astype(np.int64)

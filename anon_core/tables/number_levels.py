@@ -51,6 +51,7 @@ def people_of(level: NDArray[np.integer[Any]], levels: int, persons: Persons) ->
     """
     if persons is not None:
         pairs = np.unique(np.stack([level, persons]), axis=1)
+        # A person with several records of a level stands in one pair.
         level = pairs[0]
     return np.bincount(level, minlength=levels).astype(np.int64)
 
@@ -89,6 +90,7 @@ def number_labels(
 def _number_label(kind: str, number: float) -> str:
     if kind == "date":
         return str(np.datetime64(int(np.floor(number)), "D"))
+    # From 2^53 on, `int` would print digits that the float does not have.
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
@@ -114,10 +116,12 @@ def _groups_of(
             edges = np.unique(np.floor(edges))  # a day is written, and every date is one
     else:
         shares = np.arange(1, bins) / bins
+        # This method returns numbers that occur; `_find_readable_cuts` looks them up among those.
         edges = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
         if spec.carry == "bounds":
             edges = _find_readable_cuts(spec.kind, bins, numbers, edges, least, persons)
     group = np.searchsorted(edges, numbers, side="left")
+    # Stated edges may enclose groups that nobody is in; those have not joined others.
     filled = len(np.unique(group))
     ends = _find_group_ends(group, len(edges) + 1, least, persons)
     edges = edges[[end - 1 for end in ends[:-1]]]
@@ -139,6 +143,7 @@ def _find_readable_cuts(
     """Readable cuts near the quantiles, each nobody's value or that of at least `least` people."""
     distinct, place = np.unique(numbers, return_inverse=True)
     holding = people_of(place, len(distinct), persons)
+    # Records up to each distinct number.
     up_to = np.cumsum(np.bincount(place))
     moved = len(numbers) // (_MOVED * bins)
 
@@ -147,8 +152,11 @@ def _find_readable_cuts(
         return bool(distinct[at] != number or holding[at] >= least)
 
     cuts = []
+    # A cut at the greatest number would leave nobody above it.
     for quantile in quantiles[quantiles < distinct[-1]].tolist():
         reached = up_to[np.searchsorted(distinct, quantile)]
+        # A cut from distinct[first] on leaves at most `moved` records of the group above it.
+        # One below distinct[last] takes at most `moved` records from the next group.
         first = np.searchsorted(up_to, reached - moved, side="left")
         last = np.searchsorted(up_to[:-1], reached + moved, side="right")
         cut = readable_cut(
@@ -177,7 +185,9 @@ def _levels_of(
         ends = _find_group_ends(place, count, least, persons, apart)
     else:
         low = _find_group_ends(place, count, least, persons, apart)[0]
+        # The greatest numbers in the same way: places and gaps are mirrored.
         high = count - _find_group_ends(count - 1 - place, count, least, persons, apart[::-1])[0]
+        # Where both shared levels would overlap, one level holds all numbers.
         ends = [*range(low, high + 1), count] if low <= high else [count]
     values: list[float | _Span] = []
     for start, end in zip([0, *ends], ends, strict=False):
@@ -220,6 +230,7 @@ def _find_group_ends(
         if held.with_next() >= least and (apart is None or end == count or apart[end - 1]):
             ends.append(end)
             held.clear()
+    # The last group takes the places after it: they are too few for a group of their own.
     return [*ends[:-1], count]
 
 
@@ -231,6 +242,7 @@ class _Held:
         if persons is None:
             self._next: Iterator[Any] = iter(sizes.tolist())
         else:
+            # A person may hold several places, so people form a set. Records just add up.
             of_place = persons[np.argsort(place, kind="stable")]
             self._next = iter(np.split(of_place, np.cumsum(sizes)[:-1]))
         self._by_record = persons is None

@@ -12,6 +12,7 @@ def pack_codes(
     """Set the bits of every record: one per level, or the first `code` bits of a thermometer."""
     one = np.uint64(1)
     for record in range(first, last):
+        # Attributes share words, so threads divide records: no two of them write one word.
         for a in range(codes.shape[0]):
             start = bit_offsets[a]
             if ordinal[a]:

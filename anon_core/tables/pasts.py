@@ -72,8 +72,10 @@ class Pasts:
         int64 (m,)
         """
         span = 1 + max(int(each.max(initial=0)) for each in (self.values, value))
+        # Records ascend, and values of a record do, so `listed` ascends and can be searched.
         listed, wanted = self.record * span + self.values, record * span + value
         place = np.searchsorted(listed, wanted)
+        # -1 equals no code; a code beyond all others leads to it.
         found = np.append(listed, -1)[place] == wanted
         ways = np.where(found, np.append(self.ways, 0)[place], 0)
         return np.where(self.start[record] == self.start[record + 1], 1, ways)

@@ -111,6 +111,7 @@ class Codebook:
             pairs.append(
                 np.stack([above - a.ordinal, above], axis=1).clip(first, max(first, end - 1))
             )
+        # An attribute of one level may have no feature. All rows have its level, so any will do.
         return np.concatenate(pairs).clip(max=self.features - 1)
 
     @cached_property
@@ -164,7 +165,10 @@ class BinaryTable:
         if self.diverse is not None:
             self.diverse.refuse_impossible()
         if self.person is not None:
+            # Each of n rows is this person's with a chance of 1/k at most. These chances sum to the
+            # number of records that the person owns, so that is at most n / k.
             owned = np.bincount(self.person)[self.person]
+            # The product may pass 2^31, so it is taken in int64.
             beyond = int(np.count_nonzero(owned * self.k.astype(np.int64) > self.records))
             if beyond:
                 raise InfeasibleError(

@@ -78,6 +78,7 @@ class Unsettled:
         except InfeasibleError:
             return nothing
         place = np.cumsum(rest) - 1
+        # The whole's order without the settled records, in numbers of the part.
         return cls(whole, part, places, place[tie_order[rest[tie_order]]], settled, group)
 
     def restore_whole(self, result: MaskedTable) -> MaskedTable:
@@ -97,6 +98,8 @@ class Unsettled:
             first = np.searchsorted(self.group, self.group)
             own = np.arange(len(first)) - first
             for share in range(holders.shape[1]):
+                # A ring of the group: each record holds D shares in all, ceil(D / size) of a row at
+                # most. That is at most D / k, since size >= k and k divides D.
                 holders[self.settled, share] = self.settled[first + (own + share) % size]
         return MaskedTable(self.whole, hidden, result.steps, result.result_step, holders)
 
@@ -108,16 +111,19 @@ def _find_settled_records(
     kind, _ = distinct_columns(np.vstack([whole.codes, whole.k[None]]))
     alone = np.logical_not(whole.blank.any(axis=0))
     if whole.person is not None:  # one record of each person: the first
+        # In a crowd of people, rows of one person count once: one record of each is enough.
         pair = kind * (int(whole.person.max()) + 1) + whole.person
         first = np.unique(pair[tie_order], return_index=True)[1]
         once = np.zeros(whole.records, dtype=np.bool_)
         once[tie_order[first]] = True
         alone &= once
     chosen = tie_order[alone[tie_order]]
+    # Stable: within a group the secret order stays, so it says who is settled.
     chosen = chosen[np.argsort(kind[chosen], kind="stable")]
     of = kind[chosen]
     place = np.arange(len(of)) - np.searchsorted(of, of)
     size = np.bincount(of)[of] if len(of) else of
+    # The greatest k of all, not the group's: a rare record of that k may hide among this group.
     stay = int(whole.k.max())
     settles = (size - stay >= whole.k[chosen]) & (place >= stay)
     return chosen[settles], np.unique(of[settles], return_inverse=True)[1].astype(np.int64)

@@ -15,6 +15,7 @@ _FOLDERS = ("release", "look", "plan", "approval", "vault")  # in the order of t
 def find_commands(paths: Iterable[str] = __path__) -> dict[str, Command]:
     """Every command in the modules of these folders, by its name."""
     modules = [import_module(each.name) for each in pkgutil.walk_packages(paths, f"{__name__}.")]
+    # Steps of `vault` stand in a tuple, so none of them is a command of its own.
     found = [
         (module.__name__.split(".")[2], each)
         for module in modules

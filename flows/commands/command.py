@@ -46,6 +46,7 @@ class Command:
 
 def positive_integer(text: str) -> int:
     """Read a whole number of at least 1."""
+    # argparse turns the ValueError of a text that is no number into its refusal.
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
@@ -105,6 +106,7 @@ def add_json_option(parser: argparse.ArgumentParser, what: str) -> None:
 
 def printable_json(document: Mapping[str, Any]) -> str:
     """JSON that reads back the same and holds no sign that could rewrite a terminal."""
+    # Line ends are the layout's: those inside of texts are escaped.
     lines = json.dumps(document, indent=2, ensure_ascii=False).split("\n")
     return "\n".join(
         line

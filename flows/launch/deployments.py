@@ -60,6 +60,7 @@ def parse_schedules(
     """
     try:
         ZoneInfo(timezone)
+    # ValueError: a name such as ../x. OSError: a name such as Europe, which is a folder.
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise PlanError("--timezone is not known; give a name such as Europe/Rome or UTC") from None
     found: dict[str, Schedule] = {}
@@ -67,6 +68,7 @@ def parse_schedules(
     of_one = [each.partition("=")[::2] for each in stated if "=" in each]
     if len(of_all) > 1:
         raise PlanError("--cron for all plans is given twice; name a plan: --cron NAME='0 2 1 * *'")
+    # Crons of one plan come last, so they replace the one of all plans.
     for name, cron in [*((name, cron) for cron in of_all for name in names), *of_one]:
         if name not in names:
             raise PlanError(
@@ -91,6 +93,7 @@ def _refuse_wrong(cron: str) -> None:
     except ValueError:
         raise PlanError(CRON) from None
     try:
+        # 30 February is well formed: only the search for its next date fails.
         asyncio.run(schedule.get_dates(1))
     except ValueError:
         raise PlanError("--cron names a day that never comes; correct its day and month") from None
@@ -104,7 +107,9 @@ def serve_plans(
         release.to_deployment(
             name=name,
             schedule=Cron(when[name].cron, timezone=when[name].timezone) if name in when else None,
+            # `freeze` closes the field in Prefect's pages only: see `refuse_another`.
             parameters={"plan": freeze(str(path))},
+            # Of this deployment; `hold_plan_slot` covers other deployments of the plan.
             concurrency_limit=1,
             description=describe_deployment(name),
             tags=["crowdcover"],
@@ -114,6 +119,7 @@ def serve_plans(
     prefect.serve(
         *cast("list[RunnerDeployment]", deployments),
         limit=workers,
+        # A stop of the service leaves the schedules as they are; Prefect would pause them.
         pause_on_shutdown=False,
         print_starting_message=not quiet,
     )

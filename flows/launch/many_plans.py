@@ -72,6 +72,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[_Outcom
         cluster = of_this_machine(min(workers, len(plans)), 1)
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
         run = release_frozen_plans.with_options(task_runner=runner, flow_run_name=", ".join(names))
+        # A Failed state holds the outcomes of all plans; an exception in its place would not.
         return cast(
             "list[_Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False)
         )

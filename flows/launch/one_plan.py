@@ -20,6 +20,7 @@ def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     plan.check_engine()
     plan.publish.check_key()
     require_partition(plan)
+    # None for what would have to be read in full, such as a query: the flow looks at that itself.
     if (names := read_source_header(plan.data.source)) is not None:
         plan.data.check_header(names)
     return plan
@@ -37,6 +38,7 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     plan = load_ready_plan(path, overrides)
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
+        # Prefect takes seconds to import, and the kernels compile meanwhile.
         from flows.launch.deployments import refuse_prefect_failures
         from flows.release import release
         from flows.runs.parameters import hand_on_plan

@@ -67,11 +67,13 @@ def _audit_release_source(place: Place, folder: Path, plan: ReleasePlan, vault: 
     """Audit a release from its source and its bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
+    # Today's promise first: `recognise_source` may return the plan as an older build understood it.
     today, (plan, reading) = plan.build_anonymizer().promise, recognise_source(plan, vault, reading)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(_explain_missing_run(plan, vault, place, reading.sha256))
     formats, promise = plan.publish.formats, plan.build_anonymizer().promise
+    # `folder_of`, not `whole`: a changed matching must become a finding, not a run that is missing.
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri)
@@ -108,6 +110,7 @@ def _is_release_of_run(run: Run, folder: Place) -> bool:
     """Whether a folder is a release of this run, by its bytes, else by its place."""
     releases = [*run.ever_visible(), *(each.release for each in Retractions.of(run).all)]
     return any(
+        # By place, too: a release whose bytes were changed must be found to be reported.
         has_version_files(folder, each.files) or same_place(folder, each.folder)
         for each in releases
     )
@@ -119,6 +122,7 @@ def _compare_with_vault(
     """Add whether the folder is what the vault remembers, and what its manifest claims."""
     vault = Vault(Path(plan.publish.vault))
     taken_back = _check_retraction(vault, place)
+    # A run forgets a release that was taken back; that has a finding of its own.
     remembered = bool(taken_back) or any(
         has_version_files(folder, release.files) for release in run.ever_visible()
     )
@@ -194,6 +198,7 @@ def _check_retraction(vault: Vault, folder: Place) -> list[Finding]:
 def _intersect_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:
     """Whether crowds hold beside other releases of the same people; nothing where none are."""
     try:
+        # A release that the ledger lacks, as after a crash, would be left out of the comparison.
         with ledger.vault.lock_publishing():
             ledger.mend()
     except OSError as error:
@@ -206,6 +211,7 @@ def _intersect_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> lis
         return []
     try:
         left = kind.intersect_crowds(run, ledger, overlaps, audit)
+    # A broken guarantee, not a refusal: the audit goes on with its other findings.
     except SecondReleaseError as gone:
         return [Finding("crowds after intersection", passed=False, detail=str(gone))]
     passed = not left["below_k"]

@@ -45,6 +45,7 @@ def print_completed_tables(options: argparse.Namespace) -> int:
             )
             for number, table in enumerate(tables, 1)
         ]
+    # In the folder of the file, so that the rename is one step on one disk.
     aside = output.with_name(f".{output.name}.{os.getpid()}")
     try:
         write(pl.concat(tables), aside)

@@ -23,6 +23,7 @@ def catalogue_finding(folder: Path, kind: Kind, manifest: Mapping[str, Any]) -> 
     """Whether the catalogue files say what follows from the release; nothing of older ones."""
     if "texts" not in manifest:
         return []
+    # `texts` is a hash of the modules that hold the words: other words are no forgery.
     if manifest["texts"] != find_text_edition():
         return [Finding("catalogue", passed=False, detail=OTHERS, required=False)]
     expected = catalogue_of(kind, words_called(kind.name), manifest, folder)
@@ -53,6 +54,7 @@ def report_finding(
 
 def _render_report(kind: Kind, manifest: Mapping[str, Any], audit: Audit) -> bytes:
     """The page, from the audit's numbers; of a version those of its new rows."""
+    # As when the report was written: the hashes were taken after that, since they cover it.
     whole = {key: value for key, value in manifest.items() if key != "files"}
     with tempfile.TemporaryDirectory(prefix="crowdcover-") as room:  # mode 0700
         kind.keep_measured(audit.of_batch, Path(room))

@@ -43,6 +43,7 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
     """
     folder, memory = options.list.absolute(), options.memory
     memory = MEMORY if memory is None else memory
+    # `lexists`: a broken link is in the way, too, and would fail the rename after all the work.
     if os.path.lexists(folder):
         raise LimitError("the folder of --list stands already; name another one")
     if memory < LEAST_MEMORY:
@@ -51,6 +52,7 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
     names, rows = _read_names(options.graph, options.header)
     try:
         # Workers may run elsewhere, so all paths are absolute.
+        # On the disk of the result, so that the rename at the end is one step.
         with tempfile.TemporaryDirectory(prefix=".triangles-", dir=present_part(folder)) as room:
             work, made = Path(room) / "work", Path(room) / "made"  # of mode 0700
             work.mkdir()
@@ -73,6 +75,7 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
         "vertices": len(names),
         "edges": found.edges,
         "loops_left_out": found.loops,
+        # Each row is a loop, the first of its pair of vertices, or a repetition.
         "repeated_left_out": rows - found.loops - found.edges,
         "triangles": found.triangles,
         "files": writer.files,
@@ -84,6 +87,7 @@ def _read_names(graph: Path, header: bool | None) -> tuple[pl.Series, int]:
     names, rows, lacking = pl.Series(), 0, 0
     for batch in read_edge_batches(graph, header):
         ends = pl.concat([batch["u"], batch["v"].alias("u")]).unique()
+        # The empty series has no type, and polars concatenates equal types only.
         names = pl.concat([names, ends]).unique() if rows else ends
         rows, lacking = rows + batch.height, lacking + count_lacking_ends(batch)
     if not rows:

@@ -51,6 +51,7 @@ def _list_folder_looks(plan: ReleasePlan) -> Iterator[Look]:
         do = "" if there else "correct source.path"
         means = "" if there else "the source cannot be read"
         yield Look("source", "ok" if there else "wrong", found, means, do)
+    # Bytes of the source; 0 of queries and objects: theirs is not known yet.
     bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
     vault = Path(plan.publish.vault)
     yield folders.check_room("room of the vault", vault, bytes_)

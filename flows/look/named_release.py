@@ -36,6 +36,7 @@ def _describe_absence(folder: Place, files: Sequence[str]) -> str | None:
         if not folder.is_dir():
             return f"{folder} is a file and no release; {GIVE}"
         versions = shelf_of(folder).versions()
+    # It is an OSError, too, with words of its own about the storage.
     except StoreError:
         raise
     except OSError as error:

@@ -30,6 +30,7 @@ def list_named_vaults(options: argparse.Namespace) -> list[Vault]:
     _refuse_settings_alone(options)
     plans = (ReleasePlan.load(path, options.overrides) for path in options.plan or ())
     folders = [*(options.vault or ()), *(Path(plan.publish.vault) for plan in plans)]
+    # Resolved: two plans may name one vault by different paths.
     vaults = [Vault(path) for path in dict.fromkeys(folder.resolve() for folder in folders)]
     for vault in vaults:
         _require_vault(vault)
@@ -55,6 +56,7 @@ def _refuse_settings_alone(options: argparse.Namespace) -> None:
 def _require_vault(vault: Vault) -> None:
     """Refuse a folder that is no vault, or one of another account."""
     with refuse_unreadable_vault(vault):
+        # `is_dir` below would raise a bare PermissionError in the vault of another account.
         if vault.path.is_dir() and not os.access(vault.path, os.R_OK | os.X_OK):
             raise PermissionError
     if not vault.path.exists():

@@ -28,6 +28,7 @@ def read_public_key(text: str) -> str:
         try:
             content = Path(text).expanduser().read_bytes()[:LONGEST_KEY]
             stated = public_in(content.decode("ascii", errors="replace"))
+        # RuntimeError: `expanduser` knows no such user.
         except (OSError, ValueError, RuntimeError):
             stated = None
     if stated is None:
@@ -51,6 +52,7 @@ def verify_release(place: Place, keys: Sequence[str]) -> list[Finding]:
 
 def _verify_folder(folder: Path, keys: Sequence[str]) -> list[Finding]:
     findings = []
+    # By name: `exists` would not see a broken link.
     if any(path.name == NOTICE for path in folder.iterdir()):
         detail = f"{NOTICE} in the folder says that it was taken back"
         findings.append(Finding("not retracted", passed=False, detail=detail))
@@ -86,6 +88,7 @@ def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:
     """The hashes that the manifest states, with its own as it is; None if it cannot be read."""
     try:
         claimed = dict(read_document(folder / MANIFEST)["files"])
+        # No manifest holds its own hash, so any bytes of it pass: this tells damage, not forgery.
         return {**claimed, MANIFEST: hash_released_file(folder / MANIFEST)}
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -93,8 +96,10 @@ def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:
 
 def _compare_files(folder: Path, signed: Mapping[str, str]) -> Finding:
     """Compare all that is in the folder with the hashes of its files."""
+    # A signature cannot cover itself.
     there = {path.name for path in folder.iterdir()} - {SIGNATURE}
     odd = list_stray_names(folder)
+    # To read a link may leave the folder, and to read a device or pipe may never end.
     now = {} if odd else hash_folder_files(folder)
     lost, more = sorted(set(signed) - there), sorted(there - set(signed))
     changed = sorted(name for name in set(signed) & set(now) if signed[name] != now[name])
@@ -106,6 +111,7 @@ def _compare_files(folder: Path, signed: Mapping[str, str]) -> Finding:
 def _format_file_names(names: Sequence[str]) -> str:
     """Some names of files; whoever changed a folder chose them."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    # As JSON escapes them: a name may hold signs that rewrite a terminal.
     return ", ".join(json.dumps(name)[1:-1] for name in names[:MOST_NAMED]) + more
 
 

@@ -91,6 +91,7 @@ def _measure_certain_graph(edges: EdgeList, graph: Oriented, advanced: Advanced)
     """Count as if each edge existed."""
     of_edge = counting.per_edge(graph, advanced)
     of_vertex = counting.per_vertex(graph, of_edge)
+    # Each triangle is counted at its three vertices.
     triangles = int(of_vertex.sum()) // 3
     return {
         "vertices": edges.vertices,

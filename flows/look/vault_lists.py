@@ -40,6 +40,7 @@ def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
         for each in list_run_states(vault)
         if each.state.word == "waits"
     ]
+    # ISO times of one offset: their order as texts is their order in time.
     return sorted(entries, key=lambda entry: (entry["until"], entry["run"]))
 
 

@@ -64,6 +64,7 @@ def _audit_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
         return Audit((Finding("source of the batch", passed=False, detail=detail),))
     source = plan.data.source.at(versions.batch(split))
     formats, promise = plan.publish.formats, plan.build_anonymizer().promise
+    # The batch as it was made: the folder of the version also holds rows of earlier batches.
     return plan.kind.judge(
         plan.data, promise, formats, Reading(source), anonymized.folder, anonymized.folder
     )

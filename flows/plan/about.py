@@ -15,6 +15,7 @@ LICENCE = re.compile(rf"https?://[^\s\"<>\\^`{{|}}]+|{_ID}( (AND|OR|WITH) {_ID})
 
 def _check_text(value: Any) -> Any:
     """A text in one line; a date of TOML as ISO text."""
+    # A datetime is a date to Python, and would bring a time of day.
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, str) and not (
@@ -42,6 +43,7 @@ def _check_day(value: Any) -> Any:
     text = _check_text(value)
     if isinstance(text, str):
         try:
+            # `fromisoformat` alone also reads 20271231 and 2027-W01-1.
             if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
                 return date.fromisoformat(text).isoformat()
         except ValueError:

@@ -12,10 +12,12 @@ from kinds.section import PlanError, Section
 from tasks.compute.spec import Cluster
 
 OF_DASK = ("scheduler", "workers")
+# No `@`: an address with a password would stand in every copy of the plan.
 SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
 OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
 # Options that the job script sets itself, or that a single job cannot have.
 NO_OPTIONS = ("array", "chdir", "error", "export", "job-name", "nodes", "ntasks", "output", "wrap")
+# Slurm's form, days-hours:minutes:seconds; its groups are those of `sum_duration_parts`.
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)")
 
 _Positive = Annotated[int, Field(ge=1)]
@@ -55,6 +57,7 @@ class ClusterSection(Section):
 
     def cluster(self) -> Cluster:
         """The checked section as the tasks use it."""
+        # What is stated, since keys of Slurm have defaults and mpirun must not trip over them.
         stated = self.model_fields_set
         if self.launcher == "mpirun":
             if idle := [key for key in OF_SLURM if key in stated]:
@@ -107,6 +110,7 @@ class ComputeSection(Section):
 
     def check(self, anonymizer: str, engines: Collection[str]) -> None:
         """Refuse an engine that the anonymizer lacks, and keys of other engines."""
+        # Evaluated for its refusals.
         _ = self.jobs
         if self.engine not in engines:
             raise PlanError(

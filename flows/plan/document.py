@@ -36,11 +36,13 @@ def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     document = _parse_plan(path)
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
+        # Before paths are made absolute: these defaults start at the plan's folder, too.
         document["publish"] = {"path": "releases", "vault": "vault", **publish}
     _make_paths_absolute(document, path.resolve().parent)
     for override in overrides:
         addition = _parse_override(override)
         _make_paths_absolute(addition, Path.cwd())
+        # The rule is that of the kind, which an override before this one may have changed.
         document = _merge_tables(document, addition, _find_merge_rule(document))
     return document
 
@@ -49,6 +51,7 @@ def _parse_plan(path: Path) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
+        # Decrypts, too: frozen plans of an encrypted vault are encrypted.
         text = read_private(path).decode("utf-8-sig")
         document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except OSError:
@@ -67,6 +70,7 @@ def _parse_plan(path: Path) -> dict[str, Any]:
         if isinstance(document, dict):
             return document
         refusal = f"the plan {path} is no table of keys; give a TOML file with [sections]"
+    # After the handlers: a parser's error quotes the plan, and would be the context of this one.
     raise PlanError(refusal)
 
 
@@ -84,6 +88,7 @@ def _make_paths_absolute(document: dict[str, Any], folder: Path) -> None:
             table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""
+    # SQLite and DuckDB: their address holds a path, which starts at the same folder.
     if isinstance(source, dict) and (local := split_file_address(uri)) is not None:
         start, path = local
         source["uri"] = start + os.path.abspath(folder / path)
@@ -121,7 +126,9 @@ def _parse_override(override: str) -> dict[str, Any]:
         raise PlanError("--set takes key.path=value, e.g. --set privacy.k=10")
     for equals in (place for place, sign in enumerate(override) if sign == "="):
         key, value = override[:equals].strip(), override[equals + 1 :]
+        # First as TOML, then as a text: so `--set name=people` needs no quotes.
         for text in (value, toml_text(value)):
+            # A line end would let the value state further keys.
             if "\n" in key + text:
                 continue
             try:

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 
+# Every part may be absent, so the empty text matches: its sum is 0, which is refused.
 UNITED = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _LONGEST = timedelta(days=1000)
 
@@ -15,6 +16,7 @@ def parse_duration(text: str) -> timedelta | None:
 
 def sum_duration_parts(*parts: str | None) -> timedelta | None:
     """Add up days, hours, minutes and seconds; None for 0, 1000 days or more, or over 6 digits."""
+    # Longer numbers of days could overflow `timedelta`.
     if any(len(part or "") > 6 for part in parts):
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in parts)

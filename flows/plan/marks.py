@@ -13,6 +13,7 @@ def refuse_marks(plan: BaseModel) -> None:
     """Refuse a plan with open questions; one message names all of them and how to answer."""
     asked: dict[tuple[str, str], list[str]] = defaultdict(list)
     for where, mark, question in _list_open_questions(plan, ()):
+        # One question often stands in many sections: ask it once, with all its places.
         asked[mark, question].append(where)
     if asked:
         number = sum(map(len, asked.values()))

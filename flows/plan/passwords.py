@@ -53,6 +53,7 @@ def refuse_passwords(document: Mapping[str, Any]) -> None:
     ):
         table = document.get(section)
         stated = table.get(key) if isinstance(table, Mapping) else None
+        # Wrong types are refused later, with the rules of their sections.
         if not isinstance(table, Mapping) or not isinstance(stated, str):
             continue
         if not is_reference(stated):
@@ -104,6 +105,7 @@ def _of_prefect(block: str) -> str:
     try:
         loaded: Any = Secret.load(block)
         return str(loaded.get())
+    # No such block. `secret_of` then says that nothing was found there.
     except ValueError:
         return ""
     except Exception as error:  # noqa: BLE001 - its text may quote the server's address
@@ -114,4 +116,5 @@ def _of_prefect(block: str) -> str:
     raise CredentialsError(refusal)
 
 
+# Registered from here, since `storage` imports no Prefect.
 PROVIDERS["prefect"] = _of_prefect

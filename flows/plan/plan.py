@@ -108,6 +108,7 @@ class ReleasePlan(Section):
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
         name = _find_kind_name(document)
+        # Before the types are checked, so that no message about a key quotes a password.
         refuse_passwords(document)
         model = model_of(name)
         try:
@@ -119,11 +120,14 @@ class ReleasePlan(Section):
             refusal = str(error)
         else:
             return plan
+        # After the handlers: a ValidationError holds what was typed, and would be the context.
         raise PlanError(refusal)
 
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
+        # First: an open question may be the cause of any refusal below.
         refuse_marks(self)
+        # Evaluated for their refusals.
         _ = self.data, self.memory_bytes, self.limits.drift_limits
         anonymizer = self.build_anonymizer()
         name = self.anonymizer_settings["name"]
@@ -168,6 +172,7 @@ class ReleasePlan(Section):
         if self.data.source.form == form:
             return self
         plan = self.model_copy()
+        # The model is frozen; a cached property looks into the dictionary first.
         plan.__dict__["data"] = self.kind.read_as(self.data, form)
         return plan
 
@@ -257,6 +262,7 @@ class ReleasePlan(Section):
         """
         for path in (folder.parent, folder):  # the modes of further parents stay as they are
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Written out, a default would count as stated, and keys of other settings are refused.
         document = json.loads(self.model_dump_json(exclude_unset=True))
         content = json.dumps(withhold_passwords(document), indent=2, ensure_ascii=False).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
@@ -315,6 +321,7 @@ class ReleasePlan(Section):
         }
         shaping.pop("purpose", None)  # its kind states it, if there is one
         shaping |= self.kind.sections_for_hash(self)
+        # Plans of before these keys keep their hash, and so their runs in the vault.
         for younger in ("partition", "sheet"):
             if shaping["source"].get(younger) is None:
                 shaping["source"].pop(younger, None)

@@ -70,6 +70,7 @@ class PublishSection(Section):
                 "Only publish.path may be in object storage"
             )
         if is_remote(self.path):
+            # A bucket contains no local folder: reports can only overlap with the vault.
             self._check_approval({"vault": Path(os.path.realpath(self.vault))})
             return
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
@@ -84,10 +85,12 @@ class PublishSection(Section):
     def _check_approval(self, places: Mapping[str, Path]) -> None:
         """Refuse keys about approvals where none is required, and terms that cannot be kept."""
         for key in ("approval_timeout", "approvers", "requester_may_approve", "reports"):
+            # Stated, even with its default: the author expects an approval that no run asks for.
             if self.approval == "none" and key in self.model_fields_set:
                 raise PlanError(f"publish.{key} belongs to approval = 'required'")
         self._check_approvers()
         self._check_reports(places)
+        # Evaluated for its refusal.
         _ = self.time_to_approve
 
     def _check_approvers(self) -> None:
@@ -101,6 +104,7 @@ class PublishSection(Section):
                 "whoever can write in the vault may approve"
             )
         for name, key in self.approvers.items():
+            # No blanks at the ends: two names must differ in something that a reader sees.
             if not (0 < len(name.strip()) == len(name) <= LONGEST_NAME and name.isprintable()):
                 raise PlanError(
                     f"publish.approvers: a name must be one line of 1 to {LONGEST_NAME} printable "

@@ -84,8 +84,10 @@ def _may_be_shown(location: Sequence[int | str], model: type[BaseModel]) -> bool
             return False
         if part in model.model_fields:
             field = model.model_fields[str(part)]
+            # An `Unshown` key has repr=False.
             if not field.repr:
                 return False
+            # Column names and list positions are no fields: the section stays the same there.
             model = _table_of(field.annotation) or model
     return True
 

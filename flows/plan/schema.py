@@ -40,9 +40,11 @@ def plan_schema(kind: str | None = None) -> Schema:
         for key in keys
         if all(whole["properties"].get(key) == first["properties"].get(key) for whole in others)
     }
+    # Editors complete keys outside of conditions only: those that differ by kind stand here open.
     base = {key: shared.get(key) or _build_open_table({}) for key in keys}
     base["source"] = _build_open_table({"kind": {"enum": list(KINDS), "default": "table"}})
     own = {
+        # NONE for a key that this kind lacks: `base` allows it, since another kind has it.
         name: {key: whole["properties"].get(key, NONE) for key in keys if key not in shared}
         for name, whole in each.items()
     }
@@ -90,6 +92,7 @@ def _of_kind(name: str) -> Schema:
     source = properties["source"]
     source["properties"]["kind"] |= {"const": name}
     source["properties"]["kind"].pop("type", None)
+    # A plan without source.kind is of a table, so the other kinds must be stated.
     if name != "table":
         source["properties"]["kind"].pop("default", None)
         source["required"] = ["kind", *source.get("required", [])]
@@ -109,11 +112,13 @@ def _resolve_references(part: Any, definitions: Mapping[str, Any]) -> Any:
         return part
     if "$ref" in part:
         named = definitions[part["$ref"].rpartition("/")[2]]
+        # Keys beside a reference, such as a description, go before those of the definition.
         return _resolve_references(
             {**named, **{key: part[key] for key in part if key != "$ref"}}, definitions
         )
     plain: Schema = {}
     for key, value in part.items():
+        # Its names are keys of plans, and no keyword of the schema: [about] has one called `title`.
         if key == "properties":
             plain[key] = {
                 name: _resolve_references(each, definitions) for name, each in value.items()
@@ -137,6 +142,7 @@ def _build_anonymizer_schema(methods: Mapping[str, Any], default: str) -> Schema
     named = {"enum": list(methods), "default": default, "description": " ".join(lines)}
     schema: Schema = _build_open_table({"name": named})
     for name, method in methods.items():
+        # `properties` holds where the key is absent: a plan without a name matches the default.
         required = [] if name == default else ["name"]
         schema = {
             "if": {"properties": {"name": {"const": name}}, "required": required},
@@ -199,6 +205,7 @@ def _choose_by_kind(own: Mapping[str, Mapping[str, Schema]]) -> Schema:
     schema: Schema = {"properties": dict(own["table"])}
     for name, properties in own.items():
         if name != "table":
+            # Without `required` the condition would hold for a plan that states no kind.
             stated = {"properties": {"kind": {"const": name}}, "required": ["kind"]}
             schema = {
                 "if": {"properties": {"source": stated}, "required": ["source"]},

@@ -47,6 +47,7 @@ def refuse_with_series(plan: Any) -> Versions:
             "checked together; leave it out"
         )
     follows = plan.series.record is not None
+    # Rows that are withdrawn later would end the equal chances of their batch.
     if follows and getattr(plan.build_anonymizer(), "seats", "matchable") == "even":
         raise PlanError(
             "series.record keeps k matchable rows in every version and no even chances; "

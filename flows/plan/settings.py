@@ -39,6 +39,7 @@ def validate_settings(method: Any, settings: Mapping[str, Any]) -> dict[str, Any
         try:
             # As JSON, since TOML has one kind of list and 2 is a number wherever 2.0 is.
             checked[key] = TypeAdapter(hints[key]).validate_json(json.dumps(value), strict=True)
+        # TypeError: TOML has dates, which JSON lacks.
         except (ValidationError, TypeError) as error:
             refusal = f"anonymizer.{key} must {describe_setting_rule(error)}"
         else:

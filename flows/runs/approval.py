@@ -87,6 +87,7 @@ def require_approval(
         )
         if flow_run is not None:
             _take_answer(run, flow_run)
+        # Read anew here and below: the lines above may have written a decision into the vault.
         _close_form(Approval.of(run).requests[-1])
         decision = Approval.of(run).require()
         if decision is not None:
@@ -98,6 +99,7 @@ def require_approval(
                 request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
+                # Ends the process by Prefect's Pause, unless another flow run shows the form.
                 _suspend_for_form(run, flow_run)
             what = _describe_next_step(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
@@ -109,6 +111,7 @@ def require_approval(
 def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
     """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
     request = Approval.of(run).requests[-1]
+    # The rules of the plan today, not of the request: an approver may have been taken out since.
     rules = Rules.of(terms.rules)
     if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise GuaranteeError(
@@ -125,6 +128,7 @@ def _identify_requester() -> dict[str, str]:
     flow_run = find_flow_run()
     creator = None if flow_run is None else flow_run.created_by
     requester = {identity.ACCOUNT: identity.account_of_process()}
+    # Automations start runs, too, and are no persons.
     if creator is not None and creator.type == "USER" and creator.display_value:
         requester[identity.PREFECT] = creator.display_value
     return requester
@@ -167,6 +171,7 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
         return
     if request.decision is None:
         approval.decide(decision, in_time=True)
+    # A rejection that was stored first needs no such check: `require` refuses the run.
     elif request.decision.approved and not decision.approved:
         raise GuaranteeError(
             f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in "
@@ -190,6 +195,7 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
         )
         reason = find_decision_objection(request.question, decision, request.asked_by, rules)
     except DecisionError as refusal:
+        # Not raised: an answer that does not count ends nothing, and the form is shown again.
         reason, decision = str(refusal), None
     if reason:
         log_line(f"the answer in Prefect does not count: {reason}")
@@ -210,7 +216,9 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
         and _is_paused(request.suspended)
     ):
         return  # another flow run already shows the form for this request
+    # A new key for each form: under a known one Prefect returns the old answer without asking.
     key = uuid4().hex
+    # Stored before this process ends: the resumed run finds its answer by this key.
     approval.amend(suspended=Suspended(str(flow_run.id), key))
     log_line(
         f"waits for approval until {request.until}; "
@@ -223,6 +231,7 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
     form = SignedForm if Rules.of(request.rules).approvers else Form
     suspend_flow_run(
         form.with_initial_data(description=description),
+        # A deadline that has just passed gives one second, not a negative timeout.
         timeout=max(1, int(left.total_seconds())),
         key=key,
     )
@@ -277,6 +286,7 @@ def resume_suspended_run(request: Request) -> str:
     assert suspended is not None
     assert decision is not None
     run = f"flow run {suspended.flow_run}"
+    # Without an address Prefect starts a server of its own, which knows no such flow run.
     if not PREFECT_API_URL.value():
         return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
     form = {

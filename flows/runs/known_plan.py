@@ -25,6 +25,7 @@ def take_up_decisions(plan: ReleasePlan, vault: Vault) -> None:
     rules = Rules.of(plan.publish.terms_rules)
     for run in vault.every_run():
         if run.plan_sha256 == plan.sha256 and Approval.of(run).last is not None:
+            # A run that is at work takes its decisions up itself, in `require_approval`.
             with suppress(BusyError), run.hold_lock():
                 take_up(Path(plan.publish.reports), run, rules)
 
@@ -61,6 +62,7 @@ def find_standing_plan(plan: ReleasePlan, vault: Vault, source_sha256: str) -> R
     the source as it was read then.
     """
     first = vault.find(plan.sha256, source_sha256)
+    # An unfinished run of the plan as it is goes on: no older release takes its place.
     for known in (plan, *plan.earlier) if first is None else (plan,):
         run = vault.find(known.sha256, source_sha256)
         if run is not None and run.ever_visible():
@@ -87,6 +89,7 @@ def recognise_source(
         return known, _read_again(known, reading)
     database = database_of(plan.data.source.uri or "")
     hashed_otherwise = database is not None and database.has_older_hash
+    # The query would run a second time: only where an older release may be of this source.
     if hashed_otherwise and vault.find(known.sha256, reading.sha256) is None:
         plans = {each.sha256 for each in (plan, *plan.earlier)}
         older = (
@@ -120,5 +123,6 @@ def apply_series_form(plan: ReleasePlan, vault: Vault) -> ReleasePlan:
     if not versions:
         return plan
     last = versions[-1].about["plan_sha256"]
+    # No match: the plan was changed, and `prepare_next_version` refuses it with its reasons.
     known = next((each for each in (plan, *plan.earlier) if each.sha256 == last), plan)
     return known.read_as(versions[0].about.get("form", 1))

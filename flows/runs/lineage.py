@@ -31,6 +31,7 @@ def trace_release(plan: ReleasePlan) -> Iterator[list[Place]]:
     lineage.emit_event("START")
     try:
         yield folders
+    # Before its base AnonymityError: to wait is no failure.
     except WaitingError:
         lineage.emit_event("ABORT")
         raise
@@ -52,6 +53,7 @@ def _describe_output(folder: Place) -> Written:
         tuple(_build_column(field, manifest) for field in _read_fields(folder)),
         int(count_published_rows(manifest)),
         int(manifest["source"]["rows"]),
+        # The manifest is not in its own list of files.
         len(manifest["files"]) + 1,
     )
 

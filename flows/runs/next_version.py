@@ -101,6 +101,7 @@ class NextVersion:
         if isinstance(checked, CheckedRelease):
             return checked
         log_line(f"{len(checked)} records keep too few histories in this batch: they wait")
+        # Kept under the hash of the source: another source may give these records enough histories.
         waiting = self.series.waiting(self.number, self.source.sha256)
         self.series.wait(self.number, self.source.sha256, waiting | checked)
         return None
@@ -113,6 +114,7 @@ class NextVersion:
 def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> NextVersion | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, plan.name).open()
+    # A process that was killed after it published has left this to the next one.
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
@@ -121,18 +123,22 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Ne
         _refuse_other_plan(last, about)
     label = _find_source_label(plan, source)
     released: dict[str, Version | Stored] = {**series.by_part(), **pending}
+    # Nobody withdrew since: a source that was released, or that waits, needs no version.
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
             done = released[label]
             return done if isinstance(done, Version) else _keep_last_version(last, done.facts)
         if last is not None and last.about["source_sha256"] == source.sha256:
             return last
+    # Nothing is new, but people withdrew: an empty source makes a version without their rows.
     elif label in released:
         source, label = _open_empty_source(plan, source), None
         about["source_sha256"] = source.sha256
     if plan.following.record is None:
+        # People who wait in pending partitions come along, so the version counts for these, too.
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
+    # The check reads this content again, and so does a round that is repeated.
     source.keep(folder.scratch)
     if (approved := _find_approved_parts(series, folder, about)) is not None:
         parts, about = approved
@@ -141,9 +147,12 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Ne
     facts = parts.facts
     if not facts["counts"]["batch"]:
         if label is not None:
+            # No later source has the rows of this partition, so people who wait are kept here.
             series.set_aside(number, label)
         return _keep_last_version(last, facts)
+    # The profile is of the whole source: beside it a batch would look like a table that shrank.
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
+    # Audits and later versions go by these two, whatever plan and build state by then.
     about["short_histories"] = plan.following.short_histories
     about["form"] = plan.data.source.form
     batch = _open_batch(plan, parts)
@@ -155,6 +164,7 @@ def _build_about(plan: ReleasePlan, series: Series, source: Reading) -> dict[str
     return {
         "plan_sha256": plan.sha256,
         "source_sha256": source.sha256,
+        # Sorted: a set has no order, and this hash decides whether a version must be made.
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
         "parent": str(plan.releases),
     }
@@ -175,6 +185,7 @@ def _divide_source(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),
+        # The last pending part holds everybody who waits, also from the parts before it.
         next(reversed(series.load_pending_parts(number).values()), None),
     )
     following = plan.following
@@ -205,6 +216,7 @@ def _open_empty_source(plan: ReleasePlan, source: Reading) -> Reading:
 def _keep_last_version(last: Version | None, facts: Mapping[str, Any]) -> Version:
     """The last version, where all that is new must wait; refused where there is none."""
     counts = facts["counts"]
+    # Rows of these people have to go. Without a new version the last one would keep showing them.
     moved = counts["left"] + counts["withdrawn"] + counts["changed"]
     if last is None or moved:
         rest = f", {counts['held_by_history']} of them for want of histories"
@@ -227,6 +239,7 @@ def _find_approved_parts(
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.find_version_in_work(int(folder.path.name))
+    # The hash of the source is not compared: the approval is about the rows as they were read.
     if known is None or any(known.about.get(name) != about.get(name) for name in _STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")

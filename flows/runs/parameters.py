@@ -21,8 +21,10 @@ from kinds.section import PlanError
 from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.stage import log_line
 
+# No control characters: names and notes become lines of logs and reports.
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
+# By path, inode, mtime in ns and size: a file that was replaced is parsed anew.
 _handed_on: dict[tuple[str, int, int, int], ReleasePlan] = {}
 
 
@@ -51,6 +53,7 @@ def refuse_another(plan: str) -> None:
         stated = client.read_deployment(run.deployment_id).parameters.get("plan", plan)
         if stated == plan:
             return
+        # All states so far, since a run that was resumed is no longer paused.
         waited = any(state.is_paused() for state in client.read_flow_run_states(run.id))
     if not waited:
         raise PlanError(
@@ -100,6 +103,7 @@ def load_run_plan(
             for name, each in accept.items()
         )
         changes.append(f"checks.drift.accepted={{{stated}}}")
+    # With changes the plan is never cached: the key of the cache is the file alone.
     plan = ReleasePlan.load(Path(path), changes) if changes else read_run_plan(path)
     for name, each in (accept or {}).items():
         log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")

@@ -30,9 +30,11 @@ def read_plan_source(plan: ReleasePlan) -> Reading:
         return _open_source(plan)
     require_partition(plan)
     if partition.part is not None:
+        # A backfill has read the source once and left the rows of each partition in the vault.
         return Picked.kept(plan.data.source, find_readable_path(partition.part))
     versions, whole = plan.kind.versions, _open_source(plan)
     assert versions is not None
+    # A range of one label: there is one partition, or none.
     for _, rows in versions.parts(plan.data, whole, partition.at, partition.at):
         whole.end()
         return Picked(plan.data.source, rows)
@@ -65,6 +67,7 @@ def find_range_ends(plan: ReleasePlan, text: str) -> tuple[str, str]:
 
 def format_partition_settings(label: str, part: Path | None = None) -> list[str]:
     """The settings of a plan for the version of one partition, as --set takes them."""
+    # As a TOML text: a label such as 2014-03-05 would be parsed as a date, 2014 as a number.
     named = [f"source.at={toml_text(label)}"]
     return named if part is None else [*named, f"source.part={toml_text(str(part))}"]
 
@@ -82,14 +85,17 @@ def backfill_partitions(
     with split_by_partition(plan, vault, *find_range_ends(plan, wanted)) as parts:
         last = parts[-1][0]
         for label, part in parts:
+            # The last one runs even if it was released: its run returns the folder that stands.
             if part is None and label != last:
                 continue
             try:
                 yield label, release_one(format_partition_settings(label, part))
             except NobodyHidesError as refusal:
+                # No later partition of the range brings people to hide among.
                 if label == last:
                     raise
                 yield label, refusal
+            # The version, or the series' pending part, holds these rows now.
             if part is not None:
                 part.unlink()
 
@@ -108,6 +114,7 @@ def split_by_partition(
     assert versions is not None
     folder = series.path / _PARTS
     folder.mkdir(mode=0o700, exist_ok=True)
+    # Another backfill of this series would remove the files that this one still needs.
     with Run(folder).hold_lock():
         _remove_part_files(folder)
         try:

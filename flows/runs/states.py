@@ -46,6 +46,7 @@ def refuse_flow_run(refusal: AnonymityError) -> State[Any]:
         raise refusal
     accept = refusal.facts["accept"] if isinstance(refusal, DriftError) else ()
     shown = markdown.render_refusal(plan_name(), str(refusal), accept)
+    # The artifact only informs: without it the refusal must still end the run.
     with suppress(Exception):
         show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
     return Failed(message=str(refusal), data=refusal)
@@ -68,6 +69,7 @@ def hold_plan_slot() -> Iterator[None]:
         yield
         return
     name = f"crowdcover {plan_name()}"
+    # A server that makes no limit stops no run: `strict=False` goes on without one.
     with suppress(Exception), get_client(sync_client=True) as client:
         client.upsert_global_concurrency_limit_by_name(name, 1)
     with concurrency(name, strict=False):
@@ -83,11 +85,16 @@ def pause_flow_run(message: str) -> None:
     flow_run = find_flow_run()
     if flow_run is None:
         return
+    # One pause for each question: this run takes the place of those before.
     _complete_waiting_runs("Asked again")
+    # `reschedule`: Resume has the deployment start the flow anew; this process ends.
     state: State[Any] = Paused(name=WAITING, message=message, reschedule=True)
     with get_client(sync_client=True) as client:
+        # `force`: the server aborts such a pause of a run without a deployment.
         client.set_flow_run_state(flow_run.id, state, force=True)
+        # By this tag the next run of the plan finds the runs that wait.
         client.update_flow_run(flow_run.id, tags=[*flow_run.tags, _format_plan_tag()])
+    # Else Prefect would set a final state when the flow function returns.
     raise Pause(state=state)
 
 
@@ -98,6 +105,7 @@ def _format_plan_tag() -> str:
 def _name_flow_run(version: str) -> None:
     """Let the flow run carry the version that it published."""
     flow_run = find_flow_run()
+    # A flow run that is started again has the version in its name already.
     if flow_run is not None and not flow_run.name.endswith(f" {version}"):
         with suppress(Exception), get_client(sync_client=True) as client:
             client.set_flow_run_name(flow_run.id, f"{flow_run.name} {version}")
@@ -107,6 +115,7 @@ def _complete_waiting_runs(message: str) -> None:
     """Complete the flow runs of this plan that still wait for the decision."""
     if (flow_run := find_flow_run()) is None:
         return
+    # A pause that stays is untidy, but a release must not fail because of it.
     with suppress(Exception), get_client(sync_client=True) as client:
         for each in _list_waiting_runs(client):
             if each != flow_run.id:

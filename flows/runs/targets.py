@@ -15,6 +15,7 @@ def refuse_closed(parent: Place, reports: str | None = None) -> None:
     """
     if not isinstance(parent, Path):
         parent.below()  # refused if the storage does not answer, or has no such bucket
+    # Before `_is_open`, which such a disk fails, too: these words name the cause.
     elif is_read_only(parent):
         raise FolderError(describe_full_disk("the release", [parent]))
     elif not _is_open(parent):

@@ -55,6 +55,7 @@ def reopen_approval(options: argparse.Namespace) -> int:
 
 
 def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
+    # `reject` has no --take.
     taken = getattr(options, "take", None)
     if taken is None and options.by is None and options.key is None:
         raise PlanError("give --by NAME, or --key FILE where the plan registers approvers")
@@ -64,7 +65,9 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
     plan, run = _find_plan_and_run(options)
     with run.hold_lock():
         approval = Approval.of(run)
+        # What was signed in time counts later, too; `accept_signed_decision` compares the times.
         request = approval.require_open(in_time=taken is not None)
+        # A plan that is given decides as it is today, else the request as it was asked.
         rules = Rules.of(request.rules if plan is None else plan.publish.terms_rules)
         if not options.quiet:
             _show_summary(run, request)
@@ -72,11 +75,13 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
             decision = _take_signed_decision(taken, plan, run, request, rules)
         else:
             decision = _build_decision(options, request, rules, approved=approved)
+        # Before it is stored, since no stored decision is ever overwritten.
         if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
             raise DecisionError(f"nothing was decided: {reason}")
         request = approval.decide(decision, in_time=taken is not None)
         if plan is not None and plan.publish.reports is not None:
             close_copy(Path(plan.publish.reports), run, request)
+    # Outside of the lock: the flow run that is resumed takes it.
     if request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
         from flows.runs.approval import resume_suspended_run
@@ -103,6 +108,7 @@ def _build_decision(
                 identity=identity.account_of_process(),
                 authenticated=identity.ACCOUNT,
             ),
+            # The manifest publishes these names: only where a rule of the plan needs them.
             requested_by={} if rules.ask_nothing else dict(request.asked_by),
         )
     if not rules.approvers:
@@ -131,6 +137,7 @@ def _take_signed_decision(
     if str(taken) != IN_COPY:
         try:
             with taken.open("rb") as handle:
+                # One byte more than allowed: a longer file is refused, not cut to a valid one.
                 text = handle.read(LONGEST_SIGNED + 1).decode("utf-8", "replace")
         except OSError as error:
             raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
@@ -154,6 +161,7 @@ def _find_plan_and_run(options: argparse.Namespace) -> tuple[ReleasePlan | None,
     """The plan, where one is given, and the run."""
     plan, vault = find_named_vault(options)
     name = options.run_id
+    # The name becomes part of a path: this keeps out `..` and `/`, too.
     if not re.fullmatch(r"[0-9a-f]{16}", name):
         raise PlanError("RUN_ID must be the 16 hex digits that the waiting release printed")
     with refuse_unreadable_vault(vault):

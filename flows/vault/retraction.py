@@ -27,7 +27,9 @@ def retract_release(options: argparse.Namespace) -> int:
     vault, folder = Vault(Path(plan.publish.vault)), options.release.absolute()
     run = _find_run(vault, folder)
     ledger = Ledger(vault, kind_called(run.kind).remade, plan.publish.ledger_uri)
+    # Both locks: neither this run nor another one may publish between two steps.
     with run.hold_lock(), vault.lock_publishing():
+        # Looked up again under the locks: another call may have begun it meanwhile.
         known = retraction_of(vault, folder)
         if known is None:
             retraction = _record_retraction(ledger, folder, options.by, options.reason)
@@ -60,6 +62,7 @@ def _record_retraction(ledger: Ledger, folder: Place, by: str, reason: str) -> R
     """Record the decision; refused where the plan's ledger is not the one that lists it."""
     run, release = release_of(ledger.vault, folder)
     retraction = Retraction.of(release, folder, by=by, reason=reason)
+    # A ledger that lacks the release forgets nothing, and the right one would count it for good.
     if not ledger.lists(run, str(release.folder.parent), release.folder.name):
         raise DecisionError(
             f"the ledger that the plan names does not list {retraction.title}; give the plan and "
@@ -71,10 +74,12 @@ def _record_retraction(ledger: Ledger, folder: Place, by: str, reason: str) -> R
 
 def _carry_out(run: Run, ledger: Ledger, retraction: Retraction) -> list[Place]:
     """Take every step; those that were taken change nothing. The ledger forgets last."""
+    # Also of a retraction that is done: the folder may have been put back since.
     asides = put_aside(retraction)
     if retraction.done:
         return asides
     _close_approval(run)
+    # Before the ledger, which `Ledger.mend` fills again with what a run still lists.
     run.forget_released(retraction.release)
     place = retraction.release.folder
     ledger.forget(run, str(place.parent), place.name)

@@ -44,8 +44,10 @@ def sign_copy(
 def _find_free_path(folder: Path, name: str) -> Path:
     """Where a person's decision goes; not where another account has put a file."""
     slug = re.sub(r"[^A-Za-z0-9@._-]", "_", name)
+    # Others write in this folder, too: a file of theirs under this name must stop no decision.
     for path in (folder / f"{slug}.json", *(folder / f"{slug}-{n}.json" for n in range(2, 100))):
         try:
+            # `lstat`: a link belongs to the account that made it, wherever it leads.
             if path.lstat().st_uid == os.geteuid():
                 return path
         except OSError:  # not there, or nothing is to be seen there

@@ -82,6 +82,7 @@ def prune_vault(options: argparse.Namespace) -> int:
     if keep is None:
         raise PlanError("--keep must be a duration such as 30d or 12h")
     vault, ledger = _find_vault_and_ledger(options)
+    # What is still needed stands in encrypted records: refuse a missing key before any is read.
     require_key(vault.path)
     if options.dry_run:
         removed, verb = list_removals(vault, keep), "would be removed"
@@ -148,6 +149,7 @@ def print_vault_file(options: argparse.Namespace) -> int:
     """Print a file of a vault, or write it elsewhere."""
     vault, _ = _find_vault_and_ledger(options)
     path = vault.path / options.file
+    # Resolved: neither `..` nor a link may lead out of the vault.
     if not path.resolve().is_relative_to(vault.path.resolve()) or not path.is_file():
         raise PlanError(f"the vault has no file {options.file}; give a path inside the vault")
     content = read_private(path)
@@ -164,10 +166,12 @@ def _find_vault_and_ledger(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     plan, vault = find_named_vault(options)
     with refuse_unreadable_vault(vault):
         is_vault = vault.runs.is_dir()
+        # A folder may be entered but not listed: only this raises a PermissionError then.
         next(iter(vault.path.iterdir()), None) if is_vault else None
     if not is_vault:
         raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
     if plan is None:
+        # Any kind will do: no step of this command digests people, so none calls `remade`.
         return vault, Ledger(vault, kind_called("table").remade, None)
     return vault, Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
 
@@ -175,6 +179,7 @@ def _find_vault_and_ledger(options: argparse.Namespace) -> tuple[Vault, Ledger]:
 def _write_new_file(path: Path, content: bytes) -> None:
     """Write a file that was not there, mode 0600."""
     try:
+        # The mode is given at creation: before a later chmod others could open the file.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError:
         raise PlanError(f"{path} exists or cannot be written; choose another --output") from None

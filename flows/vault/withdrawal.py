@@ -30,13 +30,16 @@ def withdraw_people(options: argparse.Namespace) -> int:
     series = Series(vault, plan.name).open()
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     listed = _read_identifiers(options.file, name)
+    # A version that is being made would still show people who withdraw meanwhile.
     with series.hold_lock():
         published = series.versions()
         kept = Before.of(published) if published else None
+        # The spelling of the first version: under another one the digests would match nobody.
         form = FORM if kept is None else kept.form
         digests = versions.digests(listed, ledger.key, form)
         before, asked = series.withdrawn(), frozenset(digests)
         number, shown = len(published) + 1, frozenset[bytes]()
+        # Stages with people who have no row yet: those of the batch at work, and those who wait.
         coming = series.folder(number).whole("split"), None if kept is None else kept.assembled
         stages = [
             *series.load_pending_parts(number).values(),
@@ -47,6 +50,7 @@ def withdraw_people(options: argparse.Namespace) -> int:
             shown = versions.owners(kept)
             had = versions.find_published(plan.following, listed, kept, ledger.key)
             known |= {each for each, had_row in zip(digests, had, strict=True) if had_row}
+        # A list in a wrong form matches nobody, and nobody would notice: refuse it as a whole.
         if not options.unpublished and not asked & (shown | known | before):
             raise InputError(
                 f"none of the {len(asked)} identifiers in {options.file.name} names somebody who "
@@ -71,6 +75,7 @@ def withdraw_people(options: argparse.Namespace) -> int:
 def _read_identifiers(path: Path, name: str) -> list[str]:
     """One identifier a line; blanks around it do not count, and a line with the column's name."""
     try:
+        # -sig: a byte order mark would become part of the first identifier.
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):
         lines = None

@@ -55,6 +55,7 @@ class Graph(Kind):
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""
         k = sections.privacy.k
+        # Of a table only that there is one: its content is in the fingerprint of the source.
         stated = k if isinstance(k, int) else {**k, "path": True}
         privacy = {"k": stated, "eps": sections.privacy.eps, "knows": sections.privacy.knows}
         source = sections.source.model_dump(exclude={"kind", "path", "uri"})

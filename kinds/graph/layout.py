@@ -26,4 +26,5 @@ MEASURED = "measured.npz"  # check: what pictures need
 
 def format_codebook(vertices: int) -> str:
     """The text of the codebook."""
+    # The audit compares this text whole: another wording fails every release that has the old one.
     return json.dumps({"reading": _READING, "vertices": vertices})

@@ -38,9 +38,10 @@ class GraphChanges(Changes):
 
     def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
         """Each change above its limit, with what accepts it."""
+        # Vertices are the rows. Their own limit stands below, so that of rows must not refuse.
         yield from super().excesses(replace(limits, rows=_ALL))
         for name, (was, now) in self.counts.items():
-            change = abs(now - was) / max(now, was, 1)
+            change = abs(now - was) / max(now, was, 1)  # expected edges may round to 0 in both
             allowed = getattr(limits, name)
             if not is_at_most(change, allowed):
                 noun = name.replace("_", " ")

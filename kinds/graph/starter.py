@@ -80,7 +80,9 @@ def _detect_csv_form(source: Source) -> tuple[Source, str, str]:
     found = [
         _count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in _SEPARATORS
     ]
+    # Of equally many fields the first sign counts: names hold blanks more often than tabs.
     sign = _SEPARATORS[found.index(max(found))]
+    # Without the option, a comment line before the rows is the first row, often of another width.
     commented = _count_fields(replace(source, separator=sign)) != max(found)
     option = f"separator = {toml_text(sign)}\n" if sign != "," else ""
     comment = COMMENT if commented else ""

@@ -132,6 +132,7 @@ def audit_folder(
         return audit.also(_UNREADABLE)
     protection = manifest.get("protection")
     if not (isinstance(protection, dict) and DIRECT_COUNTS in protection):
+        # The manifest does not state these counts, so they are no numbers that differ.
         sections.get("protection", {}).pop(DIRECT_COUNTS, None)
         audit = replace(audit, findings=tuple(map(_as_remark, audit.findings)))
     audit = audit.also(_compare_files(folder, claimed_files))
@@ -156,6 +157,7 @@ def _as_remark(finding: Finding) -> Finding:
 
 def _compare_files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
+    # No manifest has its own hash. The signature covers it, and the notice comes with a retraction.
     names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE, SIGNATURE}
     changed = sum(
         not has_version_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
@@ -195,6 +197,7 @@ def _are_numbers_equal(claimed: Any, measured: Any) -> bool:
         return same and all(
             _are_numbers_equal(one, value) for one, value in zip(claimed, measured, strict=True)
         )
+    # Counts are ints and must be equal; only sums of floats may differ in their last digits.
     if isinstance(measured, float) and isinstance(claimed, (int, float)):
         return math.isclose(claimed, measured, abs_tol=1e-9)
     return bool(claimed == measured)

@@ -203,6 +203,7 @@ def build_excess(change: str, key: str, limit: float, column: str | None = None)
 
 def _format_acceptance(column: str) -> str:
     """The setting that accepts every change of a column."""
+    # TOML takes these letters bare; any other name needs quotes.
     plain = re.fullmatch(r"[A-Za-z0-9_-]+", column)
     return f"accepted.{column if plain else json.dumps(column)}.limit=1"
 

@@ -73,8 +73,10 @@ def _read_file(
                 return shown if flattened else rows, _hash_of(shown), found
             (names,) = first_rows(path, ",", 1)
             rows = read_csv(path, ",", header=True, names=names, needed=names)
+            # The text itself, not what is read in it: other quotes or line ends are other bytes.
             text = _hash_of_text(path)
             found = find_file_traces(path, kind, rows)
+            # CSV writes a missing value as nothing.
             rows = rows.with_columns(pl.all().replace("", None))
             if flat is not None and _hash_of(flat(rows)) != text:
                 found.append("the CSV file writes its rows in another way")

@@ -69,6 +69,7 @@ def _check_document_form(path: Path, what: str) -> Iterator[str]:
     except (OSError, ValueError, RecursionError):
         yield f"the {what} cannot be read"
         return
+    # Reading drops blanks, escapes and doubled keys. Writing again shows whether there were any.
     forms_of = (json.dumps(document, ensure_ascii=False, indent=indent) for indent in (None, 2))
     if not isinstance(document, dict) or text.removesuffix("\n") not in forms_of:
         yield f"the {what} {WRITTEN_OTHERWISE}"

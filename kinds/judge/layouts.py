@@ -37,6 +37,7 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         return
     ends = [0, *(end for _, end in parts)]
     starts = [*(start for start, _ in parts), len(content)]
+    # Sorted parts leave no gap and do not overlap iff each begins where the one before ends.
     if starts != ends:
         yield LOOSE
 
@@ -59,6 +60,7 @@ def _list_parts(content: bytes) -> Iterator[_Span]:
 
 def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
     """The pages of a column chunk, the copy of its metadata, and its indexes."""
+    # Of a chunk's metadata: 4 codec, 7 bytes of its pages and their headers, 9 and 11 offsets.
     about = chunk[3]
     at = about.get(11) or about[9]  # the page of its dictionary, else of its first rows
     end = at + about[7]
@@ -71,6 +73,7 @@ def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
         require_exact_page(content[reader.at : stop], about[4], page[2])
         yield at, stop
         at = stop
+    # polars repeats the metadata behind the pages. Anything else there remains a gap.
     if (copy := Compact(content, end)).fields() == about:
         yield end, copy.at
     for offset, size in ((4, 5), (6, 7)):

@@ -220,6 +220,7 @@ def read_number(*keys: str, form: str = ".4f") -> _Numbers:
 
     def numbers(measured: MeasuredSections, _: Any) -> Iterator[LimitNumber]:
         for key in keys[:-1]:
+            # An older manifest may lack the section: its number then reads as not measured.
             measured = measured.get(key, {})
         yield build_number(measured.get(keys[-1]), form)
 

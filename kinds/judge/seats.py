@@ -19,8 +19,10 @@ def find_row_seats(
     records = len(source_rows)
     distinct = keys.drop_nulls().n_unique()
     claim = matching.sort("record")
+    # Each key once, since a repeated one would multiply rows in the join. A null joins nothing.
     at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
     joined = claim.join(at, on=KEY, how="left", maintain_order="left")
+    # A claim about other records is no map: then nobody has a row.
     whole = np.array_equal(claim["record"].to_numpy(), source_rows)
     seat = (
         joined["row"].fill_null(-1).to_numpy().astype(np.int64)

@@ -19,10 +19,12 @@ class Compact:
         values: dict[int, Any] = {}
         number = 0
         while head := self._take(1)[0]:
+            # Four bits hold the step from the last number. A longer form of it could carry a bit.
             after = number + (head >> 4) if head >> 4 else self._whole()
             if after in values or (not head >> 4 and 0 < after - number <= 15):
                 raise ValueError(UNUSUAL)
             number = after
+            # A boolean field has its value in its type: 1 is true, 2 is false.
             values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
         return values
 
@@ -56,10 +58,12 @@ class Compact:
         while (byte := self._take(1)[0]) & 128:
             value |= (byte & 127) << shift
             shift += 7
+        # A last group of zeros adds nothing, so a shorter form exists.
         if shift and not byte:
             raise ValueError(UNUSUAL)
         return value | byte << shift
 
     def _whole(self) -> int:
         value = self._natural()
+        # Zigzag: 0, -1, 1, -2, ... are stored as 0, 1, 2, 3, ...
         return value >> 1 ^ -(value & 1)

@@ -48,6 +48,7 @@ def gzip_traces(content: bytes) -> Iterator[str]:
         yield "the gzip header names another writer"
     member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     view, at = memoryview(content), 0
+    # In parts: the unpacked text of the whole file is never held.
     while at < len(view) and not member.eof:
         member.decompress(view[at : at + _AT_ONCE])
         at += _AT_ONCE
@@ -65,6 +66,7 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
         yield "the Parquet footer names another writer"
     yield from loose_bytes(content)
     groups = footer.get(4, [])
+    # The last group has the rest. Other sizes that differ could carry a message.
     sizes = [group[3] for group in groups[:-1]]
     if sizes and max(sizes) - min(sizes) > 1:
         yield "the Parquet file's row groups differ in size"
@@ -94,6 +96,7 @@ def _list_leaves(column: pl.Series) -> Iterator[pl.Series]:
 
 def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
     """Whether the stated minimum and maximum of a column chunk occur in its rows."""
+    # Of statistics: 1 and 5 are the maximum, 2 and 6 the minimum, in old and new form.
     stated = [value for field, value in chunk.get(12, {}).items() if field in (1, 2, 5, 6)]
     kind = chunk[1]
     if not stated or not (kind == TEXT or kind in _NUMBERS):

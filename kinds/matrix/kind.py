@@ -72,6 +72,7 @@ class Matrix(Kind):
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
         k = sections.privacy.k
+        # Of a table only that there is one: its content is in the fingerprint of the source.
         stated = k if isinstance(k, int) else {**k, "path": True}
         columns = sections.columns.model_dump(exclude=set(ALLOWING))
         return {"kind": self.name, "columns": columns, "privacy": {"k": stated}}
@@ -88,6 +89,7 @@ class Matrix(Kind):
         )
         stated: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in columns.items()}
         if plan.allow:
+            # Arrays have no columns: their items stand under one name, with what the plan allows.
             for name in item_columns(plan):
                 more = {"allow": list(plan.allow), "allow_note": plan.note}
                 stated[name] = {"role": "quasi", **more}

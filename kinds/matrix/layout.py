@@ -8,6 +8,7 @@ PARQUET = "rows.parquet"
 CSV = "rows.csv.gz"
 FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
+# A part of each codebook. The audit compares its text whole: another wording fails old releases.
 READING = (
     "a row of the data files is a user: a random key, and the numbers of the user's items; "
     "number i stands for items[i], counted from 0"

@@ -38,6 +38,7 @@ class MatrixChanges(Changes):
 
     def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
         """Each change above its limit, with what accepts it."""
+        # Rows are users. Columns and types are empty here, so of the rest only utility is compared.
         yield from super().excesses(limits)
         assert isinstance(limits, MatrixDriftLimits)
         allowed = {"items": limits.items, "entries": limits.entries}

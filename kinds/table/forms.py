@@ -77,6 +77,7 @@ def build_stored_schema(
 
 def is_typed(codebook: object) -> bool:
     """Whether data.parquet has typed cells; not where an older codebook has no format."""
+    # None, an unreadable codebook, counts as typed: the audit of the codebook tells the fault.
     return not (isinstance(codebook, dict) and codebook and "format" not in codebook)
 
 

@@ -109,6 +109,7 @@ class Table(Kind):
                 "'even', choose a method with even seats, or leave privacy.mix out"
             )
         promised = anonymizer.promise.findings
+        # Even seats place people outside their own class, which carries a value out of it.
         if plan.diverse is not None and (CLASSES not in promised or EVEN in promised):
             raise PlanError(
                 "privacy.diverse needs classes in which all rows are equally likely; set "
@@ -136,6 +137,7 @@ class Table(Kind):
                 del privacy[key]
         purpose = sections.purpose and {
             **sections.purpose.model_dump(),
+            # Where the file lies decides nothing: its content is in the source's fingerprint.
             "path": sections.purpose.path is not None,
         }
         used = {} if purpose is None else {"purpose": purpose}
@@ -312,6 +314,7 @@ class Table(Kind):
         divides = None if plan.partition is None else plan.partition.column.name
         columns = tuple(column for column in plan.columns if column.name != divides)
         counts = ingested.facts.get("counts", {})  # of a version of a series
+        # The number of rows stays if as many come as leave: such an exchange must show.
         replaced = min(counts["left"], counts["new"]) if "followed" in counts else 0
         return replace(
             compare_profiles(version, before, frame, columns, earlier), replaced=replaced

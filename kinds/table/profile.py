@@ -42,6 +42,7 @@ def compare_profiles(
     Columns with another role or kind in the plan of then are passed over.
     """
     profiles = {name: Profile(**column) for name, column in before["columns"].items()}
+    # A category that any earlier release knew is not new, even if the last one lacked it.
     for each in earlier:
         profiles |= {
             name: add_earlier_categories(profiles[name], Profile(**column))

@@ -69,6 +69,7 @@ _ROWS = "rows"
 
 def build_croissant(release: Described) -> dict[str, Any]:
     """Every file, and the columns of one data file: of the CSV file if there is one."""
+    # CSV first: it has flat columns only, which readers of Croissant 1.0 can take.
     read = next((each for each in release.data if each.format == "csv"), release.data[0])
     publisher = release.about("publisher")
     return without_nothing(
@@ -80,6 +81,7 @@ def build_croissant(release: Described) -> dict[str, Any]:
             "alternateName": release.title if release.title != release.name else "",
             "description": release.description,
             "identifier": release.urn,
+            # Croissant asks for semantic versions; a release has one number.
             "version": f"{release.version.removeprefix('v')}.0.0",
             "citeAs": _build_citation(release),
             "license": release.licence_uri or release.licence,
@@ -87,6 +89,7 @@ def build_croissant(release: Described) -> dict[str, Any]:
             "dateCreated": release.created,
             "publisher": {"@type": "sc:Organization", "name": publisher} if publisher else None,
             "creator": {"@type": "sc:Organization", "name": publisher} if publisher else None,
+            # A version that was published never changes.
             "isLiveDataset": False,
             "distribution": [_describe_file(release, name) for name in release.entries],
             "recordSet": [_describe_record_set(read)],
@@ -162,6 +165,7 @@ def _describe_responsible_use(release: Described) -> dict[str, Any]:
     day = release.about("as_of")
     return {
         "rai:dataCollection": f"Source: {population}" if population else "",
+        # `as_of` may be a period in words; this entry takes a date.
         "rai:dataCollectionTimeframe": day if len(day) == len("2026-01-01") else "",
         "rai:dataManipulationProtocol": f"{METHOD} {release.manifest['crowdcover']}, method "
         f"{method} ({settings}). {release.promise}",

@@ -30,6 +30,7 @@ def build_datapackage(release: Described) -> dict[str, Any]:
 
 
 def _state_licence(release: Described) -> dict[str, str]:
+    # A licence needs a name or a path; an address is no name, and an expression has no path.
     named = {} if "://" in release.licence else {"name": release.licence}
     return without_nothing({**named, "path": release.licence_uri})
 
@@ -42,6 +43,7 @@ def _list_contributors(release: Described) -> list[dict[str, Any]]:
 def _describe_table(release: Described, file: DataFile) -> dict[str, Any]:
     """A data file; `compression` says how the CSV file is packed."""
     packed = {"compression": "gz"} if file.name.endswith(".gz") else {}
+    # An empty field is a missing value. Cells that are "(missing)" or "*" are texts of their own.
     missing = {"missingValues": [""]} if file.format == "csv" else {}
     written = (
         {"encoding": "utf-8", "dialect": {"delimiter": ",", "header": True}}
@@ -88,4 +90,5 @@ def _describe_plain_file(release: Described, name: str) -> dict[str, Any]:
 
 def _make_slug(name: str) -> str:
     """A name as Data Packages allow it."""
+    # Only names are changed; paths stay as the files are called.
     return re.sub(r"[^a-z0-9._-]", "-", name.lower())

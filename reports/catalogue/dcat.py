@@ -68,6 +68,7 @@ def _state_licence(release: Described) -> dict[str, Any] | None:
 def _describe_contact(contact: str) -> dict[str, Any] | None:
     if not contact:
         return None
+    # A contact may be a telephone number or an office: only an address of mail becomes a mailto.
     mail = {"vcard:hasEmail": {"@id": f"mailto:{contact}"}} if MAIL.fullmatch(contact) else {}
     return {"@type": "vcard:Kind", "vcard:fn": contact, **mail}
 
@@ -81,9 +82,11 @@ def _describe_distribution(release: Described, file: DataFile) -> dict[str, Any]
     )
     return without_nothing(
         {
+            # Below the name of the release, so that it is unique; each format has one file.
             "@id": f"{release.urn}#{file.format}",
             "@type": "dcat:Distribution",
             "dct:title": file.name,
+            # DCAT-AP requires accessURL; downloadURL says that it leads to the file itself.
             "dcat:accessURL": {"@id": file.name},
             "dcat:downloadURL": {"@id": file.name},
             "dcat:mediaType": _refer_to_media_type(media_type_of(file.name, release.data)),

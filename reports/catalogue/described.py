@@ -101,6 +101,8 @@ class Described:
     @property
     def urn(self) -> str:
         """A name for the release that is the same in every format."""
+        # Of data, codebook and report only: the catalogue files hold this name, so it cannot follow
+        # from their hashes.
         files = sorted(f"{name} {entry.sha256}" for name, entry in self.entries.items())
         return uuid.uuid5(uuid.NAMESPACE_OID, "\n".join([self.name, self.version, *files])).urn
 
@@ -122,6 +124,7 @@ class Described:
         stated = self.licence
         if re.match(r"https?://", stated):
             return stated
+        # An expression such as "A OR B" has blanks, and no page of its own.
         return SPDX_LICENCES + stated if stated and " " not in stated else ""
 
     @property
@@ -135,6 +138,7 @@ class Described:
         privacy = self.manifest["privacy"]
         demands = {key: privacy[key] for key in ("k_min", "k_max") if key in privacy}
         stated = {**dict(self.manifest["anonymizer"]), **demands}
+        # As JSON, since Python would write True and None, which no other program reads.
         return {key: value if isinstance(value, str) else json.dumps(value)
                 for key, value in stated.items()}  # fmt: skip
 
@@ -155,4 +159,5 @@ def media_type_of(name: str, data: tuple[DataFile, ...] = ()) -> str:
 
 def without_nothing(document: Mapping[str, Any]) -> dict[str, Any]:
     """The same without keys that hold nothing."""
+    # False and 0 equal none of these, so they stay.
     return {key: value for key, value in document.items() if value not in ("", [], {}, None)}

@@ -24,4 +24,5 @@ def build_catalogue(release: Described) -> dict[str, bytes]:
 
 
 def _write_json(document: dict[str, Any]) -> bytes:
+    # No sort_keys: the writers fix the order of keys, and so the bytes.
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

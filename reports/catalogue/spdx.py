@@ -54,6 +54,7 @@ def build_spdx(release: Described) -> Node:
                 "created": _format_utc(release.created),
                 "createdBy": [agent["spdxId"]],
             },
+            # The document lists elements by name only, so all of them stand in the graph beside it.
             _build_document(id_, release, elements, dataset),
             *elements,
         ],
@@ -114,6 +115,7 @@ def _build_file(id_: _Ids, release: Described, name: str) -> Node:
         name,
         name=name,
         verifiedUsing=[digest],
+        # The file as it lies there: its hash, too, is that of the packed bytes.
         contentType="application/gzip" if packed else media_type_of(name, release.data),
     )
 
@@ -136,6 +138,7 @@ def _build_dataset(id_: _Ids, release: Described) -> Node:
         dataset_datasetType=["graph" if release.graph else "structured"],
         dataset_datasetSize=sum(release.entries[file.name].bytes for file in release.data),
         dataset_anonymizationMethodUsed=[f"{METHOD} {release.manifest['crowdcover']}, {said}"],
+        # Whether the rows are personal data is for a person to decide, not for the program.
         dataset_hasSensitivePersonalInformation="noAssertion",
         dataset_intendedUse=release.about("recipient"),
         dataset_knownBias=[
@@ -145,6 +148,7 @@ def _build_dataset(id_: _Ids, release: Described) -> Node:
 
 
 def _build_build(id_: _Ids, release: Described) -> Node:
+    # The hash ties the build to its plan without publishing the plan.
     stated = {**release.parameters, "plan_sha256": str(release.manifest["plan_sha256"])}
     return _build_element(
         id_,
@@ -169,8 +173,10 @@ def _build_licences(
         for each in of[1:]
         if (licence := known.get(each["name"])) is not None
     }
+    # An address is no licence expression.
     if release.licence and "://" not in release.licence:
         stated[of[0]["spdxId"]] = release.licence
+    # With the licence of the document itself, to which `dataLicense` refers.
     names = sorted({*stated.values(), DATA_LICENCE})
     nodes = {
         name: _build_element(

@@ -18,6 +18,8 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     """
     own = words.sections(manifest, measured)
     named = load_messages("reports").name_entries("sections")
+    # A dictionary keeps the place where a key was first set: these stay in front, the kind's
+    # sections follow, and the other shared ones come last.
     first = {name: named[name] for name in ("about", "promise", "risks")}
     sections = {
         **first,
@@ -35,6 +37,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         whole=series.with_all_rows(manifest),
         version=series.describe_version(manifest),
         about_new=series.about_new(manifest),
+        # Of a version, people of earlier rows count, too: the other numbers are of new rows.
         unprotected=count_unprotected(series.with_all_rows(manifest)),
         nobody=protects_nobody(series.with_all_rows(manifest)),
         subjects=words.subjects(manifest),

@@ -30,7 +30,9 @@ def _make_environment(folder: Path | None) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
+        # The folder of the kind comes first, and its templates still find the shared ones.
         loader=FileSystemLoader([_FOLDER] if folder is None else [folder, _FOLDER]),
+        # Names of columns come from outside: markup in one must not become a part of the page.
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

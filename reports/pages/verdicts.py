@@ -71,6 +71,7 @@ def render_verdicts_page(run: Document, verdicts: Sequence[Document], words: Wor
     """Render the page; `verdicts` in the order of the stages, each with its time and version."""
     results = list(_list_results(verdicts, words))
     reached = [result for result in results if result.lines]
+    # The first in the order of stages; a refusal ends a run.
     refused = next((result for result in reached if not result.passed), None)
     lines = list(chain.from_iterable(result.lines for result in reached))
     return load_template("verdicts.html.j2").render(
@@ -97,6 +98,7 @@ def _list_results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckR
         for name, text in texts.items()
         if name in documents or name in list_constant_checks(words)
     }
+    # A run of another version may have had checks that this program does not know.
     unknown = [name for name in documents if name not in texts]
     shown |= {name: CheckText(printable(name).capitalize(), "") for name in unknown}
     for name, text in shown.items():
@@ -116,6 +118,7 @@ def describe_expected(outcome: Document, words: Words) -> str:
 
 def _describe_line(outcome: Document, words: Words) -> _Line:
     column = "" if outcome["column"] is None else printable(outcome["column"])
+    # A stored document is read without a schema: a text such as "false" would count as true.
     passed = outcome["success"] is True
     return _Line(column, describe_expected(outcome, words), printable(outcome["found"]), passed)
 

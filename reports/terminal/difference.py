@@ -23,6 +23,7 @@ def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, A
         "kind": new["source"].get("kind", "table"),
         "old": _list_about(old),
         "new": _list_about(new),
+        # Chained: equal and stated. Two manifests without a hash do not have the same plan.
         "same_plan": old.get("plan_sha256") == new.get("plan_sha256") is not None,
         "columns": _compare_columns(old, new, words),
         "numbers": dict(_pair_numbers(old, new)),
@@ -70,6 +71,7 @@ def build_difference_tables(difference: Mapping[str, Any]) -> list["Table"]:
 def _name_sides(difference: Mapping[str, Any]) -> tuple[str, str]:
     """What the releases are called: by their versions, with their names where these differ."""
     old, new = difference["old"], difference["new"]
+    # Two folders may hold a release of one name and version, and columns need different headings.
     if (old["name"], old["version"]) == (new["name"], new["version"]):
         return f"{old['version']}, old", f"{new['version']}, new"
     if old["name"] == new["name"]:
@@ -102,6 +104,7 @@ def _compare_columns(old: Manifest, new: Manifest, words: Words) -> dict[str, An
     changed = {}
     for name in now:
         if name in was and was[name] != now[name]:
+            # A key that only one of them states has changed, too.
             keys = dict.fromkeys([*was[name], *now[name]])
             changed[name] = {
                 key: (was[name].get(key), now[name].get(key))
@@ -128,6 +131,7 @@ def _list_roles(manifest: Manifest, words: Words) -> dict[str, dict[str, Any]]:
 def _pair_numbers(old: Manifest, new: Manifest) -> Iterator[tuple[str, Pair]]:
     """Rows, people, demands and utility: every number that either manifest states of them."""
     was, now = _flatten_numbers(old), _flatten_numbers(new)
+    # The order of the old manifest, then what only the new one has.
     for name in dict.fromkeys([*was, *now]):
         yield name, (was.get(name), now.get(name))
 
@@ -220,12 +224,14 @@ def _format_short(key: str, value: Any) -> str:
     if key == "created":
         return quantities.moment(value)
     text = printable(NOT_STATED if value is None else value)
+    # 16 of 64 digits tell plans apart and leave room for both columns.
     return text[:16] if key == "plan_sha256" else text
 
 
 def _format_number(name: str, value: Any) -> str:
     if name in _COUNTS:
         return count(value)
+    # A sum over all cells is no share, although it may be below 1.
     if name == "gcp_by_width" or (is_number(value) and not 0 <= value <= 1):
         return quantities.digits(value)
     return _format_share(value)

@@ -21,6 +21,8 @@ def print_tables(tables: Iterable["Table"], *, piped: int | None = None) -> None
     console = Console()
     width = console.width if piped is None or console.is_terminal else piped
     for table in tables:
+        # A console of the table's own width: what is too long is broken by the terminal, not cut by
+        # rich.
         Console(width=_fit_columns(table, console, width)).print(table)
 
 
@@ -28,6 +30,7 @@ def _fit_columns(table: "Table", console: "Console", width: int) -> int:
     """Let the widest columns give way, one after another; returns the width that is left."""
     from rich.measure import Measurement
 
+    # Measured in endless room: in that of the terminal, rich would cut what it measures.
     room = console.options.update(width=ENDLESS)
     spare = Measurement.get(console, room, table).maximum - width
     if spare <= 0:
@@ -36,6 +39,7 @@ def _fit_columns(table: "Table", console: "Console", width: int) -> int:
     for column, (least, whole) in sorted(
         zip(table.columns, limits, strict=True), key=lambda each: -each[1][1]
     ):
+        # A column gives what is missing, but never more than it can without breaking a word.
         given = max(0, min(spare, whole - least))
         column.width = whole - given
         spare -= given
@@ -49,6 +53,7 @@ def _width_limits(column: "Column", console: "Console") -> tuple[int, int]:
     room = console.options.update(width=ENDLESS)
     heading = Measurement.get(console, room, column.header)
     cells = [Measurement.get(console, room, cell) for cell in column.cells]
+    # Columns aligned right hold numbers, which must not break.
     unbroken = column.no_wrap or column.justify == "right"
     least = [each.maximum if unbroken else each.minimum for each in cells]
     first = heading.maximum if column.no_wrap else heading.minimum

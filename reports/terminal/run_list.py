@@ -30,6 +30,7 @@ def list_run_lines(entries: Sequence[Mapping[str, Any]]) -> "Table":
     for entry in entries:
         table.add_row(
             entry["run"],
+            # As Text: rich would read [..] in a name as markup.
             Text(printable(entry["name"]) or "not recorded"),
             entry["kind"],
             Text(

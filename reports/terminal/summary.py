@@ -45,6 +45,7 @@ def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")
     title = f"{facts.title_of(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
+    # The frame differs, too: in a pipe there are no colours.
     edge = box.DOUBLE if judged.loud else box.ROUNDED
     text = Text.assemble((title, style), "\n\n", text)
     console.print(Panel(text, box=edge, border_style=frame, padding=(1, 2)))
@@ -83,6 +84,7 @@ def _checks_table(manifest: Manifest, words: Words) -> "Table":
 
     table = _build_table("Checks", CHECK_HEADINGS, right=(1, 2))
     for what, required, measured, result in _check_rows(manifest, words):
+        # Any other result demands nothing: it must not look as if something held.
         style = {"holds": "green", "fails": "bold red"}.get(result, "yellow")
         table.add_row(what, required, measured, Text(result, style=style))
     return table
@@ -113,6 +115,7 @@ def _rows_table(
     shares = {
         place for row in rows for place, cell in enumerate(row) if isinstance(cell, ShareCell)
     }
+    # Places as the caller counts them. A share adds a column for its bar, so later ones move right.
     numbers = set(range(1, len(headings)) if right is None else right)
     wide: list[str] = []
     at_right = []
@@ -155,6 +158,7 @@ def _build_table(title: str, headings: Sequence[str], right: Iterable[int]) -> "
 def _plain_text(text: str) -> "Text":
     from rich.text import Text
 
+    # Not a str: rich would read [..] in the name of a column as markup.
     return Text(text)
 
 

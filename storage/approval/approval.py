@@ -120,6 +120,7 @@ class Approval:
         `in_time` skips the deadline: Prefect refuses late answers itself.
         """
         request = self.require_open(in_time=in_time)
+        # The page may have been replaced since: the person must have seen the one that was hashed.
         if not holds_files(self.run.path, {PAGE: request.page}):
             raise GuaranteeError(
                 f"{self.run.path / PAGE} is not the report of the request; run the release again"
@@ -163,6 +164,7 @@ class Approval:
         self.refuse_rejected()
         last = self.requests[-1]
         if last.late:
+            # Noted before the refusal: the next run finds an ended request and asks anew.
             self.amend(ended=True)
             raise GuaranteeError(
                 f"publication refused: {_describe_missed_deadline(last)}; nothing was published. "
@@ -185,6 +187,7 @@ class Approval:
         stated = manifest.get("approval")
         if stated is None:
             return "its manifest names no person who approved it"
+        # The section must equal one that the vault gives, key by key: no field of it is free.
         known = [
             request
             for request in self.requests
@@ -207,6 +210,7 @@ def build_approval_section(decision: Decision) -> dict[str, Any]:
         "note": decision.note,
         "at": decision.at,
     }
+    # Absent keys stay absent: manifests of older releases must equal what is built here.
     if decision.authenticated:
         record |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
     if decision.requested_by:

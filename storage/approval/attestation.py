@@ -68,8 +68,10 @@ def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]
         stated = line["signatures"][0]
         made = PREFIX + stated["sig"]
         known = {key_id(key): key for key in keys}
+        # The id only selects among the keys that the reader gave; it proves nothing.
         named = str(stated["keyid"])
         signed = _parse_payload(payload, known.get(named, ""))
+        # Blanks, further keys or a second signature would be bytes that nobody signed.
         same = content == _format_envelope(payload, named, made)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None, f"{SIGNATURE} is no signature, or not in its one form"
@@ -125,6 +127,7 @@ def _format_envelope(payload: bytes, named: str, made: str) -> bytes:
 def _encode_pre_authentication(payload: bytes) -> bytes:
     """What is signed: DSSE's pre-authentication encoding of type and statement."""
     kind = PAYLOAD.encode()
+    # With their lengths, type and statement cannot be shifted into each other.
     return b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
 
 

@@ -31,12 +31,15 @@ def find_decision_objection(
     """Why a decision does not count; empty if it does."""
     if rules.approvers:
         reason = find_signature_objection(question, decision, rules)
+        # The signature covers `requested_by`, which must also be the person of this very request.
         if not reason and dict(decision.requested_by) != dict(asked_by):
             reason = "it was signed for another request: it names others who asked"
+    # A signature that nobody can verify must not pass as an unsigned decision.
     elif decision.signature or decision.authenticated == identity.SIGNATURE:
         reason = "publish.approvers registers nobody, so no signature can be verified"
     else:
         reason = ""
+    # A person may reject a release that the same person asked for: that publishes nothing.
     if reason or rules.requester_may_approve or not decision.approved:
         return reason
     return _of_one_person(decision, asked_by)
@@ -49,6 +52,7 @@ def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
             "nobody authenticated who decided, and publish.requester_may_approve = false needs "
             "to know"
         )
+    # Unknown is refused: the person who decided may be the one who asked.
     if not asked_by:
         return "it is not recorded who asked; use crowdcover reopen to ask again"
     if identity.is_among_persons(decision.identity, asked_by.values()) or (
@@ -70,6 +74,7 @@ def find_signature_objection(question: Question, decision: Decision, rules: Rule
         return "it names a person whom publish.approvers does not register"
     if known != decision.key:
         return "it is signed with another key than publish.approvers registers for that person"
+    # Rebuilt from the question that this side holds, never taken from the signed text.
     content = format_canonical_json(build_decision_statement(question, decision))
     if decision.statement != hash_statement(content) or not is_valid_signature(
         known, decision.signature, content
@@ -101,6 +106,7 @@ def find_manifest_objection(run: Run, folder: Place, rules: Rules) -> str:
     stated = manifest.get("approval")
     if not isinstance(stated, Mapping):
         return "the manifest names no person who approved it"
+    # There may be several: `reopen` asks the same question at another time.
     about = [
         request
         for request in Approval.of(run).requests
@@ -123,9 +129,11 @@ def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Deci
     asked_by = stated.get("requested_by", {})
     known = request.decision
     return Decision(
+        # Only approvals are published; the signature of a rejection does not verify with this.
         approved=True,
         **texts,
         requested_by=dict(asked_by) if isinstance(asked_by, Mapping) else {},
+        # The manifest does not state the account; only the request in the vault has it.
         account="" if known is None else known.account,
     )
 

@@ -33,6 +33,7 @@ def is_same_person(one: str, other: str) -> bool:
     first, second = one.strip().casefold(), other.strip().casefold()
     if not first or not second:
         return False
+    # Two addresses state their domains, so no doubt is left; a bare name may be in any domain.
     if "@" in first and "@" in second:
         return first == second
     return first.partition("@")[0] == second.partition("@")[0]

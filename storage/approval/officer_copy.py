@@ -46,11 +46,13 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
     asked = _build_request_document(run, request)
     try:
         modes = Modes.of(reports)
+        # A copy that stands is left: officers may be reading it, or have signed into it.
         if is_own(folder.parent) and _read_complete_copy(folder) == asked:
             return folder
         for path in (folder.parent, folder, folder / DECISIONS):
             modes.folder(path, shared=path.name == DECISIONS and path.parent == folder)
         _close_others(folder, run, modes)
+        # An earlier request about the same bytes had a folder of the same name.
         (folder / OUTCOME).unlink(missing_ok=True)
         for old in (folder / DECISIONS).iterdir():
             with contextlib.suppress(OSError):
@@ -93,6 +95,7 @@ def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
         return []
     first, reasons = find_signed_decision(reports, run, request, rules)
     if first is not None:
+        # `accept_signed_decision` has compared the signed time with the deadline already.
         close_copy(reports, run, approval.decide(first, in_time=True))
     return reasons
 
@@ -114,6 +117,7 @@ def find_signed_decision(
             reasons.append(str(refusal))
         else:
             found.append(decision)
+    # False sorts before True: rejections first. The identity decides between equal seconds.
     first = min(
         found,
         key=lambda each: (each.approved, _parse_decision_time(each), each.identity),
@@ -127,6 +131,7 @@ def accept_signed_decision(text: str, request: Request, rules: Rules, owner: str
     decision = from_file(text, request, owner)
     if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"a signed decision does not count: {reason}")
+    # The time is the signer's own statement: no clock of this machine vouches for it.
     if _parse_decision_time(decision) >= datetime.fromisoformat(request.until):
         raise DecisionError(
             f"a signed decision does not count: it was signed after {request.until}, when the "
@@ -151,6 +156,7 @@ class Copy:
         try:
             asked = read_json(folder / REQUEST)
             manifest = read_json(folder / _NUMBERS)
+            # Officers can recompute the hash of a question: the verdict, a secret, is not in it.
             question = Question(asked["files"], asked["folder"], "", manifest)
             request = Request(
                 question,
@@ -230,12 +236,14 @@ def _read_decision_files(folder: Path) -> Iterator[tuple[str, str]]:
         return
     for name in names:
         try:
+            # O_NOFOLLOW: a link could lead to a private file. O_NONBLOCK: a FIFO would block.
             handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             continue
         try:
             about = os.fstat(handle)
             if stat.S_ISREG(about.st_mode):
+                # One more than is allowed, so that `from_file` notices a longer text.
                 text = os.read(handle, LONGEST_SIGNED + 1).decode("utf-8", "replace")
                 yield text, identity.find_account_name(about.st_uid)
         finally:

@@ -108,6 +108,7 @@ class Question:
 
     def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
         """Whether a published folder is the release of this question."""
+        # `files` is added to a manifest later, so only keys of the question are compared.
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
         return all(
             manifest.get(name) == self.manifest[name] for name in lasting
@@ -163,6 +164,7 @@ class Request:
 
 def current_time() -> datetime:
     """The time, to the second."""
+    # Records state whole seconds; with a fraction a time would differ from its own record.
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -178,6 +180,7 @@ def format_duration(given: timedelta) -> str:
 def one_line(what: str, text: str, least: int, most: int) -> str:
     """Strip a text; refuse all but one line of `least` to `most` printable characters."""
     line = text.strip()
+    # isprintable also refuses marks of direction, which could show a name as another one.
     if not least <= len(line) <= most or not line.isprintable():
         raise DecisionError(f"{what} must be one line of {least} to {most} printable characters")
     return line

@@ -50,6 +50,7 @@ def new_key(path: Path) -> str:
         serialization.NoEncryption(),
     )
     try:
+        # open sets the mode: with a later chmod others could read the key for a moment.
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
             handle.write(content)
     except OSError as error:
@@ -145,6 +146,7 @@ def public_in(text: str) -> str | None:
 
 def key_id(public: str) -> str:
     """Names a public key in envelopes: SHA-256 of its SubjectPublicKeyInfo in DER."""
+    # PEM is DER in base64 between two marks, so these lines decode to the DER bytes.
     lines = as_pem(public).splitlines()[1:-1]
     return hashlib.sha256(base64.b64decode("".join(lines))).hexdigest()
 
@@ -176,6 +178,7 @@ def is_public(text: str) -> bool:
 
 
 def _is_weak(key: bytes) -> bool:
+    # Bit 255 is the sign of x; points of small order are weak with either sign.
     return bytes([*key[:-1], key[-1] & 0x7F]) in WEAK
 
 
@@ -187,5 +190,6 @@ def _decode_base64(text: object, length: int) -> bytes | None:
         content = base64.b64decode(text.removeprefix(PREFIX), validate=True)
     except (ValueError, binascii.Error):
         return None
+    # b64decode ignores spare bits of the last sign, so a key could be written in several ways.
     same = PREFIX + base64.b64encode(content).decode() == text
     return content if same and len(content) == length else None

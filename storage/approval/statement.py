@@ -123,6 +123,7 @@ def attach_signature(
             "publish.approvers of the plan does not register this key; add the line that "
             "`crowdcover key show` prints, then run the release again"
         )
+    # The identity is the plan's name for the key; `by` is what the person typed.
     made = replace(
         decision,
         by=decision.by or name,
@@ -156,6 +157,7 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
     Refused: another question, and what is no signed decision.
     """
     try:
+        # The length is looked at first: other accounts can write this text.
         document: Any = json.loads(text) if len(text) <= LONGEST_SIGNED else None
         statement, key, signature = document["statement"], document["key"], document["signature"]
         approved = DECISIONS[statement["decision"]]
@@ -166,6 +168,7 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
             datetime.fromisoformat(statement["at"]).isoformat(timespec="seconds"),
             identity=one_line("the identity", statement["identity"], 1, LONGEST_NAME),
             authenticated=identity.SIGNATURE,
+            # From the request, not from the text: a text that differs is refused below.
             requested_by=dict(request.asked_by),
             account=account,
             question=request.question.sha256,

@@ -40,6 +40,7 @@ class SealedError(AnonymityError):
     """The vault is encrypted, and its key is missing, unreadable or another one."""
 
 
+# A ValueError: readers treat a damaged record as they treat one of a plain vault.
 class DamagedError(AnonymityError, ValueError):
     """An encrypted file is truncated or was altered."""
 
@@ -173,6 +174,7 @@ def require_key(vault: Path) -> None:
     """Refuse an encrypted vault without its key, and one whose vault.json is gone."""
     seal = Seal.read(vault)
     if seal is None:
+        # Without vault.json it would count as plain, and new secrets would be plain.
         secrets = [vault / "ledger.key", vault / "folders.key", *vault.glob("runs/*/seed")]
         if any(path.exists() and is_encrypted(path) for path in secrets):
             raise SealedError(
@@ -238,6 +240,7 @@ def new_key() -> tuple[str, str]:
     return str(identity), str(identity.to_public())
 
 
+# Cached: each file that is read asks for the keys again.
 @lru_cache
 def _parse_keys(text: str, named: str) -> tuple[Any, ...]:
     """The keys in a text, one a line; lines with # are remarks."""

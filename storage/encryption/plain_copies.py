@@ -51,6 +51,7 @@ class Room:
             aside.unlink(missing_ok=True)
             with path.open("rb") as source, create_private_file(aside) as target:
                 decrypt_stream(source, target, str(path))
+            # A reader of the old copy keeps it; a half-written copy never has the name.
             os.rename(aside, place)
             self.seen[place] = now
         return place
@@ -74,6 +75,7 @@ def plain_place(vault: Path, path: Path, needed: int = 0) -> Path:
 
 def room_of(vault: Path, needed: int = 0) -> Room:
     """The room of this process for a vault; made anew where the disk has too little room."""
+    # A forked process needs a room of its own: its parent removes this one at its end.
     key = (os.getpid(), vault)
     with _lock:
         room = _rooms.get(key)
@@ -107,6 +109,7 @@ def discard_plain_copies(vault: Path | None = None) -> None:
 
 def _create_room(vault: Path, needed: int) -> Room:
     for base in _list_base_folders():
+        # At least 256 MiB: in containers /dev/shm often has 64 MiB.
         if base == MEMORY and shutil.disk_usage(base).free < max(needed * SPARE, 1 << 28):
             continue
         try:
@@ -138,6 +141,7 @@ def create_locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
         except FileNotFoundError:
             continue
         fcntl.flock(held, fcntl.LOCK_EX)
+        # Gone: a sweep held the lock first, so this lock is of a file that has no name.
         if (folder / _HELD).exists():
             return folder, held
         held.close()

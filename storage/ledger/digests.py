@@ -125,6 +125,7 @@ def column_digests(key: bytes, values: pl.Series, form: int = FORM) -> list[byte
 
 def row_digests(key: bytes, label: str, rows: pl.DataFrame) -> list[bytes]:
     """Return a digest of each row as a whole; rows of other columns or labels never agree."""
+    # Without the constant a row of nulls only would get NOTHING, as if nobody were there.
     whole = [pl.repeat("row", rows.height, dtype=pl.String, eager=True).alias(""), *rows]
     return each_digest(_compute_base_digests(key, label, whole))
 
@@ -194,6 +195,7 @@ def match_people(ours: People, theirs: People) -> NDArray[np.int64]:
     """
     place_of = np.full(ours.records, -1, dtype=np.int64)
     for kind in _find_linking_kinds(ours, theirs):
+        # No digest occurs twice: those of equal values were made distinct by their count.
         place = {each: at for at, each in enumerate(theirs.each(kind)) if each != NOTHING}
         for spelt in (kind, AS_SPELT + kind):  # those of an older build are as it was spelt
             for at, each in enumerate(ours.each(spelt) if spelt in ours.digests else ()):
@@ -215,7 +217,9 @@ def _compute_base_digests(key: bytes, kind: str, columns: Sequence[pl.Series]) -
     """Return a digest for each row; equal rows have equal digests."""
     given = [_replace_nan(series) for series in sorted(columns, key=lambda series: series.name)]
     table = pl.DataFrame({series.name: series for series in given})
+    # With the kind in front, one value in two columns has two digests.
     label = kind.encode() + b"\n"
+    # JSON escapes line ends within cells, so each line is one row.
     return b"".join(
         b"".join(
             NOTHING if nobody else digest_with_key(key, label + line)
@@ -244,6 +248,7 @@ def _distinguish_repeats(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, 
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     place = np.arange(len(order))
+    # int64 (n,): how many equal digests stand before each in the sorted order.
     again = place - np.maximum.accumulate(np.where(new, place, 0))
     again[~ordered.any(axis=1)] = 0  # people without such an identifier
     distinct = bases.copy()

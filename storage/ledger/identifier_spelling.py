@@ -41,6 +41,7 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
     A text of blanks is none.
     """
     texts = spell_plainly(values).alias("")
+    # Types without exponents and groups: the plain spelling is the only one.
     if values.dtype.is_numeric() and not values.dtype.is_float():
         return texts.alias(values.name)
     given = _fold_characters(texts).str.replace(
@@ -54,6 +55,7 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
     spelt = (
         given.to_frame("text")
         .select(
+            # First: 1.000 must stay as it is, and _WHOLE below would make 1 of it.
             pl.when(text.str.contains(EITHER))
             .then(text)
             .when(text.str.contains(_GROUPED))
@@ -68,6 +70,7 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
         )
         .to_series()
     )
+    # Few cells have an exponent: only these go through Decimal, one by one.
     powers = spelt.str.contains(POWER).fill_null(value=False).arg_true()
     digits_of = [_write_out(power) for power in spelt.gather(powers).to_list()]
     whole = spelt.scatter(powers, digits_of)

@@ -105,12 +105,14 @@ class Ledger:
                     if (seal, folder) not in known:
                         place = folder, version
                         self._enter(ask, run, place, self.people(run), published=True)
+                    # Visible but not confirmed: the process was killed before `confirm`.
                     elif not known[seal, folder]:
                         ask(
                             "update releases set version = $3, published = 1 "
                             "where run = $1 and folder = $2",
                             *(seal, folder, version),
                         )
+                # Announced and never visible: nobody can have seen that release.
                 for entry in [
                     entry for entry, seen in known.items() if entry[0] == seal and not seen
                 ]:
@@ -154,6 +156,7 @@ class Ledger:
         and the entry are one transaction.
         """
         with self._open_transaction() as ask:
+            # `seen` was compared without the lock; under it only what came since is compared.
             new = {
                 other: rows
                 for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
@@ -218,6 +221,7 @@ class Ledger:
     ) -> None:
         folder, version = place
         seal, name = run.seal, folder.rpartition("/")[2]
+        # What was visible stays so while a second version is announced at its place.
         published |= (1,) in ask(
             "select published from releases where run = $1 and folder = $2", seal, folder
         )

@@ -27,6 +27,7 @@ def second_release(
     def make(_: object) -> Mapping[str, Any]:
         return {"found": intersected()}
 
+    # No stage, but an input: under another key of the ledger the comparison is made again.
     key = Stored(ledger.vault.path, ledger.key_print)
     left = dict(run.once("intersect", [*inputs, key], make).facts["found"])
     if left["below_k"]:

@@ -26,6 +26,7 @@ def open_ledger_transaction(path: Path, uri: str | None, *, lasting: bool = True
     """
     if uri is None:
         with closing(_connect_sqlite(path)) as connection:
+            # This takes the lock for writing at once: two that read first could not both write.
             connection.execute("begin immediate")
             yield lambda statement, *values: connection.execute(
                 statement, _number_values(values)
@@ -58,4 +59,5 @@ def _connect_sqlite(path: Path) -> sqlite3.Connection:
 
 
 def _number_values(values: Sequence[Any]) -> dict[str, Any]:
+    # SQLite takes $1 for a name and PostgreSQL for a place, so one statement serves both.
     return {str(place): value for place, value in enumerate(values, start=1)}

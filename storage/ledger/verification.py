@@ -69,6 +69,7 @@ def _read_ledger(report: Report, ledger: Ledger, place: str) -> tuple[_Rows, _Ro
         if ledger.uri is not None:
             with open_ledger_transaction(ledger.vault.path / LEDGER, ledger.uri) as ask:
                 return ask(_ABOUT), ask(_ENTRIES)
+        # Opened here and read-only: a transaction of the ledger would make what is missing.
         file = (ledger.vault.path / LEDGER).absolute().as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True, timeout=10)) as connection:
             sound = connection.execute("pragma integrity_check").fetchall()

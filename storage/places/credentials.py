@@ -51,6 +51,7 @@ def without_password(uri: str) -> str:
         if _SECRET.search(stated[1].strip()):
             stripped = stripped[: stated.start()]
             break
+    # A password may hold a ?: then the first @ comes after the mark.
     if mark and stripped == address and BEFORE_MARK.match(uri):
         return without_password(BEFORE_MARK.sub(r"\1@", uri))
     if not mark:

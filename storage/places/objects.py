@@ -112,6 +112,7 @@ class ObjectPath:
             return {
                 name.removeprefix(start): _extract_stamp(about)
                 for name, about in sorted(found.items())
+                # `find` also gives an object of this very name, and markers of folders.
                 if name.startswith(start) and not name.endswith("/")
             }
 
@@ -189,6 +190,7 @@ class ObjectPath:
             import fsspec
 
             _silence_drivers()
+            # No cache: an old listing would hide what another writer did since.
             yield fsspec.filesystem(self.scheme, use_listings_cache=False)
         except (FileExistsError, FileNotFoundError):
             raise

@@ -55,6 +55,7 @@ def link_once(aside: Path, path: Path) -> None:
     Where a file system has no links, a rename does it, and of two at the same moment the last's.
     """
     try:
+        # os.link fails if the name is taken; os.rename would replace the file.
         with contextlib.suppress(FileExistsError):
             os.link(aside, path)
     except OSError:

@@ -131,6 +131,7 @@ class Retractions:
 
     def record(self, retraction: Retraction) -> Retraction:
         """Keep a decision, or that what it asks for is done."""
+        # Keyed by folder and time: a place may be published and retracted again.
         others = [
             each for each in self.all if (each.folder, each.at) != _retraction_key(retraction)
         ]
@@ -156,6 +157,7 @@ def retraction_of(vault: Vault, folder: Place) -> tuple[Run, Retraction] | None:
     """
     known = every_retraction(vault)
     there = [(run, each) for run, each in known if _same_as_any(folder, each.places)]
+    # Nothing stands there, so the place alone tells; the last decision about it counts.
     if not has_version_at(folder):
         return next(reversed(there), None)
     if isinstance(folder, Path) and not folder.is_dir():
@@ -209,6 +211,7 @@ def put_aside(retraction: Retraction) -> list[Place]:
             shelf_of(place.parent).put_aside(place.name, retraction.files, f"{notice}\n".encode())
             for place in retraction.visible_places
         ]
+    # StoreError is an OSError with words of its own.
     except StoreError:
         raise
     except OSError as error:

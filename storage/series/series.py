@@ -125,6 +125,7 @@ class Series:
         """Keep the parts of a source in which nobody could hide until a version has its rows."""
         folder = self.path / str(number) / PENDING
         folder.mkdir(mode=0o700, exist_ok=True)
+        # Six digits keep the order of the parts when they are sorted as texts.
         place = len(list(folder.glob("*-*"))) + 1
         (self.path / str(number) / "split").rename(folder / f"{place:06}-{label}")
 
@@ -142,6 +143,7 @@ class Series:
         """Note the run of a version. One that was noted before and never published is given up."""
         known, abandoned = self.find_version_in_work(number), set[str]()
         if known is not None:
+            # A run that comes back to its own batch is no longer given up.
             abandoned = {known.run.path.name, *known.about.get(ABANDONED, ())} - {run.path.name}
         record = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
         write_json(self.path / str(number) / VERSION, record)
@@ -156,6 +158,7 @@ class Series:
 
     def withdraw(self, digests: frozenset[bytes]) -> None:
         """Add people who asked to be withdrawn."""
+        # Sorted: the order does not tell which person asked first.
         write_private(self.path / WITHDRAWN, b"".join(sorted(self.withdrawn() | digests)))
 
     def waiting(self, number: int, source_sha256: str) -> frozenset[int]:
@@ -190,6 +193,7 @@ class Series:
                 write_json(self.path / str(version.number) / VERSION, about)
         recorded = self.list_versions()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
+        # A run that was given up once may be the run of a version by now.
         for name in given_up - {each.run.path.name for each in recorded}:
             _strip_run(self.vault.runs / name)
         runs = (version.run.path for version in versions)
@@ -208,6 +212,7 @@ class Series:
                 number, run = int(path.parent.name), self.vault.run_called(about["run"])
             except (OSError, ValueError, KeyError, TypeError):
                 run = None
+            # A skipped version would hide its rows from the next one.
             if run is None:
                 raise GuaranteeError(
                     f"the vault's series/{self.name}/{path.parent.name} cannot be read, or its run "

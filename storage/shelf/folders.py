@@ -46,6 +46,7 @@ class FolderShelf:
 
     def commit(self, aside: Path, version: str) -> None:
         """Rename the folder; a version of that name makes it fail."""
+        # A folder that holds files cannot be replaced by a rename, so of two writers one fails.
         os.rename(aside, self.parent / version)
 
     def put_aside(self, name: str, files: Mapping[str, str], notice: bytes) -> Path | None:

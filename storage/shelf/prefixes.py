@@ -81,6 +81,7 @@ class ObjectShelf:
         if has_version_files(place, files) and place != aside:
             for each in files:
                 (place / each).copy_to(aside / each)
+            # The manifest goes first: without it there is no version, whatever is left.
             (place / MANIFEST).unlink()
         if not has_version_files(aside, files):
             return None

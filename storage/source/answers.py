@@ -82,6 +82,7 @@ PHRASES = {
     "timeout expired": "unreachable",
     "No route to host": "unreachable",
     "Network is unreachable": "unreachable",
+    # libpq says this where the socket of a local server is missing.
     "No such file or directory": "unreachable",
     "server closed the connection": "busy",
     "terminating connection": "busy",
@@ -102,6 +103,7 @@ SQLITE_CAUSES = {
     "malformed": "no database file",
     "interrupted": "busy",
 }
+# Numbers below 20000 are of the server, the others of its client library, DB-Library.
 MSSQL_CAUSES = {
     102: "syntax",
     156: "syntax",
@@ -151,6 +153,7 @@ def cause_of(error: BaseException) -> str:
     if "duckdb" in package:
         return _of_duckdb(type(error).__name__, text)
     if state:
+        # The code, then its class: 42703 is a column, the rest of class 42 counts as syntax.
         return STATES.get(state) or STATES.get(state[:2], "")
     if "FATAL" in text and re.search(r'database ".*" does not exist', text):
         return "database"

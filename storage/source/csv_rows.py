@@ -68,6 +68,7 @@ def first_rows(
     marks: Counter[str] = Counter()
     with closing(_stream_rows(file, separator, marks, comment)) as rows:
         first = list(islice(rows, number))
+    # A generator that is closed early does not reach its own look at the marks.
     if refusal := _no_text(marks):
         raise InputError(refusal)
     return first
@@ -115,6 +116,7 @@ def _open_text(file: Path | Content) -> IO[str]:
         handle = cast("IO[bytes]", gzip.open(raw))  # noqa: SIM115 - the text closes it
     else:
         handle = raw.open("rb") if isinstance(raw, Path) else raw
+    # newline="": the csv module itself must see whether a line end is in quotes.
     return io.TextIOWrapper(handle, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
@@ -125,6 +127,7 @@ def _stream_rows(
 
     Text that cannot be read becomes a refusal without the error behind it.
     """
+    # The default limit of 131,072 characters would refuse long texts.
     csv.field_size_limit(MOST_FIELD_BYTES)
     refusal = ""
     try:
@@ -141,6 +144,7 @@ def _stream_rows(
         refusal = CLOSED
     except csv.Error:
         refusal = BAD_QUOTES.format(**marks)
+    # Bytes that are no text may have broken the quotes, so they are named first.
     if refusal := _no_text(marks) or refusal:
         raise InputError(refusal)
 
@@ -158,6 +162,7 @@ def _mark_lines(handle: IO[str], marks: Counter[str], comment: str = "") -> Iter
             marks["odd"] += 1
             marks["start"] += 1
             continue
+        # polars may make other rows of blank lines and of lone carriage returns.
         marks["odd"] += line.isspace() or line.endswith("\r")
         if "\0" in line or (not line.isascii() and NO_TEXT.search(line) is not None):
             marks["zeros" if "\0" in line else "foreign"] += 1
@@ -201,6 +206,7 @@ def _parse_plain(
                 has_header=header,
                 columns=list(places),
                 separator=separator,
+                # Texts: a plan decides types, and an identifier such as 007 keeps its zeros.
                 infer_schema=False,
                 raise_if_empty=False,
                 glob=False,

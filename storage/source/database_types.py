@@ -55,6 +55,7 @@ def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, 
     if of == "money" and scale is not None:
         return _scale_amounts(series, scale), ""
     if of == "oid":
+        # The driver reads 32 bits with a sign, so an oid of 2**31 and more arrives negative.
         wide = series.cast(pl.Int64)
         return wide + (wide < 0).cast(pl.Int64) * OIDS, ""
     if of == "uuid":
@@ -63,6 +64,7 @@ def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, 
     if of == "numeric":
         return _convert_numeric(series, scale)
     if of == "HUGEINT":
+        # 2**127 has 39 digits, one more than a decimal holds.
         long = series.cast(pl.String).str.strip_prefix("-").str.len_bytes() > DECIMAL_DIGITS
         return series, "HUGEINT with more than 38 digits" if long.any() else ""
     return series, of
@@ -71,6 +73,7 @@ def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, 
 def _scale_amounts(whole: pl.Series, scale: int) -> pl.Series:
     """Whole numbers of the smallest unit as amounts."""
     values = [None if value is None else Decimal(value).scaleb(-scale) for value in whole.to_list()]
+    # 19 digits hold every int64, the type of money in PostgreSQL.
     return pl.Series(whole.name, values, dtype=pl.Decimal(19, scale))
 
 
@@ -84,6 +87,7 @@ def _convert_numeric(texts: pl.Series, scale: int | None) -> tuple[pl.Series, st
         scale = int(fractions.max() or 0)  # type: ignore[arg-type]
     if scale > DECIMAL_DIGITS:
         return texts, "numeric with more than 38 digits"
+    # Not strict: a value of too many digits becomes null, and the nulls are counted.
     found = texts.cast(pl.Decimal(DECIMAL_DIGITS, scale), strict=False)
     if found.null_count() > texts.null_count():
         return texts, "numeric with more than 38 digits"
@@ -110,6 +114,7 @@ def build_answer(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
     types, made = {}, []
     for name, values in zip(names, columns, strict=True):
         kinds = {type(value) for value in values} - {type(None)}
+        # From 2**53 on a float64 may stand for several whole numbers: identifiers would collide.
         if kinds == {int, float} and any(
             type(value) is int and abs(value) >= EXACT for value in values
         ):
@@ -123,6 +128,7 @@ def build_answer(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
         else:
             made.append(list(values))
     plain = list(zip(*made, strict=True))
+    # All rows decide a type: by the first ones a late fraction or text would not fit.
     frame = pl.DataFrame(plain, schema=list(names), orient="row", infer_schema_length=None)
     return Answer(frame, types)
 

@@ -65,6 +65,7 @@ def _convert_answer(answer: Answer, form: int) -> Answered:
     frame = pl.DataFrame(
         {name: unwrap_extension(series) for name, series in zip(names, answer.frame, strict=True)}
     )
+    # Hashed before the types are corrected: this hash names the runs that vaults hold.
     frame, sha256 = sort_and_hash_rows(frame)
     if form == 1:
         return Answered(frame, sha256, {})
@@ -81,6 +82,7 @@ def sort_and_hash_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     Refused by name: columns with values that cannot be written as text.
     """
     columns = sorted(frame, key=lambda series: series.name)
+    # Places as names: `sort` takes a name such as ^a$ for a pattern.
     texts = pl.DataFrame(
         {str(place): _convert_to_texts(series) for place, series in enumerate(columns)}
     )

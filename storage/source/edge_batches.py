@@ -41,6 +41,7 @@ def read_edge_batches(path: Path, header: bool | None = None) -> Iterator[pl.Dat
     """
     require_file(path, "GRAPH")
     found, content = recognize_format(path, path.name)
+    # Other packings were unpacked in memory as a whole, which batches must avoid.
     if isinstance(content, Content):
         raise InputError(_FORMATS)
     if "separator" in found.options:
@@ -52,6 +53,7 @@ def read_edge_batches(path: Path, header: bool | None = None) -> Iterator[pl.Dat
 
 
 def _read_parquet_batches(path: Path) -> Iterator[pl.DataFrame]:
+    # A file may be named a*.parquet, or lie below year=2024: polars must not interpret that.
     edges = call_or_refuse(
         lambda: pl.scan_parquet(path, glob=False, hive_partitioning=False), UNREADABLE_EDGES
     )
@@ -72,9 +74,11 @@ def _read_text_batches(path: Path, header: bool | None) -> Iterator[pl.DataFrame
         with _open_bytes(path) as lines:
             first = True
             while data := b"".join(lines.readlines(TEXT_AT_ONCE)):  # whole lines
+                # A quoted name may hold a line end, at which a batch of whole lines could end.
                 if separator == "," and b'"' in data:
                     raise InputError(_QUOTED)
                 batch = split_lines(data, separator, _ENDS)
+                # The header stands with the first edges, perhaps behind batches of comments.
                 if not batch.is_empty():
                     yield drop_header(batch, header) if first else batch
                     first = False

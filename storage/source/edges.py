@@ -76,6 +76,7 @@ def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = Non
     p = _convert_probabilities(frame["p"], rows) if uncertain else None
     names = name_vertices(frame["u"], frame["v"])
     u, v = (number_vertices(frame[name], names) for name in ("u", "v"))
+    # The names of all ends are freed before pairs are sorted, to lower the peak of memory.
     del frame
     return _simplify_edges(u, v, p, len(names))
 
@@ -126,11 +127,13 @@ def _of_text(content: Content, names: list[str], header: bool | None) -> pl.Data
 
 def choose_separator(line: str) -> str:
     """Return what separates the fields of the lines, from the first one."""
+    # In this order: fields between commas or tabs may hold blanks.
     return next((each for each in EDGE_SEPARATORS if each in line), " ")
 
 
 def split_lines(data: bytes, separator: str, names: list[str]) -> pl.DataFrame:
     """Return these first fields of whole lines as text, without comments and blank lines."""
+    # Without quotes each line is read as one field and split below.
     quoted = separator == "," and b'"' in data
     lines = call_or_refuse(
         lambda: pl.read_csv(
@@ -193,11 +196,13 @@ def _is_header(u: pl.Series, v: pl.Series) -> bool:
 def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
     """Return probabilities in billionths; refused: no numbers, or outside 0 to 1."""
     numbers = call_or_refuse(lambda: p.cast(pl.Float64, strict=False), UNREADABLE_EDGES)
+    # Null and NaN are not between 0 and 1, so both count as wrong.
     wrong = rows - int(numbers.is_between(0, 1).sum())
     if wrong:
         raise InputError(
             f"{wrong} of {rows} edges have no probability from 0 to 1 in the third column"
         )
+    # At most 10**9, which int32 holds.
     billionths: NDArray[np.int32] = np.rint(numbers.to_numpy() * ONE).astype(np.int32)
     return billionths
 
@@ -223,7 +228,9 @@ def name_vertices(*ends: pl.Series) -> pl.Series:
 def number_vertices(ends: pl.Series, names: pl.Series) -> NDArray[np.int32]:
     """Return the place of each vertex in the list of all names, int32."""
     if names.dtype == pl.String:
+        # The physical value of an Enum is the place of its text in `names`.
         return ends.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32)
+    # `names` is sorted and holds every end, so each place is exact.
     return np.searchsorted(names.to_numpy(), ends.cast(pl.Int64).to_numpy()).astype(np.int32)
 
 
@@ -232,6 +239,7 @@ def _simplify_edges(
 ) -> EdgeList:
     """Return each edge once, without loops."""
     rows = len(a)
+    # Pairs as int64 (m,): vertices < 2**31, so lesser * vertices + greater < 2**62.
     key = np.minimum(a, b).astype(np.int64) * vertices + np.maximum(a, b)
     apart = a != b
     loops = rows - int(apart.sum())
@@ -240,6 +248,7 @@ def _simplify_edges(
     if p is None:
         key.sort()
     else:
+        # By key, then by p: equal pairs of different probabilities become neighbours.
         order = np.lexsort((p, key))
         key, p = key[order], p[order]
     first = np.ones(len(key), dtype=np.bool_)
@@ -255,6 +264,7 @@ def _simplify_edges(
         p = p[first]
     key = key[first]
     u = (key // vertices).astype(np.int32)
+    # The product exceeds int32, so it is taken in int64.
     v = (key - u.astype(np.int64) * vertices).astype(np.int32)
     return EdgeList(u, v, p, vertices, rows, loops, repeated)
 

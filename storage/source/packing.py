@@ -96,6 +96,7 @@ def _of_zstandard(file: IO[bytes]) -> IO[bytes]:
 
 
 GZIP = "packed by gzip"
+# A text may begin with BZh9. The signs of a block (digits of pi) or of an end must follow.
 BZIP2 = tuple(
     f"BZh{level}".encode() + sign for level in range(1, 10) for sign in (b"1AY", b"\x17rE")
 )
@@ -109,6 +110,7 @@ PACKINGS = (
     ),
     Packing("packed by zstd", (b"\x28\xb5\x2f\xfd",), _of_zstandard),
     Packing("a zip archive", (ZIP,), _unzip_member),
+    # Before UTF-16: the mark of UTF-32-LE begins with that of UTF-16-LE.
     Packing(
         "UTF-32 text",
         (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
@@ -142,6 +144,7 @@ def strip_layers(
     while True:
         head = _read(opener, layers, HEAD_BYTES)
         packing = _find_packing(head)
+        # The bound ends archives that unpack to themselves.
         if packing is None or len(layers) == MOST_LAYERS:
             return PlainFile(tuple(layers), name, opener, head)
         if packing.begins == (ZIP,):
@@ -171,6 +174,7 @@ def _read(opener: Opener, layers: Sequence[str], size: int = -1) -> bytes:
     except InputError:
         raise
     except ERRORS:
+        # Without a layer it is an error of the file itself, which the caller names.
         if not layers:
             raise
     raise InputError(DAMAGED_LAYER.format(name=layers[-1]))
@@ -187,6 +191,7 @@ def _guess_encoding(head: bytes) -> str:
     """Text of two bytes a character: one byte of each pair is often zero, the other never."""
     even, odd = head[::2], head[1::2]
     zeros, pairs = (even.count(0), odd.count(0)), len(odd)
+    # 0.3: outside of Latin, only blanks, digits and separators have a zero byte.
     if pairs < 4 or min(zeros) or max(zeros) < 0.3 * pairs:
         return ""
     return "utf-16-le" if zeros[1] else "utf-16-be"

@@ -24,6 +24,7 @@ def silence_panics() -> Iterator[None]:
 
     What was written before a panic follows when the block ends, or all of it if there was none.
     """
+    # Reentrant: blocks nest, and an inner one writes on into what the outer one holds.
     with _ONE_AT_A_TIME, contextlib.ExitStack() as undone:
         try:
             outside = os.dup(2)
@@ -36,6 +37,7 @@ def silence_panics() -> Iterator[None]:
             # Of an abort, such as for want of memory, nothing else would be told.
             faulthandler.enable(outside, all_threads=False)
             undone.callback(faulthandler.disable)
+        # Python's own buffer goes first: it was written before the block.
         _flush_stderr()
         os.dup2(held.fileno(), 2)
         try:

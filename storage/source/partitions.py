@@ -32,6 +32,7 @@ def labels_of(dates: pl.Series, by: By) -> pl.Series:
     date = pl.col("date")
     written = {
         "day": date.dt.strftime("%Y-%m-%d"),
+        # %G, not %Y: the 29th of December 2014 lies in 2015-W01.
         "week": date.dt.strftime("%G-W%V"),
         "month": date.dt.strftime("%Y-%m"),
         "quarter": pl.format("{}-Q{}", date.dt.strftime("%Y"), date.dt.quarter()),
@@ -84,5 +85,6 @@ class Picked(Reading):
 
 def write_rows(rows: pl.DataFrame, path: Path) -> None:
     """Write the rows of a partition for `Picked.kept`, mode 0600."""
+    # Made here: polars would make it with the modes of the umask.
     path.touch(mode=0o600)
     rows.write_ipc(path, compression="lz4")

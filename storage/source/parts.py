@@ -28,6 +28,7 @@ HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missin
 CHANGED_MEANWHILE = "the source changed while it was read; run again when nobody writes to it"
 NO_PARQUET = "a file of the source is no readable Parquet; write it anew"
 WILDCARDS = re.compile(r"[*?]")
+# 18 digits fit an int64; a leading zero makes the label a text.
 WHOLE_LABEL = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
@@ -39,6 +40,7 @@ class Parts(NamedTuple):
     @property
     def sha256(self) -> str:
         """Hash of all names and bytes."""
+        # A name holds no NUL and a hash has 64 digits: no two lists of files give one text.
         lines = (f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in self.files)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
@@ -79,6 +81,7 @@ def read_parts(path: Place, key: str) -> Parts:
         raise InputError(CHANGED_MEANWHILE) from None
     except PermissionError:
         raise InputError(CLOSED) from None
+    # Files are read one after another; equal stamps before and after make it one moment.
     if _list_files(folder, pattern) != before:
         raise InputError(CHANGED_MEANWHILE)
     return Parts(files)
@@ -110,6 +113,7 @@ def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     frames = []
     for number, (_, data) in enumerate(parts.files):
         stated = [pl.lit(each[number], dtype=each.dtype).alias(each.name) for each in added]
+        # by_name: a plain select takes a name such as ^a$ for a pattern.
         frame = _scan_parquet(data).with_columns(stated).select(cs.by_name(*needed))
         frames.append(call_or_refuse(frame.collect, NO_PARQUET))
     return pl.concat(frames)
@@ -131,6 +135,7 @@ def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
 
 def pack_parts(parts: Parts, disk: IO[bytes]) -> None:
     """Write all files into one."""
+    # Stored, not deflated: Parquet is compressed already.
     with zipfile.ZipFile(disk, "w") as archive:
         for name, data in parts.files:
             archive.writestr(zipfile.ZipInfo(name), data)
@@ -157,6 +162,7 @@ def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
 def _compile_pattern(text: str) -> re.Pattern[str]:
     """`*` and `?` match within a name, `**/` any folders."""
     signs = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    # The longest sign first: else ** would be read as two *.
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", text)
     return re.compile("".join(signs.get(part, re.escape(part)) for part in parts))
 
@@ -178,6 +184,7 @@ def _list_local_files(folder: Path) -> dict[str, tuple[str, ...]]:
         for path in folder.rglob("*"):
             if path.is_file():
                 about = path.stat()
+                # The inode tells a file that was replaced by one of equal size and time.
                 now = (about.st_size, about.st_mtime_ns, about.st_ino)
                 stamps[path.relative_to(folder).as_posix()] = tuple(map(str, now))
     except FileNotFoundError:

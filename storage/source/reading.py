@@ -68,6 +68,7 @@ class Reading:
         self.sha256: str
         refusal = ""
         try:
+            # Decided once: `again` must not look at a path that may have changed.
             self._many = source.path is not None and in_parts(source.path)
             self._read()
         except StoreError as error:
@@ -96,6 +97,7 @@ class Reading:
             )
             self._content, self.sha256 = answer.frame, answer.sha256
             self._foreign = answer.foreign
+        # Kept apart from the joint hash below: `is_beside_itself` compares contents.
         self._own = self.sha256
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256
@@ -163,6 +165,7 @@ class Reading:
         self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
         if isinstance(self._content, pl.DataFrame):
             self._content.write_ipc(self._disk, compression="lz4")
+            # Bytes stand for rows: `again` need not sort and hash the rows once more.
             self._kept = {_hash_of(self._disk): self._own}
         elif isinstance(self._content, Parts):
             pack_parts(self._content, self._disk)
@@ -175,6 +178,7 @@ class Reading:
         assert self._disk is not None, "the reading was not kept"
         other = object.__new__(type(self))
         other.source = self.source
+        # A duplicate shares its offset with the original, so each reader seeks to the start.
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
         other._many = self._many
         other._foreign, other._kept = self._foreign, self._kept

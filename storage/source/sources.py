@@ -64,6 +64,7 @@ class Source:
         if self.path is None:
             return None
         remote = not isinstance(self.path, Path)
+        # Storage is not asked: a remote name without an end is taken for a folder.
         if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
             return PARTED
         if isinstance(self.path, Path):
@@ -147,6 +148,7 @@ def file_columns(
     require_names(names, needed)
     places = [names.index(name) for name in needed]
     frame = found.columns(file, source.dialect, len(names), places)
+    # Chosen by place, named here: a file may spell a name with blanks around it.
     frame.columns = list(needed)
     return frame
 

@@ -76,6 +76,7 @@ def _write_tar(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> Non
             member.mtime = int(path.stat().st_mtime)
             with path.open("rb") as source:
                 archive.addfile(member, source)
+        # A tar file that is cut between members reads as a shorter one; this last member tells.
         _add_member(archive, END, end)
 
 
@@ -95,11 +96,13 @@ def read_backup(file: Path, keys: Sequence[Any] | None, into: Path | None) -> di
             about, sha256 = _read_table_of_contents(archive)
             left = dict(about["files"])
             while (member := archive.next()) is not None and member.name != END:
+                # pop: a name that is unknown or comes twice raises KeyError.
                 stated = left.pop(member.name)
                 if _copy_member(archive, member, into) != stated["sha256"]:
                     raise ValueError(member.name)
             if left or member is None:
                 raise ValueError("files are missing")
+            # The end belongs to this table: members of two backups cannot be mixed.
             if json.loads(_open_member(archive, member).read()) != {_ABOUT: sha256}:
                 raise ValueError(_ABOUT)
             _require_end(archive, source)
@@ -116,6 +119,7 @@ def _require_end(archive: tarfile.TarFile, source: IO[bytes]) -> None:
     """Read to the end, which is authentic, too: only padding may follow the last file."""
     if archive.next() is not None:
         raise ValueError(END)
+    # The last chunk of age is marked, so only reading on finds a truncated stream.
     while source.read(CHUNK):
         pass
 
@@ -131,6 +135,7 @@ def _read_table_of_contents(archive: tarfile.TarFile) -> tuple[dict[str, Any], s
         raise BackupError("the backup is of another version of crowdcover; use that version")
     for name in about["files"]:
         place = PurePosixPath(name)
+        # PurePosixPath drops ./ and //: such a name could lead to the file of another entry.
         if place.is_absolute() or ".." in place.parts or name != str(place):
             raise ValueError(name)
     return about, hashlib.sha256(content).hexdigest()
@@ -172,6 +177,7 @@ def _open_backup(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
         encrypted = handle.read(len(HEADER)) == HEADER
         handle.seek(0)
         if not encrypted:
+            # tar pads to records of 10,240 bytes, so most plain files that were cut show here.
             if file.stat().st_size % tarfile.RECORDSIZE:
                 raise ValueError("half a record")
             yield handle
@@ -183,6 +189,7 @@ def _open_backup(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
 @contextmanager
 def _pump_stream(work: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
     """What `work` writes, as a stream to read; its error is raised here."""
+    # tarfile and pyrage each want to drive the stream, so one of them runs in a thread.
     read, write = os.pipe()
     errors: list[BaseException] = []
 
@@ -201,5 +208,6 @@ def _pump_stream(work: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
     finally:
         source.close()  # whoever still writes ends
         thread.join()
+        # EPIPE only says that the reader stopped early, for an error of its own.
         if errors and getattr(errors[0], "errno", None) != errno.EPIPE:
             raise errors[0]

@@ -56,6 +56,7 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
     recipient = None if plain else _choose_recipient(vault, recipients)
     try:
         with _open_snapshot(vault) as folder:
+            # Publishing goes on meanwhile: the links keep the files of the snapshot.
             about = build_table_of_contents(folder)
             with open_replacement_file(to) as target:
                 write_backup(folder, about, target, recipient)
@@ -102,12 +103,14 @@ def restore_backup(
         raise BackupError(f"{vault} holds something already; name a new folder")
     if not file.is_file():
         raise BackupError(f"{file} is no file; give the file that crowdcover vault backup wrote")
+    # Read twice: the first time nothing is written, so a bad file leaves no trace.
     about = read_backup(file, keys, None)
     try:
         with _open_partial_folder(vault) as aside:
             about = read_backup(file, keys, aside)
             for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
                 flush_folder(folder)
+            # Before the rename: a vault never appears with only some of its places moved.
             for old, new in moved:
                 move_releases(Vault(aside), old, new)
             os.rename(aside, vault)
@@ -170,6 +173,7 @@ def _open_snapshot(vault: Vault) -> Iterator[Path]:
     with backups_held(vault):
         try:
             folder.mkdir(mode=0o700)
+            # Under this lock no release becomes visible, so that ledger, runs and series agree.
             with vault.lock_publishing():
                 for part in _PARTS:
                     if (vault.path / part).is_dir():
@@ -192,6 +196,7 @@ def _link_folder(source: Path, target: Path) -> None:
     try:
         with _hold_folder(source) as stood:
             for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
+                # Hidden names are half-made stages and files.
                 if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
                     continue
                 with suppress(FileNotFoundError):
@@ -220,17 +225,20 @@ def _link_file(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV):
             raise
+        # Without links: an open file keeps its bytes, also if its name gets another one.
         shutil.copy2(source, target)
 
 
 def _copy_ledger(source: Path, target: Path) -> None:
     if not source.exists():
         return
+    # Made here for its mode: SQLite would use that of the umask.
     os.close(os.open(target, os.O_RDWR | os.O_CREAT, 0o600))
     with (
         closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as ledger,
         closing(sqlite3.connect(target)) as copy,
     ):
+        # A plain copy could catch half a transaction.
         ledger.backup(copy)
 
 

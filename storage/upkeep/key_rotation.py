@@ -67,9 +67,11 @@ def rotate_keys(vault: Vault, new: Sequence[Any]) -> Rotated:
             vault
         ):  # a damaged file would stop the rotation halfway, for good
             _require_readable(path, keys)
+        # Before any file: unless it rotates, an encrypted vault refuses plain files.
         write_json(vault.path / SEAL, Seal(recipient, rotating=True).document())
         written = [_rewrite_file(path, keys, new) for path in list_encrypted_files(vault)]
         if recipient is None:
+            # Last: without it encrypted files would be read as plain ones.
             (vault.path / SEAL).unlink()
         else:
             write_json(vault.path / SEAL, Seal(recipient).document())
@@ -100,6 +102,7 @@ def list_encrypted_files(vault: Vault) -> Iterator[Path]:
     for part in sorted(PARTS):
         top = vault.path / part
         for path in sorted([top, *top.rglob("*")] if top.exists() else []):
+            # exists: the folder around it may just have been removed as half-made.
             if _PARTIAL in path.name and path.exists():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             elif path.is_file() and path.name != LOCK and not _of_a_job(vault, path):
@@ -127,6 +130,7 @@ def _rewrite_file(path: Path, keys: Sequence[Any], new: Sequence[Any]) -> int | 
             decrypt_stream(source, target, str(path), keys)
         else:
             shutil.copyfileobj(source, target)
+    # The times stay, since prune takes them for the age of a run.
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
     return path.stat().st_size
 
@@ -134,6 +138,7 @@ def _rewrite_file(path: Path, keys: Sequence[Any], new: Sequence[Any]) -> int | 
 def _is_done(path: Path, encrypted: bool, new: Sequence[Any]) -> bool:
     if not new or not encrypted:
         return not new and not encrypted
+    # A file of age does not name its recipient: only a try tells which key it is under.
     try:
         with path.open("rb") as source:
             decrypt_stream(source, _Nothing(), str(path), new)

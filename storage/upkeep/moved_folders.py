@@ -45,6 +45,7 @@ def move_releases(vault: Vault, old: str, new: str) -> int:
 
 def move_place(text: str, old: str, new: str) -> str:
     """A place below `old` as it is below `new`; others stay."""
+    # The slashes keep /data/releases2 out of /data/releases.
     below = f"{text}/".removeprefix(f"{old}/")
     return text if below == f"{text}/" else f"{new}/{below}".rstrip("/")
 

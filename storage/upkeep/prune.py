@@ -73,6 +73,7 @@ def apply_removals(vault: Vault, keep: timedelta, forget: Forget) -> list[Remova
             shutil.rmtree(aside, ignore_errors=True)
             done.append(removal)
             continue
+        # The list is older than the removal: a run may be at work or gone by now.
         with suppress(BusyError, FileNotFoundError):
             if removal.run is None:
                 _remove_path(removal.path, aside)
@@ -119,8 +120,10 @@ def _of_run(run: Run, keep: timedelta, *, in_series: bool) -> list[Removal]:
 def _run_removed(vault: Vault, run: Run, aside: Path, keep: timedelta, forget: Forget) -> None:
     """Remove a run as a whole, unless it was published or is at work by now."""
     with vault.lock_publishing(), run.hold_lock():
+        # Looked at again under both locks: the run may have published since it was listed.
         if run.ever_visible() or _compute_age(run.path) < keep:
             raise BusyError(run.path.name)
+        # The ledger first: a kill then leaves a run to prune, not an entry without a run.
         forget(run)
         _remove_path(run.path, aside)
 
@@ -148,6 +151,7 @@ def _list_old_removals(
 def _compute_age(path: Path) -> timedelta:
     """How long ago anything in it was last written."""
     files = [each for each in path.rglob("*") if each.is_file() and each.name != "lock"]
+    # Of files: the time of a folder does not change when a file below it is written.
     latest = max(each.stat().st_mtime for each in files or [path])
     return timedelta(seconds=time.time() - latest)
 

@@ -96,6 +96,7 @@ def _find_state(
         return _build_replaced_state(run, request)
     taken_back = _find_retraction_state(retracted)
     later = _find_refusal_state(run, request) or _find_request_state(request)
+    # Times are UTC in one form, so they compare as texts.
     if taken_back is not None and (later is None or taken_back.since >= later.since):
         return taken_back
     return later or State(
@@ -136,6 +137,7 @@ def _find_refusal_state(run: Run, request: Request | None) -> State | None:
         return State(word, words, ending.at, ending.stage, ending.message)
     for name, entry in _list_verdicts(run):
         failed = [each for each in entry["verdict"]["outcomes"] if each["success"] is not True]
+        # A question is asked after all checks passed: with one, only gates can fail later.
         if failed and (request is None or name in _GATES):
             reason = "; ".join(dict.fromkeys(_describe_outcome(each) for each in failed))
             words = f"refused at {name}: {reason}"
@@ -260,6 +262,7 @@ def _list_locked_files() -> frozenset[tuple[int, int]]:
         return frozenset()
     found = set()
     for line in lines:
+        # A line names its file as major:minor:inode, the first two in hexadecimal.
         for word in line.split():
             if word.count(":") == 2:
                 major, minor, inode = word.split(":")

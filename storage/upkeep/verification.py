@@ -133,12 +133,14 @@ def _is_plain(path: Path) -> bool:
 def _look_at_run(report: Report, run: Run) -> None:
     order, seed = run.path / "run.json", run.path / "seed"
     if not order.exists() or not seed.exists():
+        # Without stages it is a run that was killed while it was begun: no damage.
         if any(run.path.glob("*/stage.json")):
             lacking = seed if order.exists() else order
             report.add(lacking, "it is missing, so the run counts as unknown", RESTORE)
         return
     about = _read_or_report(report, order, lambda: read_json(order))
     hashes = [str((about or {}).get(name)) for name in ("plan_sha256", "source_sha256")]
+    # The folder is named by both hashes, so a record of another run shows.
     if about is not None and run_name(*hashes) != run.path.name:
         report.add(order, "it is of another run", RESTORE)
     _read_or_report(report, seed, lambda: read_secret(seed))
@@ -181,6 +183,7 @@ def _list_release_states(run: Run) -> Iterator[tuple[Release, str]]:
     for release in run.ever_visible():
         if not has_version_at(release.folder):
             yield release, "gone"
+        # `stands` compares manifest and signature; the manifest has the hashes of the rest.
         elif not release.stands() or not has_version_files(
             release.folder, read_document(release.folder / MANIFEST)["files"]
         ):
@@ -237,6 +240,7 @@ def _read_or_report(
     """What a reading returns; None where it fails, which is noted."""
     try:
         return reading()
+    # First: DamagedError is an AnonymityError and a ValueError, too.
     except DamagedError as damage:
         found = str(damage).removeprefix(f"{path} ").partition(";")[0]  # without what to do
         report.add(path, f"it {found}", remedy)

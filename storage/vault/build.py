@@ -31,4 +31,5 @@ def compute_code_stamp() -> dict[str, str]:
 
 def stamp_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a record states about the code that made it; older ones have no hash."""
+    # A missing hash becomes None and equals no build, so a stage of an older version is made again.
     return {key: record.get(key) for key in compute_code_stamp()}

@@ -35,6 +35,7 @@ class CheckpointFile:
         """
         try:
             with find_readable_path(self.path).open("rb") as handle:
+                # The digest covers all bytes behind its line: a cut or longer file fails, too.
                 digest, start = handle.readline().decode().strip(), handle.tell()
                 if hashlib.file_digest(handle, "sha256").hexdigest() != digest:
                     return None, []
@@ -48,6 +49,7 @@ class CheckpointFile:
             arrays = {name: blocks[number] for name, number in record["arrays"].items()}
             steps = tuple(Step(each["number"], each["figures"]) for each in record["steps"])
             seconds = [float(each["seconds"]) for each in record["steps"]]
+        # A missing key is no damage: without this clause the run would silently begin anew.
         except SealedError:
             raise
         except Exception:  # whatever is wrong with it, the steps can be made again
@@ -59,10 +61,12 @@ class CheckpointFile:
         blocks: list[NDArray[Any]] = []
         places: dict[str, int] = {}
         for name, array in state.arrays.items():
+            # Identity, not equality: `load` gives both names one array again, as before.
             known = [number for number, block in enumerate(blocks) if block is array]
             places[name] = known[0] if known else len(blocks)
             if not known:
                 blocks.append(array)
+        # `block.data` below must be in C order: `_read_array` takes the bytes in that order.
         blocks = [np.ascontiguousarray(block) for block in blocks]
         record = {
             **compute_code_stamp(),

@@ -40,6 +40,7 @@ def describe_full_disk(what: str, folders: Sequence[Path], needed: int | None = 
             "published. Mount it for writing or name another folder, then run again: finished "
             "stages are not repeated"
         )
+    # The error does not tell which disk is full, so the one with the least room is named.
     rooms = [(shutil.disk_usage(present_part(folder)).free, folder) for folder in folders]
     free, folder = min(rooms, key=lambda room: room[0])
     wanted = "" if needed is None else f", {size(needed)} needed"
@@ -63,6 +64,7 @@ def _list_causes(error: BaseException) -> Iterator[BaseException]:
     while each is not None and id(each) not in seen:
         seen.add(id(each))
         yield each
+        # An error that was raised `from None` still has its context, which has the number.
         each = each.__cause__ or each.__context__
 
 

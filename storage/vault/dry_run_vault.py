@@ -37,6 +37,7 @@ def private_folder() -> Iterator[Path]:
     """
     base = Path(tempfile.gettempdir())
     for left in base.glob(f"{PREFIX}*"):
+        # The path of a vault leads to its plain copies, so they go before the folder.
         with suppress(OSError):  # of other accounts
             for vault in (left / INSIDE).glob("*"):
                 sweep_plain_copies(vault)
@@ -64,6 +65,7 @@ def open_shadow(vault: Vault) -> Iterator[Vault]:
         try:
             yield like.open()
         except AnonymityError as error:
+            # The shadow is gone when a person reads this, so the message names the vault.
             text = str(error).replace(str(like.path), str(vault.path))
             refusal = type(error)(KEPT.sub("", text))
         else:
@@ -103,7 +105,9 @@ def _link_vault_files(source: Path, target: Path) -> None:
         beside = target / path.name
         if path.is_dir():
             _link_vault_files(path, beside)
+        # SQLite writes in place: through a link it would change the ledger of the vault.
         elif path.name in (LEDGER, f"{LEDGER}-journal"):
             shutil.copy(path, beside)
+        # A link would open the lock of the real run, and the rehearsal would hold it.
         elif path.name != LOCK:
             beside.symlink_to(path.absolute())

@@ -63,5 +63,6 @@ def begin_attempt(run: Run, name: str) -> None:
     """Begin an attempt: forget how the last one ended, and note the plan's name."""
     (run.path / _ENDED).unlink(missing_ok=True)
     order: Mapping[str, str] = read_json(run.path / ORDER)
+    # Not written again for the same name: listings take the file's time for the last change.
     if order.get("name") != name:
         write_json(run.path / ORDER, {**order, "name": name})

@@ -32,7 +32,9 @@ def keep_failures(folder: Path, stage: str) -> Iterator[None]:
         return
     except AnonymityError as known:
         refusal = known
+        # Whatever logs the refusal logs its chain, too, and foreign errors in it may quote cells.
         refusal.__cause__ = refusal.__context__ = None
+    # PanicException is no Exception: unnamed here, a panic would pass with its cells.
     except (Exception, PanicException) as error:
         if is_full(error):
             refusal = FolderError(

@@ -47,6 +47,7 @@ def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
 
 def flush_folder(folder: Path) -> None:
     """Flush the files of a folder to disk before anything refers to it."""
+    # The folder last: it makes names durable, and their bytes are on the disk by then.
     for path in (*folder.iterdir(), folder):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -129,11 +130,13 @@ def readable_folder(folder: Path) -> Path:
     # Room for all of them is looked for at once, so that no copy comes to lie elsewhere.
     place = plain_place(vault, folder, sum(path.stat().st_size for path in files))
     place.mkdir(mode=0o700, exist_ok=True)
+    # A stage that was made again may have fewer files; readers take every file of the folder.
     for leftover in {path.name for path in place.iterdir()} - {path.name for path in files}:
         (place / leftover).unlink()
     for path in files:
         if (copy := find_readable_path(path)) == path:  # it was never encrypted
             shutil.copyfile(path, place / path.name)
+        # The disk filled up meanwhile, so the copy lies in a second room.
         elif copy.parent != place:
             shutil.move(copy, place / path.name)
     return place
@@ -174,6 +177,7 @@ def move_into_vault(plain: Path, folder: Path) -> None:
         with path.open("rb") as source, create_private_file(folder / path.name) as target:
             _copy_stream(source, target, recipient)
     flush_folder(folder)
+    # After the flush: until then the plain files are the only whole copy.
     shutil.rmtree(plain, ignore_errors=True)
 
 
@@ -196,6 +200,7 @@ def open_replacement_path(path: Path) -> Iterator[Path]:
     """A path to which other libraries can write what becomes this file."""
     vault = vault_around(path)
     if vault is None:
+        # In a plain vault the library writes in place. The caller removes what a kill leaves.
         yield path
         return
     plain = plain_place(vault, path)
@@ -217,6 +222,7 @@ def write_private_once(path: Path, content: bytes) -> None:
 
     What is drawn twice must be one: a key that another process has used is never replaced.
     """
+    # A random name: two processes may draw at once, and each must fill a file of its own.
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         with _open_flushed_file(aside) as handle:
@@ -241,6 +247,7 @@ def open_private_replacement(path: Path) -> Iterator[BinaryIO]:
         if recipient is None or vault is None:
             yield handle
         else:
+            # A file without a name: a kill leaves no plain bytes behind.
             with tempfile.TemporaryFile(dir=room_of(vault).folder) as plain:
                 yield cast("BinaryIO", plain)
                 plain.seek(0)
@@ -268,10 +275,12 @@ def _open_flushed_file(path: Path) -> Iterator[BinaryIO]:
 def open_replacement_file(path: Path) -> Iterator[BinaryIO]:
     """Open a new file, mode 0600, that takes this path once all of it is on the disk."""
     aside = build_partial_path(path)
+    # A killed process may have left it, and `create_private_file` refuses a file that exists.
     aside.unlink(missing_ok=True)
     try:
         with _open_flushed_file(aside) as handle:
             yield handle
+        # The bytes are on the disk before the name: after a crash the file is old or new.
         os.rename(aside, path)
     except BaseException as error:
         aside.unlink(missing_ok=True)

@@ -53,6 +53,7 @@ class Modes:
             raise FolderError(
                 f"{path} is a link or of another account, so no report is copied there; remove it"
             )
+        # By its handle: between a look at the path and a chmod somebody could put a link there.
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             self._hand_over(handle, 0o3770 if shared else 0o750, 0o700)
@@ -63,9 +64,11 @@ class Modes:
         """Replace a file in one step."""
         with open_replacement_file(path) as handle:
             handle.write(content)
+            # Before the rename, so that the file is never visible with other modes.
             self._hand_over(handle.fileno(), 0o640, 0o600)
 
     def _hand_over(self, handle: int, to_group: int, alone: int) -> None:
+        # Closed first: until the group is changed, wider bits would open it to another group.
         os.fchmod(handle, alone)
         if not self.shared:
             return

@@ -60,6 +60,7 @@ def claim_folder(vault: Vault, parent: Place) -> None:
     shelf = shelf_of(parent)
     if not shelf.mark():
         shelf.claim(_compute_mark(vault, parent))
+    # A claim replaces no mark: if another vault was faster, its mark stands and is refused here.
     refuse_foreign(vault, parent, shelf.versions())
 
 

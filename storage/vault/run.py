@@ -141,6 +141,7 @@ class Run:
         if (finished := _load_finished_stage(final, needs)) is not None:
             return finished
         aside = build_partial_path(final)
+        # This also clears `aside`, which a killed attempt may have left: mkdir below would fail.
         remove_folder(final)
         plain = prepare_plain_folder(aside)
         plain.mkdir(mode=0o700)
@@ -157,6 +158,7 @@ class Run:
                 shutil.rmtree(leftover, ignore_errors=True)
             if not refusal:
                 raise
+        # Outside of the handler, so that the foreign error is not its context.
         if refusal:
             raise FolderError(refusal)
         stored = _load_finished_stage(final, needs)
@@ -175,9 +177,12 @@ class Run:
             "shape": facts.pop("shape", []),
             "facts": facts,
             "seconds": round(time.perf_counter() - start, 3),
+            # ru_maxrss is in KiB on Linux, and the peak of the whole process so far.
             "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         }
+        # Last: the presence of this file says that a stage is finished.
         write_json(aside / "stage.json", record)
+        # polars and numpy create their files with the modes of the umask.
         for path in aside.iterdir():
             path.chmod(0o600)
         flush_folder(aside)
@@ -213,6 +218,7 @@ class Run:
     def mark_released(self, release: Release) -> None:
         """Record a release: once before it becomes visible, once after."""
         before = self.released(release.folder.parent)
+        # What was visible stays so: a stopped second publication must not make a release unknown.
         published = release.published or (before is not None and before.published)
         mark = {
             "version": release.folder.name,
@@ -235,6 +241,7 @@ class Run:
             for parent in self._releases()
             if (mark := self.released(place_of(parent))) is not None
         ]
+        # A folder that stands without the note: the process was killed between rename and note.
         return [mark for mark in marks if mark.published or mark.stands()]
 
     def _releases(self) -> dict[str, Any]:
@@ -275,10 +282,12 @@ def _load_unchanged_stage(folder: Path) -> tuple[Stored, Any, Any] | None:
         record = read_json(folder / "stage.json")
         if not holds_files(folder, record["files"]):
             return None
+        # Only what the stage found: made again with the same result, it keeps the stages after it.
         result = _drop_durations({key: record[key] for key in ("files", "shape", "facts")})
         digest = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
         stored, made = Stored(folder, digest, tuple(record["shape"])), stamp_of(record)
         return stored, made, record["inputs"]
+    # SealedError passes: a missing key must not count as a missing stage.
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # the record is missing or cannot be read
 

@@ -27,6 +27,7 @@ def seed_random_stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.ui
 
     def draw(count: int) -> NDArray[np.uint32]:
         nonlocal block
+        # Each call hashes its own block number, so draw(2) twice gives other numbers than draw(4).
         digest = hashlib.shake_256(seed + f"crowdcover/{label}/{block}".encode()).digest(4 * count)
         block += 1
         return np.frombuffer(digest, dtype="<u4")
@@ -36,6 +37,7 @@ def seed_random_stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.ui
 
 def draw_permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
     """Draw a random order of `size` items."""
+    # 64 bits an item: among 2**20 items two are equal with a probability below 2**-24.
     draws = seed_random_stream(seed, label)(2 * size).view("<u8")
     return np.argsort(draws, kind="stable")
 

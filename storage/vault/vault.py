@@ -53,6 +53,7 @@ class Vault:
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # mkdir keeps the mode of a folder that exists; a foreign folder is refused, not closed.
             if self.path.stat().st_mode & 0o077:
                 if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
                     raise FolderError(
@@ -60,6 +61,7 @@ class Vault:
                         "name an empty folder or chmod it to 700"
                     )
                 self.path.chmod(0o700)
+            # Before `runs` is made: a plain vault that has this folder stays plain.
             self._seal_if_new()
             require_key(self.path)
             self.runs.mkdir(mode=0o700, exist_ok=True)
@@ -77,6 +79,7 @@ class Vault:
             return
         seal = Seal.read(self.path)
         if seal is None or seal.rotating:  # the latter if it was stopped
+            # While it rotates, plain files are read, too: a kill between two keys loses none.
             write_json(self.path / SEAL, Seal(recipient_of_key(), rotating=True).document())
             for path in (self.path / LEDGER_KEY, self.path / FOLDERS_KEY):
                 if path.exists():
@@ -89,6 +92,7 @@ class Vault:
         run.path.mkdir(mode=0o700, exist_ok=True)
         order, seed = run.path / "run.json", run.path / "seed"
         if not (order.exists() and seed.exists()):
+            # Two processes may find no run at once; a second seed would change every secret.
             with run.hold_lock():
                 if not order.exists():
                     hashes = {"plan_sha256": plan_sha256, "source_sha256": source_sha256}
@@ -118,6 +122,7 @@ class Vault:
     def at_rest(self) -> Iterator[None]:
         """Hold every lock of the vault; refused while a run or a series is at work."""
         with ExitStack() as held:
+            # No deadlock with a run that waits to publish: locks of runs are tried without waiting.
             held.enter_context(self.lock_publishing())
             for path in sorted(self.path.glob("series/*")):
                 held.enter_context(Run(path).hold_lock())

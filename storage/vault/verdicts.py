@@ -10,6 +10,7 @@ from validations.verdicts import Verdict, verdict_from_json
 
 VERDICT = "verdict.json"
 GATES_FILE = "gates.json"
+# No SealedError: a missing key must not look like a stage without verdicts.
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -45,6 +46,7 @@ def read_verdict_file(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]
     """The verdict file of a finished stage; None if it is missing or damaged."""
     try:
         files = read_json(folder / "stage.json")["files"]
+        # The record of the stage vouches for its verdicts: an edited file counts as none.
         if not holds_files(folder, {VERDICT: files[VERDICT]}):
             return None
         document = read_json(folder / VERDICT)

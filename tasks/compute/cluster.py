@@ -123,6 +123,7 @@ def submit_job(
 
     logs.mkdir(mode=0o700, exist_ok=True)
     job = psij.Job(job_spec(_build_job_name(folder), folder, logs, cluster, engine))
+    # Before the job exists: a process that is killed in between still finds it, by its name.
     record = {"launcher": cluster.launcher, "owner": owner, "after": after}
     write_json(folder / SUBMISSION, record)
     with _private_files():
@@ -140,6 +141,7 @@ def submit_job(
         else:
             write_json(folder / SUBMISSION, {**record, "number": job.native_id})
             return Handle(cluster.launcher, str(job.native_id), folder, after, job)
+    # Behind the handler, so that it does not carry the error of PSI/J as its context.
     raise ClusterError(refusal)
 
 
@@ -149,6 +151,7 @@ def under_way(folder: Path, owner: str | None = None) -> Handle | None:
         return None
     record = read_json(folder / SUBMISSION)
     number = (
+        # By name: the number may never have been written.
         slurm.find_job_number(_build_job_name(folder))
         if record["launcher"] == "slurm"
         else _find_script_process(folder)
@@ -177,8 +180,10 @@ def _find_script_process(folder: Path) -> str | None:
         with contextlib.suppress(OSError):
             if any(
                 argument.startswith(script)
+                # The shell and its script; further arguments may name the folder in any program.
                 for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]
             ):
+                # The name in parentheses may hold blanks. State and parent follow it.
                 parents[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
     # The script forks itself; its first process has a parent that is another program.
     return next((number for number, parent in parents.items() if parent not in parents), None)
@@ -192,6 +197,7 @@ def _kill_process_tree(number: int) -> None:
     import psutil
 
     root = psutil.Process(number)
+    # Children are listed first: once the root is gone, nothing leads to them.
     for process in (*root.children(recursive=True), root):
         with contextlib.suppress(psutil.Error):
             process.kill()

@@ -146,6 +146,7 @@ def _by_jobs(
 ) -> tuple[Made, list[float]]:
     folder = run.path / JOB
     threads, memory = cluster.cores_per_task, compute.memory
+    # Refuse here what the ranks would refuse after a wait in the queue.
     afford_rank(anonymizer, data, ranks=cluster.ranks, threads=threads, memory=memory)
     if write_job(
         folder, anonymizer, data, tie_order, ranks=cluster.ranks, threads=threads, memory=memory

@@ -88,13 +88,16 @@ def run_job(
             )
             record = _follow_job(handle, folder, watch)
         except NoAnswer:
+            # The job is left alone: the next run finds it by its name.
             raise ClusterError(f"{SILENT}; run again when it does") from None
         except BaseException:
+            # An interrupt, a cancelled flow run or a refusal: no job goes on that nobody watches.
             _ = handle.cancel() if handle else cancel_folder_job(folder)
             raise
         if has_result(folder):
             return
         again, end = _explain_end(handle, record, folder)
+        # The file of another machine may have shown while the end was looked into.
         if has_result(folder):
             return
         done = _count_finished_steps(folder)
@@ -109,6 +112,7 @@ def run_job(
 
 def _explain_giving_up(record: JobRecord, in_vain: int, cluster: Cluster, logs: Path) -> str:
     """Return why no job follows one that could be followed, empty if one does."""
+    # Checkpoints hold finished iterations, so the next job would stop at the same place.
     if in_vain and record.state == "TIMEOUT":
         return " within an iteration; raise compute.cluster.time_limit or ask for more nodes"
     if in_vain > cluster.resubmit:
@@ -131,6 +135,7 @@ def _follow_job(handle: Handle, folder: Path, watch: Callable[[JobState], None])
             return record
         if record.state == "PENDING" and record.reason in IN_VAIN:
             raise ClusterError(f"job {handle.number} would wait for ever: {IN_VAIN[record.reason]}")
+        # News often come together: after one, look often again.
         now = (record, progress.step if progress else 0)
         pause, before = (pause if now == before else FIRST_PAUSE), now
         time.sleep(pause)

@@ -42,7 +42,7 @@ class _Shown:
 
     def finish(self) -> None:
         """Show all as done: an anonymizer may stop before its last possible step."""
-        self._told = -EVERY
+        self._told = -EVERY  # the last message is due at once
         self._move(self._done if self._most is None else self._most)
 
     def _expect(self, most: int | None) -> None:
@@ -121,6 +121,7 @@ class StepProgress(_Shown, Observer):
     def on_step(self, state: State) -> None:
         """Show one finished step, and keep it where that is due."""
         now = time.perf_counter()
+        # The checkpoint written below counts to the next step.
         taken, self._began = now - self._began, now
         self.seconds.append(round(taken, 3))
         if self._pace.is_due(now):
@@ -148,6 +149,7 @@ class JobProgress(_Shown):
             return
         if progress.most != self._most:
             self._expect(progress.most)
+        # Several steps may end between two looks; only the last one is known.
         if progress.step > self._seen and progress.seconds:
             self._seen = progress.step
             self._show_step(progress.step, progress.figures, progress.seconds)

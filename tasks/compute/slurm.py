@@ -91,6 +91,7 @@ def find_job_number(name: str) -> str | None:
 def has_partition(name: str) -> bool:
     """Return whether the partition exists for this user."""
     done = _run_slurm_command("scontrol", "--oneliner", "show", "partition", name)
+    # Only these words say no. Any other failure may be a controller that is away.
     if done.returncode and "not found" not in done.stdout + done.stderr:
         raise NoAnswer
     return done.returncode == 0

@@ -47,9 +47,11 @@ def job_spec(name: str, folder: Path, logs: Path, cluster: Cluster, engine: str)
         "slurm.job-name": name,
         **{f"slurm.{key}": value for key, value in cluster.options},
     }
+    # Logs of earlier jobs stay; those of this one get the next number.
     number = 1 + sum(1 for _ in logs.glob("*.out"))
     return psij.JobSpec(
         executable=sys.executable,
+        # mpi4py ends all ranks if one raises an error; else the others would wait for it.
         arguments=["-m", "mpi4py", "-m", engine, str(folder)],
         directory=folder,
         launcher=cluster.start if slurms else "mpirun",
@@ -76,6 +78,7 @@ def _build_environment(cluster: Cluster) -> dict[str, str | int]:
         [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
     )
     if here := os.environ.get("PYTHONPATH"):
+        # The job starts in another folder, where relative entries would lead elsewhere.
         passed["PYTHONPATH"] = os.pathsep.join(
             os.path.abspath(path) for path in here.split(os.pathsep)
         )

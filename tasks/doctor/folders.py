@@ -24,6 +24,7 @@ def check_room(what: str, folder: Path, source: int) -> Look:
 
     A run writes the source typed, encoded and as rows, each at most about as large as it.
     """
+    # The nearest folder that exists: a release makes those below it.
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         means = "no run can write there"
@@ -58,6 +59,7 @@ def _check_modes(folder: Path) -> Look:
     """Whether only the owner may read the vault, and the owner is who runs this."""
     found = [folder, *folder.rglob("*")]
     about = [path.lstat() for path in found]
+    # A link shows mode 777 whatever it leads to.
     opened = sum(bool(each.st_mode & 0o077) and not stat.S_ISLNK(each.st_mode) for each in about)
     foreign = sum(each.st_uid != os.geteuid() for each in about)
     if opened:

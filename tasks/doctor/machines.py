@@ -31,6 +31,7 @@ def check_mpi(*, needed: bool) -> Look:
     """Whether mpirun starts two ranks that know of each other."""
     what = f"MPI, {RANKS} ranks"
     means = "[compute] engine = 'mpi' cannot work here"
+    # As batch jobs look for it: beside Python first.
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     program = shutil.which("mpirun", path=places)
     if program is None:

@@ -28,6 +28,7 @@ def check_software() -> Iterator[Look]:
     yield Look("Python", "ok", platform.python_version())
     for line in requires(OURS) or ():
         requirement = Requirement(line)
+        # Packages of extras have a marker; they are looked at if a plan needs them.
         if requirement.marker is None:
             yield from _check_package(requirement)
 
@@ -41,6 +42,7 @@ def _check_package(requirement: Requirement) -> Iterator[Look]:
     except PackageNotFoundError:
         yield Look(name, "wrong", "not installed", "no release can be made", install)
         return
+    # A pre-release within the bounds counts; by default it may not.
     if not requirement.specifier.contains(found, prereleases=True):
         means = f"crowdcover is made for {allowed}; other versions are known to fail, or not tried"
         yield Look(name, "wrong", found, means, install)

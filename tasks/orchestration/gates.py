@@ -55,8 +55,10 @@ def judge_stage(
         return facts
 
     found = read_verdict_file(run.path / stage)
+    # `once` would keep a refusal for ever, also where its cause is gone.
     if found is None or not all(verdict.success for verdict in found[1]):
         drop_stage(run, stage)
+    # Read back, since the verdicts may be those that an earlier run stored.
     stored = run.once(stage, inputs, make)
     found = read_verdict_file(stored.path)
     assert found is not None
@@ -85,6 +87,7 @@ def refusals_shown(run: Run, name: str) -> Iterator[None]:
     try:
         yield
     except (GuaranteeError, SecondReleaseError) as refusal:
+        # Other errors say nothing of the release, so they are no verdict.
         _keep_gate(run, name, str(refusal), success=False)
         raise
 

@@ -13,6 +13,7 @@ class JsonLines(logging.Formatter):
     """One line a record. Of an exception it holds the type: a traceback may quote values."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
+        # Configurations of logging pass a format; the fields of a line are fixed.
         super().__init__()
 
     def format(self, record: logging.LogRecord) -> str:
@@ -26,4 +27,4 @@ class JsonLines(logging.Formatter):
         entry |= {name: getattr(record, name) for name in OF_PREFECT if hasattr(record, name)}
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
-        return json.dumps(entry, default=str)
+        return json.dumps(entry, default=str)  # no value may cost the line

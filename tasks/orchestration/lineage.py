@@ -78,8 +78,9 @@ class Lineage:
         try:
             self.client.emit(self._event(how, written, refusal))
             if how != "START":
-                self.client.close()
+                self.client.close()  # the last event: send what still waits
         except Exception as error:
+            # By type alone: a transport's message may quote its address and key.
             log_line(f"no OpenLineage event {how} was sent ({type(error).__name__})")
 
     def _event(self, how: How, written: Written | None, refusal: str) -> Any:
@@ -209,6 +210,7 @@ def build_lineage(job: str, source: Source, columns: Mapping[str, str]) -> Linea
         )
         return None
     flow_run = find_flow_run()
+    # The id of the flow run, so that a lineage tool and Prefect name one run.
     run = generate_new_uuid() if flow_run is None else flow_run.id
     return Lineage(job, name_source(source), dict(columns), str(run), client)
 
@@ -231,6 +233,7 @@ def name_source(source: Source) -> Name:
     if split_file_address(uri) is not None:
         return Name("file", parts.path)
     scheme = _SCHEMES.get(parts.scheme, parts.scheme)
+    # Not netloc, which also has the user.
     host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
     return Name(f"{scheme}://{host}", parts.path.strip("/") or "query")
 

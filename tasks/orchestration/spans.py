@@ -32,6 +32,7 @@ def trace_stage(stage: str, run: str) -> Iterator[None]:
         try:
             yield
         except BaseException as error:
+            # By type alone: a message may quote cells. An interrupt ends the span in an error, too.
             current.set_status(trace.Status(trace.StatusCode.ERROR, type(error).__name__))
             raise
 
@@ -39,9 +40,11 @@ def trace_stage(stage: str, run: str) -> Iterator[None]:
 @cache
 def _set_up() -> None:
     """Send spans where the environment says, unless the process has set up the SDK itself."""
+    # Cached, since a second processor would send each span twice.
     wanted = any(os.environ.get(name) for name in _ASKED)
     if not wanted or find_spec("opentelemetry.sdk") is None:
         return
+    # A proxy stands where nobody has set a provider; one that is set stays.
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource

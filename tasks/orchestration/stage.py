@@ -46,6 +46,7 @@ def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Par
             with trace_stage(name, run.path.name), keep_failures(run.path, name):
                 return work(*args, **kwargs)
 
+        # Nothing that a stage returns is stored by Prefect: its storage lies outside the vault.
         in_prefect: Any = task(
             cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name
         )(guarded)

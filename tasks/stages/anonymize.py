@@ -34,10 +34,11 @@ def anonymize(
     intersected with it.
     """
     ingested, encoded = stored
-    inputs = [ingested.sha256, encoded.sha256]
+    inputs = [ingested.sha256, encoded.sha256]  # a checkpoint of others is not taken up
 
     def make(folder: Path) -> Mapping[str, Any]:
         data = _load_records(kind, encoded, split)
+        # All records, before a part is taken: k may exceed the size of the part.
         anonymizer.admit(data)
         tie_order = secret_streams.draw_permutation(run.seed, "order", data.records)
         part = kind.part(data, tie_order)
@@ -55,6 +56,7 @@ def anonymize(
     standing = run.whole("anonymize") if seen else None
     needed = stored if split is None else (*stored, split)
     result = run.once("anonymize", needed, make) if standing is None else standing
+    # Only now: until the stage is whole, its checkpoint is what a rerun goes on from.
     engines.discard_work_files(run)
     log_line(f"anonymized {result.shape[0]} records in {len(result.facts['iterations'])} steps")
     return result

@@ -37,6 +37,7 @@ def ask(
         changes: dict[str, Any] = {} if request.rules == terms.rules else {"rules": terms.rules}
         if request.decision is None and not holds_files(run.path, {PAGE: request.page}):
             write_private(run.path / PAGE, render_report(to.kind, manifest, checked))
+            # A decision is refused beside a page of another hash.
             changes["page"] = page_sha256(run)
         request = approval.amend(**changes) if changes else request
     else:

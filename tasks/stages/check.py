@@ -74,6 +74,7 @@ def check(
         again = reading.again()
         if again.sha256 != run.source_sha256:
             raise InputError(LOST if plan.source.path is None else CHANGED)
+        # Here data files and secrets lie in one folder; a published one lacks the secrets.
         path = anonymized.folder
         audit = kind.judge(plan, promise, formats, again, path, path)
         findings = _build_audit_verdict(audit)
@@ -110,6 +111,7 @@ def _list_permissions(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]
     """What the plan lets through, as an input of the check: another permission is another check."""
     columns = kind.describe_columns(plan).get("columns", {})
     allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
+    # No stage of its own: only the hash counts.
     return [Stored(anonymized.path, f"allow {json.dumps(allowed)}")] if allowed else []
 
 
@@ -168,7 +170,7 @@ def check_version(
     if verdict.success:
         log_line(stored.facts["verdicts"][0])
         return CheckedRelease(assembled, stored)
-    if verdict.failures == verdict.outcomes[-1:] and before is not None:
+    if verdict.failures == verdict.outcomes[-1:] and before is not None:  # histories are last
         waits, short = versions.short(stored)
         if waits:
             return waits

@@ -54,6 +54,7 @@ def last_release(
         return None
     releases = sorted(
         _list_earlier_releases(vault, run, parent),
+        # Of two with one number, the one whose folder stands comes last and is taken.
         key=lambda each: (_find_version_number(each[1]), each[1].stands()),
     )
     if not releases:

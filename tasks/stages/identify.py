@@ -28,7 +28,7 @@ def identify(
         persons = kind.people(ledger.key, ingested, encoded)
         return {"key": ledger.key_print, **write_people(persons, folder / PEOPLE_FILE)}
 
-    key = Stored(ledger.vault.path, ledger.key_print)
+    key = Stored(ledger.vault.path, ledger.key_print)  # another key makes other digests
     stored = run.once("identify", [ingested, encoded, key], make)
     overlaps = ledger.find_overlaps(run, run.source_sha256, ledger.people(run))
     log_line(

@@ -15,6 +15,7 @@ def ingest(run: Run, kind: Kind, plan: Any, reading: Reading, ledger: Ledger) ->
 
     Digests depend on the ledger's key; under another key they are made again.
     """
+    # While the content is there: the check reads it again, as it was.
     reading.keep(run.scratch)
     key = [Stored(ledger.vault.path, ledger.key_print)] if kind.identified(plan) else []
     noted = {"form": reading.source.form}

@@ -39,6 +39,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     `claims` are the manifest's entries about plan, source and anonymizer.
     """
     with to.ledger.vault.lock_publishing():
+        # First enter what became visible before a crash: the look at others must not miss it.
         to.ledger.mend()
         with refusals_shown(run, "beside"):
             # A second time: other runs may have published since the first.
@@ -116,6 +117,7 @@ def _publish_version(
     # After the version was chosen: whoever takes it now makes the rename fail.
     refuse_foreign(to.ledger.vault, to.parent, to.ledger.versions(str(to.parent)))
     final = to.parent / str(manifest["version"])
+    # Entered before it is visible: after a crash its people count as released, never as free.
     refuse_second_release(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
     )
@@ -128,6 +130,7 @@ def _publish_version(
     except FolderError:
         _discard_attempt(run, to)
         raise
+    # Marked before the rename: after a crash the hashes tell whether the folder is this run's.
     run.mark_released(release)
     to.shelf.commit(aside, final.name)
     run.mark_released(replace(release, published=True))
@@ -188,6 +191,7 @@ def _write_aside(
             raise GuaranteeError(
                 f"publication refused; the vault's {file} changed after it was checked; run again"
             )
+    # The manifest comes last, with the hashes of all other files; a signature covers it, too.
     content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
     (aside / MANIFEST).write_text(content, encoding="utf-8")
     if to.signing_key is not None:
@@ -196,7 +200,9 @@ def _write_aside(
         )
         (aside / SIGNATURE).write_bytes(signed)
     for path in (*aside.iterdir(), aside):
+        # It was private while it was written; a release is for readers of any account.
         path.chmod(0o755 if path.is_dir() else 0o644)
+    # On disk before the rename, or a power cut could leave a version of empty files.
     flush_folder(aside)
     return aside
 
@@ -220,6 +226,7 @@ def find_published_folder(
     manifest = read_document(release.folder / MANIFEST)
     if not has_version_files(release.folder, manifest["files"]):
         return None
+    # After a crash behind the rename, the mark still said that it was about to be published.
     run.mark_released(replace(release, published=True))
     write_verdicts_page(run)
     finding = f"{release.folder.name} was published before and stays as it is"

@@ -30,6 +30,7 @@ def split(
     inputs = [
         Stored(folder.path, reading.sha256),
         Stored(folder.path, key_print),
+        # A set has no order: sorted, equal sets are equal inputs.
         Stored(folder.path, b"".join(sorted(asked.withdrawn)).hex()),
         Stored(folder.path, str(sorted(asked.waiting))),
         *([] if before is None else [before.assembled, before.audited]),

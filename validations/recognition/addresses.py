@@ -138,9 +138,11 @@ def _find_pairs(cells: Cells) -> NDArray[np.bool_]:
     found, near = cells.nothing(), 0
     for at, text in cells.candidates(PAIR):
         one, other = (abs(float(each.replace(",", "."))) for each in _DEGREES.findall(text)[:2])
+        # Either order of the two: the latitude is at most 90, and which comes first is not known.
         if min(one, other) <= 90 and max(one, other) <= 180:
             found[at] = True
             near += max(one, other) <= NEAR_ZERO
+    # Also where nothing was found: 0 >= 0.
     if 2 * near >= found.sum() and not cells.says(OF_POSITIONS):
         return cells.nothing()
     return found

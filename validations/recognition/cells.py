@@ -54,6 +54,7 @@ class Cells:
 
         `texts` has no missing values.
         """
+        # First of all, since it turns wide and superscript signs into those that the patterns know.
         spelt = texts.alias("").str.normalize("NFKC")
         escaped = spelt.str.contains(ESCAPED)
         if escaped.any():
@@ -121,6 +122,8 @@ class Cells:
 
 def any_word(words: list[str]) -> re.Pattern[str]:
     """A pattern for one of the words; a word of at most four letters must stand alone."""
+    # A short word begins many longer ones, as "tel" begins "television". In scripts without blanks
+    # between words, such as Chinese, none would stand alone.
     each = [
         re.escape(word.lower()) + (r"(?![^\W\d_])" if len(word) <= 4 and word.isascii() else "")
         for word in words
@@ -130,6 +133,7 @@ def any_word(words: list[str]) -> re.Pattern[str]:
 
 def build_loose_pattern(words: list[str]) -> str:
     """The same for `Cells.contain`, which looks neither back nor ahead: it may find more."""
+    # Finding more is safe, since an exact pattern looks again. Finding less would hide a number.
     return rf"(?i)(?:{'|'.join(re.escape(word) for word in words)})"
 
 
@@ -141,4 +145,5 @@ def _replace_escapes(text: str) -> str:
     """Escapes of HTML, JSON and addresses of the web as the signs that they mean."""
     text = re.sub(r"\\u([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16)), text)
     text = re.sub(r"%(2[0-9A-Fa-f]|3[0-9A-Fa-f]|40)", lambda found: chr(int(found[1], 16)), text)
+    # An escape may be half of a pair of surrogates, which no text of polars can hold.
     return html.unescape(text).replace("\\/", "/").encode("utf-8", "replace").decode("utf-8")

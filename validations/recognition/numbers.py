@@ -139,6 +139,7 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
                     found[at] = True
                 elif sort.tells:
                     (bare if re.fullmatch(sort.bare, number) else written).append((at, number))
+        # Where amounts are not written so, the separators are evidence, too.
         rarer = sort.chance * (1 if sort.plain else _SEPARATORS)
         found[_find_convincing_cells(written, sort, rarer, WRITTEN)] = True
         found[_find_convincing_cells(bare, sort, sort.chance, IN_TEXT)] = True
@@ -156,6 +157,7 @@ def _find_convincing_cells(
     candidates: list[tuple[int, str]], sort: Number, chance: float, most: float
 ) -> list[int]:
     """The cells whose numbers pass, if more of all pass than chance explains."""
+    # Each number once: repeats are no further evidence, and would make chance look smaller.
     distinct = sorted({number for _, number in candidates})
     if not distinct:
         return []

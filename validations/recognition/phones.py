@@ -146,12 +146,15 @@ def _of_one_country(distinct: list[str], rarer: float, most: float) -> bool:
     """Whether numbers in groups are nearly all of one plan, or all mobile, and not by chance."""
     if len(distinct) < LEAST_GROUPED or not _are_widely_spread(distinct):
         return False
+    # A prefix may decide whether numbers are valid: all that share it are one piece of evidence.
     if len({number[:4] for number in distinct}) < 3:  # a part that all share
         return False
     tried = distinct[:: -(-len(distinct) // _TRIED)]
     first = tried[:: -(-len(tried) // _FIRST)]
     for region in (*_REGIONS, *MORE_REGIONS):
         for mobile in (False, True):
+            # A few numbers first: they exclude a region at little cost. Mobile numbers are a part
+            # of the others, so a region that fails with all of them is left at once.
             if sum(_is_personal_number(text, region, mobile) for text in first) < _NEARLY_ALL * len(
                 first
             ):
@@ -269,6 +272,7 @@ def _of_one_plan(distinct: list[str]) -> bool:
         valid = sum(is_valid(plus + text, region) for text in tried)
         if valid < _NEARLY_ALL * len(tried):
             continue
+        # How full a plan is decides what a valid number tells: digits of equal shape are drawn.
         chance = sum(is_valid(plus + text, region) for text in _draw_similar_digits(tried)) / len(
             tried
         )
@@ -289,6 +293,8 @@ def _draw_similar_digits(texts: list[str]) -> Iterator[str]:
     for text in texts:
         digits = [text[0]]
         for _ in text[1:]:
+            # `&` binds last: a linear congruence modulo 2^64. Its low bits repeat soon, so high
+            # ones are taken.
             state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
             digits.append(str((state >> 33) % 10))
         yield "".join(digits)

@@ -40,6 +40,7 @@ def find_notes(cells: Cells) -> NDArray[np.bool_]:
     long |= unspaced >= LONG_SIGNS / 2
     kept = np.asarray(text.to_numpy(), dtype=np.bool_)
     frame = pl.DataFrame({"said": said, "rows": cells.rows})
+    # Rows of all cells that say the same once digits and punctuation are gone.
     times = frame.select(pl.col("rows").sum().over("said")).to_series().to_numpy()
     short = kept & ~np.asarray(long.to_numpy(), dtype=np.bool_)
     listed = "|".join(map(re.escape, load_words()["prose"]["words"]))

@@ -140,6 +140,7 @@ def _list_partners(
     For v, `LISTED_PER_NEED` times as many partners are listed as it needs beside its twins. They
     are the first ones, so that vertices share them; any subgraph with enough edges will do.
     """
+    # Twins agree whatever is hidden: they are counted, and take no room in the lists.
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
     twins[graph.layout] = np.repeat(runs, runs) - 1

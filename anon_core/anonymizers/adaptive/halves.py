@@ -39,6 +39,7 @@ class Half:
         """
         row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
         ranked = graph.layout[np.lexsort((whole.k[graph.layout], row))]
+        # The last of an odd number of vertices has no pair, and is taken itself.
         taken = ranked[
             np.minimum(np.arange(int(more), whole.records + int(more), 2), whole.records - 1)
         ]

@@ -113,6 +113,7 @@ def _run_warm_start(
     work = make(half.table, settings)
     epsilon = settings.epsilon
     if share < 2**WARM_START_HALVINGS:
+        # It leaves its counts in `work`, so the search below starts from them.
         _run_warm_start(settings, work, make, observer, 2 * share)
         epsilon = warm_start_epsilon(settings)
     # The least float halved is 0.

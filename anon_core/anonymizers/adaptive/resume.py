@@ -44,6 +44,7 @@ def _is_cover(ends: NDArray[Any], b: NDArray[np.int32]) -> bool:
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype != np.int32:
         return False
     u, v = ends
+    # With u < v, the least end is a u and the greatest one a v.
     if len(u) and not (u.min() >= 0 and v.max() < n and (u < v).all()):
         return False
     pairs = np.sort(u * np.int64(n) + v)

@@ -47,10 +47,13 @@ def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
         return None
     foreseen = steps[0].figures.get("foreseen")
     if foreseen is not None and settings.schedule == "multilevel":
+        # After a warm start, all records should lose about what half of them lost. A run that is
+        # there, or has become slow, ends.
         slow = len(steps) > 1 and _is_slow(steps, len(steps) - 1)
         expected = 1 - read_weighted_utility(steps[-1]) <= (1 + _SLOW) * (1 - foreseen)
         return None if slow or expected else warm_start_epsilon(settings)
     epsilon = settings.epsilon
+    # Found again from all steps each time, so a checkpoint need not hold epsilon.
     for count in range(1, len(steps) if settings.schedule != "fixed" else 0):
         if _is_slow(steps, count):
             if epsilon <= _LOWEST_EPSILON:

@@ -192,6 +192,7 @@ def _hide_differences(
 ) -> None:
     """Hide in each row what its record and a holder, int32 (n,), differ in."""
     hidden |= table.bits ^ table.bits[holder]
+    # Round 0 hides a row's own blank cells: its record is its first holder.
     for attribute, blank in enumerate(table.blank):
         if blank.any():
             hidden[blank[holder]] |= cell_mask(table.codebook, attribute)

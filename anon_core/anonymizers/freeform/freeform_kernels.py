@@ -93,6 +93,7 @@ def greedy_round(done, row_of, space):
     for v in range(n):
         best, before, place = PROHIBITIVE_LOSS, np.int64(-1), n
         step, r = n, after[n]
+        # No cost is below 0, so one of 0 ends the search.
         while r < n and best > 0:
             cost = compute_loss_increase(v, r, best, space.cells)
             if cost < best and may_take(v, r, done, space):
@@ -128,6 +129,7 @@ def lightest_first(pairs, costs, done, row_of, space):  # pairs (n * n,) by risi
     n = len(costs)
     for pair in pairs:
         v, r = pair // n, pair % n
+        # Costs rise, so all further pairs are prohibited, too.
         if costs[v, r] == PROHIBITIVE_LOSS:
             break
         if row_of[v] < 0 and space.holder[done, r] < 0:

@@ -52,6 +52,7 @@ def cut_segment(space: RowHolders, first: int, end: int) -> RowHolders:
         name: getattr(space.cells, name)[first:end] for name in ("codes", "low", "high", "member")
     }
     holder = np.ascontiguousarray(space.holder[:, first:end])
+    # -1 stands in the rounds that are still to come.
     holder[holder >= 0] -= first
     return RowHolders(space.cells._replace(**rows), holder, space.most[first:end])
 

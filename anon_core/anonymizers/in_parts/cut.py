@@ -99,6 +99,7 @@ def _rank_records(tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _order_by_locality(table: BinaryTable, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """The records in an order in which near ones are side by side, int64 (n,)."""
+    # `lexsort` takes its last key first, so columns of few levels stand at the end.
     return np.lexsort((rank, *table.codes[order_columns(table.codebook)]))
 
 
@@ -151,6 +152,7 @@ class Assembly:
         self.hidden[places] = arrays["hidden"]
         if "holders" in arrays:
             held = places[arrays["holders"]].astype(np.int32)
+            # A part may have a smaller D. Each of its shares is several here, for the same chances.
             self.expect_holders()[places] = np.repeat(
                 held, self._cut.shares // held.shape[1], axis=1
             )

@@ -51,6 +51,7 @@ class _FirstRank(Observer):
 
     def on_step(self, state: State) -> None:
         """See `Observer`."""
+        # Parts of a state are joined along their last axis, so these add nothing.
         kept = {name: of if self._rank == 0 else of[..., :0] for name, of in state.arrays.items()}
         self._watch.on_step(State(kept, state.steps))
 
@@ -79,6 +80,7 @@ def anonymize(
     kept = np.flatnonzero(made.done).tolist() if ranks.rank == 0 else []  # by this rank
     steps = () if resume is None else resume.steps
     mine, threads = ranks.over(len(left)), numba.get_num_threads()
+    # As many rounds on every rank, some without parts: all meet in `total` and `on_step`.
     rounds = range(0, mine.per if left else 0, threads)
     watch.expects(len(steps) + len(rounds))
     for first_of_round in rounds:
@@ -89,6 +91,7 @@ def anonymize(
             for number, arrays in make_parts(method, cut, numbers, at_once, threads // at_once):
                 made.put_part(number, arrays)
         kept += numbers
+        # A rank without parts must send the same arrays as all others.
         if ranks.greatest(int(made.holders is not None)):
             made.expect_holders()
         done = sum(len(cut.places[number]) for number in kept)

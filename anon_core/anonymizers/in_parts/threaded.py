@@ -85,6 +85,7 @@ class _Stopped(Observer):
 
     def report_records(self, _records: int) -> None:
         """See `Observer`."""
+        # A running thread cannot be stopped from outside; methods report often.
         if self._stop.is_set():
             raise CancelledError
 
@@ -101,6 +102,7 @@ def make_parts(
     stop = threading.Event()
 
     def make(number: int) -> Arrays:
+        # numba keeps this number by thread.
         numba.set_num_threads(threads)
         part, order = cut.take_part(number)
         made: MaskedTable = inner.anonymize(part, tie_order=order, observer=_Stopped(stop))

@@ -47,6 +47,8 @@ class SortedRecords(NamedTuple):
 
     def groups(self, chosen: GroupLists) -> GroupLists:
         """Groups of the same kinds as those chosen, each record in one."""
+        # Next record of each kind. A partition has as many members of a kind as there are records,
+        # so no kind runs out.
         free = np.searchsorted(self.kinds, np.arange(self.kinds[-1] + 1))
         made: GroupLists = []
         for group in chosen:

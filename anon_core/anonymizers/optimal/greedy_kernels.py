@@ -42,6 +42,7 @@ class Runs(NamedTuple):
         differs = differs[first[1:] - 1]
         jump = np.full((len(first), len(columns)), len(first), dtype=np.int32)
         numbers = np.arange(1, len(first), dtype=np.int32)
+        # Runs that differ from the one before; the minimum from the end finds the next of them.
         later = np.where(differs, numbers[:, None], np.int32(len(first)))
         jump[:-1] = np.minimum.accumulate(later[::-1])[::-1]
         level = cells.codes[first][:, columns] + cells.offsets[columns].astype(np.int32)
@@ -93,6 +94,7 @@ def grow_greedy_groups(k, cells, runs, group):  # k (n,), group (n,) filled with
 def _find_next_run(run, after):
     """The first run from this one on that has records left; the number of runs if none has."""
     while after[run] != run:
+        # Path halving: runs that are used up are passed over ever faster.
         after[run] = after[after[run]]
         run = after[run]
     return run
@@ -110,6 +112,7 @@ def _find_cheapest_run(
     best, found, depth = PROHIBITIVE_LOSS, number, 0
     run = _find_next_run(0, after)
     while run < number:
+        # Columns before `depth` have the levels of the run looked at last, so their sum is known.
         a, total = depth, sums[depth]
         while a < columns:
             total += price[runs.level[run, a]]
@@ -134,6 +137,7 @@ def _join_record(v, r, cells, price):
     """Let row r hold record v, and price what else may join."""
     widen_row(v, r, cells)
     for a in range(len(cells.ordinal)):
+        # A level that costs nothing leaves all prices as they are.
         if price[cells.offsets[a] + cells.codes[v, a]] > 0:
             _price_levels(r, a, cells, price)
 

@@ -132,6 +132,7 @@ def _price_groups(search: GroupSearch, known: GroupLists) -> Priced:
         dual, bound = np.asarray(program.eqlin.marginals), float(program.fun or 0.0)
         more = search.better(dual)
         reduced = costs - columns.T @ dual
+        # The known partition stays, so that the program always has a solution.
         reduced[: len(known)] = -np.inf
         kept = np.argsort(reduced, kind="stable")[: len(known) + _KEPT]
         if more is None or not more[0]:

@@ -51,6 +51,8 @@ def _assign_records(
     """Assign at the least sum: `least` seats of each centre are taken, the rest go anywhere."""
     from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
 
+    # As many columns as records: `least` for each centre, and free ones, in which a record pays the
+    # distance to its nearest centre. So a least assignment has `least` records at each centre.
     near = distance[:, centres]
     seats = np.repeat(near, least, axis=1)
     free = np.repeat(near.min(axis=1, keepdims=True), len(near) - seats.shape[1], axis=1)

@@ -52,6 +52,7 @@ def draw_candidates(
     inside = ~(excluded[edges.u] | excluded[edges.v])
     missing = int(c * np.count_nonzero(inside)) - int(np.count_nonzero(inside))
     keys = edges.u.astype(np.int64) * n + edges.v
+    # Keys are never removed, and half of the slots stay free: so each search for one ends.
     size = 1 << int(4 * (len(keys) + missing) + 16).bit_length()
     pairs = PairSet(np.full(size, NO_PAIR), np.full(size, NO_PAIR))
     enter_edges(pairs, keys)

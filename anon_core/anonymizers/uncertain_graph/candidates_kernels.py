@@ -74,5 +74,6 @@ def take_turns(pairs, chance, draws, added, room):
             room[0] += 1
             room[1] -= 1
         elif pairs.edge[place] >= 0 and draws[1][turn] < chance[pairs.edge[place]]:
+            # The key stays, so that a later draw does not take this pair for a new one.
             pairs.edge[place] = REMOVED_PAIR
             room[1] += 1

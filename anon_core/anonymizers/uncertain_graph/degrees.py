@@ -50,6 +50,7 @@ def degrees_of(edges: GraphEdges) -> DegreeChances:
     uncertain = uncertain[np.argsort(ends[uncertain], kind="stable")]
     held = np.bincount(ends[uncertain], minlength=edges.vertices)
     start = np.concatenate([[0], np.cumsum(held)])
+    # A vertex of h uncertain edges has h + 1 possible degrees.
     degrees = DegreeChances(
         low, start + np.arange(edges.vertices + 1), np.empty(len(uncertain) + edges.vertices)
     )
@@ -71,5 +72,6 @@ def column_entropies(degrees: DegreeChances, columns: int) -> NDArray[np.float64
     total, weighted = np.zeros(max(most, columns)), np.zeros(max(most, columns))
     add_columns(degrees, total, weighted)
     bits, held = np.zeros(len(total)), total > NEGLIGIBLE_COUNT
+    # - sum Y log2 Y with Y = X / S is log2 S - (sum X log2 X) / S: one pass, without the Y.
     bits[held] = np.log2(total[held]) - weighted[held] / total[held]
     return bits[:columns]

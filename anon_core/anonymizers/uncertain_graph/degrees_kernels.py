@@ -61,6 +61,7 @@ def convolve_degrees(begin, end, incident, degrees):
         for e in range(first, incident.start[u + 1]):
             p, top = incident.chance[e], base + e - first
             degrees.chance[top + 1] = degrees.chance[top] * p
+            # In place, downwards: chance[i - 1] is still that without this edge.
             for i in range(top, base, -1):
                 x = degrees.chance[i] * (1 - p) + degrees.chance[i - 1] * p
                 degrees.chance[i] = x if x > _NOTHING else 0.0

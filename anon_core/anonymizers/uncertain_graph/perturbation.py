@@ -56,6 +56,7 @@ def draw_truncated_normal(
 
     uniform = stream.random(len(sigma))
     some = np.maximum(sigma, 1e-300)
+    # By the inverse of the distribution function between 0 and 1: no draw is rejected.
     drawn = some * ndtri(0.5 + uniform * (ndtr(1 / some) - 0.5))
     drawn = np.where(sigma > 0, np.clip(drawn, 0, 1), 0.0)
     return np.asarray(drawn, dtype=np.float64)

@@ -67,6 +67,7 @@ class Sampled:
                 self.start._replace(p=round_source_chances(self.start.p))
             )
             return turn._asdict(), Attempt(self.hiding, unchanged)
+        # A stream for each trial: none depends on how much the others draw.
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         attempts = [self.attempt(turn.sigma, turn.c, stream) for stream in streams]
         return turn._asdict(), choose_best_attempt(attempts)

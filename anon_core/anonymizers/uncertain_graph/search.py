@@ -67,5 +67,6 @@ def find_best_step(steps: Sequence[Step], exempt: int) -> int:
 def most_turns(c: float, most_c: float) -> int:
     """Return how many steps a search has at most."""
     scans = int(most_c - c) + 1
+    # The ratio is a power of two: its bit length counts the values of sigma from least to greatest.
     doublings = (_GREATEST / _LEAST).as_integer_ratio()[0].bit_length()
     return 1 + scans * doublings + _HALVINGS

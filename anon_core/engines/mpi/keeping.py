@@ -38,6 +38,7 @@ class Keeper(Observer):
         self._pace = Pace()
         self._step: Step | None = None
         self._most: int | None = None
+        # Weak: an array that the method has dropped must not stay in memory for its parts.
         self._kept: list[tuple[weakref.ref[NDArray[Any]], _Parts]] = []  # of the last state
         self._began = self._told = MPI.Wtime()
 

@@ -31,6 +31,7 @@ class MpiRanks:
         self, comm: MPI.Intracomm, vertices: int, sent: NDArray[np.int64] | None = None
     ) -> None:
         self._comm, self.rank, self.size, self.vertices = comm, comm.rank, comm.size, vertices
+        # At least 1: `sort_by_owner` divides by it.
         self.per = max(1, -(-vertices // comm.size))
         self.low, self.high = self.range_of(comm.rank)
         self.sent = np.zeros(1, dtype=np.int64) if sent is None else sent
@@ -111,12 +112,14 @@ class MpiRanks:
 
     def agree(self, one: Any) -> Any:
         """Return a small object of rank 0 to all, once all ranks have come here."""
+        # A broadcast alone would let some ranks go on before all others have come here.
         self._comm.Barrier()
         return self._comm.bcast(one, root=0)
 
     def in_turn(self, work: Callable[[], None], *changing: NDArray[Any]) -> None:
         """Let the ranks work one by one; send the changed rows of these (n, ...) to the others."""
         for turn in range(self.size):
+            # Only the rank at work needs a copy: it sends the rows that differ from it.
             before = [rows.copy() for rows in changing] if turn == self.rank else []
             if turn == self.rank:
                 work()
@@ -131,6 +134,7 @@ class MpiRanks:
     def _tell(self, turn: int, rows: NDArray[Any], changed: NDArray[np.int64]) -> None:
         count = np.array([len(changed)])
         self._comm.Bcast(count, root=turn)
+        # On the other ranks this makes room for what is coming.
         changed = np.resize(changed, int(count[0]))
         values = (
             rows[changed]
@@ -152,6 +156,7 @@ class MpiRanks:
         every rank, the own ones included.
         """
         pending: tuple[MPI.Request, int, NDArray[Any]] | None = None
+        # As many steps on every rank, the last ones perhaps with empty batches: all must exchange.
         for step in range(0, self.per, size):
             first = min(self.high, self.low + step)
             batch = make(first, min(self.high, first + size))

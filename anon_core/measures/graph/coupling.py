@@ -34,6 +34,7 @@ class Coupled(NamedTuple):
 def couple_graphs(*graphs: UncertainEdges) -> Coupled:
     """Return the pairs of graphs over the same vertices; the order of their edges is lost."""
     n = graphs[0].vertices
+    # An edge may come as (u, v) or (v, u). Keys stay below n^2 < 2^62.
     keys = [
         np.minimum(each.u, each.v).astype(np.int64) * n + np.maximum(each.u, each.v)
         for each in graphs

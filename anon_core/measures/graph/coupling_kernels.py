@@ -13,10 +13,12 @@ def draw_pair_numbers(numbers, pairs, seed, world):  # numbers int32 (pairs,)
 
     A probability is met within 2^-32, since 2^32 numbers become 10^9.
     """
+    # Without this mixing, world w would give pair e the number that world w' gives pair e ^ w ^ w'.
     stream = mix_bits(mix_bits(np.uint64(seed)) ^ np.uint64(world))
     n = np.uint64(pairs.vertices)
     for e in range(len(numbers)):
         pair = np.uint64(pairs.u[e]) * n + np.uint64(pairs.v[e])
+        # 32 bits times 10^9 < 2^30 stay below 2^62, so no bit of the product is lost.
         numbers[e] = (mix_bits(stream ^ pair) >> np.uint64(32)) * np.uint64(ONE) >> np.uint64(32)
 
 
@@ -49,6 +51,7 @@ def label_components(top, members, there, pairs, p, numbers):
     for x in range(n - 1, -1, -1):
         last = top[top[x]]  # a higher vertex has its label
         top[x] = last
+        # Each vertex adds its pairs with the members met before: s (s - 1) / 2 in all.
         connected += members[last]
         members[last] += 1
     return connected
@@ -65,6 +68,7 @@ def count_joined(begin, end, times, connected, pairs, asked, seed):
     top, members = np.empty((2, pairs.vertices), dtype=np.int32)
     joined = np.empty(asked.shape[1], dtype=np.int8)
     for share in range(begin, end):
+        # A share owns its row of `times` and its worlds, so no two threads write one entry.
         for world in range(share, worlds, len(times)):
             draw_pair_numbers(numbers, pairs, seed, world)
             joined[:] = 0

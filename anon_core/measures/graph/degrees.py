@@ -78,6 +78,7 @@ class Degrees:
         at = np.cumsum([0, *(len(content) // p.itemsize for content in contents)])
         start = at + np.arange(len(at))
         mass = np.zeros(start[-1])
+        # Whole billionths: a float sum could exceed an expected degree of 2, and its ceiling be 3.
         expected = np.diff(np.concatenate([[0], np.cumsum(p, dtype=np.int64)])[at])
         slow = np.flatnonzero(np.diff(at) <= FAST_FROM)
         convolve_each(slow, at, p, start, mass)
@@ -115,6 +116,7 @@ def _group_vertices(
     edges: UncertainEdges,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
     """Group vertices by the probabilities of their edges, int32 ascending; 0 is no edge."""
+    # An edge of probability 0 changes no distribution, but would part vertices with equal ones.
     possible = edges.p > 0
     end = np.concatenate([edges.u[possible], edges.v[possible]])
     p = np.concatenate([edges.p[possible], edges.p[possible]]).astype(np.int32, copy=False)
@@ -122,6 +124,7 @@ def _group_vertices(
     bounds = np.searchsorted(end[order], np.arange(edges.vertices + 1)) * p.itemsize
     whole, ends = p[order].tobytes(), bounds.tolist()
     contents = [whole[ends[v] : ends[v + 1]] for v in range(edges.vertices)]
+    # Longest first: a degree is then possible for the distributions 0, 1, ... up to some number.
     distinct = sorted(set(contents), key=lambda content: (-len(content), content))
     number = {content: group for group, content in enumerate(distinct)}
     of_vertex = np.array([number[content] for content in contents], dtype=np.int64)
@@ -131,6 +134,7 @@ def _group_vertices(
 def _convolve_fast(p: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return a distribution from pieces; what may be an error alone is 0."""
     mass = _join_halves(p)
+    # Rounding also leaves chances slightly below 0.
     mass[mass < fast_error(len(p)) / 2] = 0
     return mass
 
@@ -142,6 +146,7 @@ def _join_halves(p: NDArray[np.int32]) -> NDArray[np.float64]:
         convolve_edges(p, mass)
         return mass
     left, right = _join_halves(p[: len(p) // 2]), _join_halves(p[len(p) // 2 :])
+    # More points than len(p): an FFT of fewer would add the highest degrees to the lowest.
     size = 1 << len(p).bit_length()
     product = np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)
     return product[: len(p) + 1]

@@ -13,8 +13,10 @@ def convolve_edges(p, mass):
     mass[0] = 1.0
     low, high = 0, 0
     for e in range(len(p)):
+        # The difference is taken in integers: 1 - there would lose digits where it is close to 0.
         there, absent = p[e] / ONE, (ONE - p[e]) / ONE
         high += 1
+        # In place, downwards: mass[i - 1] is still that of the edges before e.
         for i in range(high, low, -1):
             mass[i] = mass[i] * absent + mass[i - 1] * there
         mass[low] *= absent

@@ -99,6 +99,7 @@ class Discrepancy:
 
     def _mean(self, values: NDArray[np.float64], there: NDArray[np.bool_] | None = None) -> float:
         weight = self.weight if there is None else self.weight * there
+        # A weight is 1 or more, so only an empty sum is below 1.
         return float((values * weight).sum() / max(weight.sum(), 1.0))
 
     def _errors(self) -> NDArray[np.float64]:
@@ -112,6 +113,7 @@ class Discrepancy:
         # A census of pairs has no error of sampling.
         if self.weight.sum() == len(self.weight) == self.vertices * (self.vertices - 1):
             return 0.0
+        # Vertices are the units of the sample: pairs of one vertex depend on each other.
         means = np.bincount(self.vertex, self.of_pair * self.weight) / (self.vertices - 1)
         return float(means.std(ddof=1) / np.sqrt(len(means)))
 
@@ -151,12 +153,14 @@ def _draw_pairs(
     source: UncertainEdges, vertices: int, others: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
     starts = some_vertices(source.vertices, vertices, seed)
+    # Another stream than that of `some_vertices`, which draws by the bare seed.
     draws = np.random.Generator(np.random.PCG64([seed, 1]))
     number, target, stratum, weight = [], [], [], []
     for at, (start, row) in enumerate(
         zip(starts.tolist(), count_hops(source, starts, 4), strict=True)
     ):
         kind = np.where(row < 0, len(STRATA) - 1, row - 1)
+        # The vertex itself has 0 hops, and -1 is no stratum.
         kind[start] = -1
         for index in range(len(STRATA)):
             there = np.flatnonzero(kind == index)

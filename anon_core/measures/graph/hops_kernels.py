@@ -41,6 +41,7 @@ def start_searches(sources, work):
     """Let each search begin at its source; return the number of reached vertices."""
     work.seen[:] = 0
     for s in range(len(sources)):
+        # Assigned, not added: an old word may stand here. So two equal sources would clash.
         work.now[sources[s]] = work.seen[sources[s]] = np.uint64(1) << np.uint64(s)
         work.reached[s] = sources[s]
     return len(sources)
@@ -61,6 +62,7 @@ def advance_searches(number, ends, exists, work):  # exists bool (pairs,)
                     work.fresh[found] = y
                     found += 1
                 work.later[y] |= fresh
+    # A pass of its own: a vertex that is reached in this hop must not pass the search on in it.
     for at in range(found):
         y = work.fresh[at]
         work.seen[y] |= work.later[y]

@@ -83,6 +83,7 @@ def compute_known_degrees(source: Degrees, knowledge: Knowledge) -> NDArray[np.i
     greatest = np.maximum.reduceat(source.mass, source.start[:-1])
     near = source.mass >= np.repeat(greatest * (1 - TIE), np.diff(source.start))
     likeliest = np.flatnonzero(near)
+    # Each distribution has a likeliest degree, so the next one from its start on is its own.
     first = likeliest[np.searchsorted(likeliest, source.start[:-1])]
     return first - source.start[:-1]
 
@@ -99,6 +100,7 @@ def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
     # H = - sum of Y log Y, where 0 log 0 is 0.
     logs = np.log2(y, out=np.zeros_like(y), where=y > 0)
     bits = -np.bincount(degree, count * y * logs, minlength=highest + 1)
+    # No segment is empty, as reduceat needs: the longest distribution has every degree.
     greatest = np.maximum.reduceat(y, columns.start[:-1])
     ties = (y > 0) & (y >= greatest[degree] * (1 - TIE))
     likeliest = np.bincount(degree, count * ties, minlength=highest + 1).astype(np.int64)
@@ -110,6 +112,7 @@ def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
     own = np.where(reached, released.mass[first + np.where(reached, at, 0)], 0.0)
     with np.errstate(invalid="ignore"):
         own = np.where(total[at] > 0, own / total[at], 0.0)
+    # Rounding may leave an entropy slightly below 0.
     return Posteriors(
         np.maximum(np.where(there, bits[at], 0.0), 0.0),
         np.where(there, own, 0.0),

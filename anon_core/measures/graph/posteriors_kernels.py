@@ -45,6 +45,7 @@ def match_distributions(
             chance = mass[start[g] + i]
             if chance > 0:
                 first = columns.start[i]
+                # Distributions of a degree are 0, 1, ...: the place of one is its number.
                 for h in range(columns.start[i + 1] - first):
                     weight[h] += chance * columns.mass[first + h]
         total, greatest = 0.0, 0.0

@@ -61,6 +61,7 @@ def _list_rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]
     """Yield different sets of edges; of rules that keep the same edges the first."""
     yield "all edges", np.ones(len(p), dtype=np.bool_)
     seen = {0, len(p)}
+    # The sets of one family of rules are nested, so sets of equal size are equal.
     for decimals in _DECIMALS:
         kept = p % (ONE // 10**decimals) == 0
         if (number := int(np.count_nonzero(kept))) not in seen:

@@ -49,6 +49,8 @@ class RowClasses:
         firsts = np.array(first, dtype=np.int64)
         lengths = np.diff(indptr)[firsts]
         own = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        # Places of the first row of each class: a run of places, moved from its new start to its
+        # old one.
         at = np.arange(own[-1]) + np.repeat(indptr[firsts] - own[:-1], lengths)
         return cls(of_row, np.bincount(of_row, minlength=len(first)), own, items[at])
 

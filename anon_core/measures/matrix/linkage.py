@@ -128,6 +128,7 @@ class _Inverted:
         if (known < 0).any():
             return 0
         lists = [self.classes[self.start[i] : self.start[i + 1]] for i in known.tolist()]
+        # Shortest first: no intersection is longer than it.
         found, *others = sorted(lists, key=len)
         for other in others:
             found = np.intersect1d(found, other, assume_unique=True)

@@ -84,6 +84,7 @@ def measure_smoothness(
         Number of released items.
     """
     there = (item >= 0) & (class_of[record] >= 0)
+    # Class and item as one number: the entries of a released pair are one run of the sorted ones.
     held = np.sort(class_of[record[there]] * items + item[there])
     pair = classes.of_pair * items + classes.items
     holders = np.searchsorted(held, pair, "right") - np.searchsorted(held, pair, "left")

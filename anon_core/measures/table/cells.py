@@ -71,6 +71,7 @@ def read_cells(
     ends = _find_interval_ends(column, texts)
     levels = np.zeros((len(place), len(column.labels)), dtype=np.bool_)
     for row, text in enumerate(place):
+        # The empty list sets nothing: a cell that cannot be read fits nobody.
         levels[row, _read_levels(column, level_of, ends, text)] = True
     return np.array(cell, dtype=np.int32), levels
 
@@ -125,6 +126,7 @@ def _read_levels(
         return []
     if text == ALL_TEXT:
         return list(range(len(column.labels)))
+    # Before intervals are looked for: the text of a level may hold two dots itself.
     if text in level_of:
         return [level_of[text]]
     if column.ordinal:

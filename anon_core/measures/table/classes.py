@@ -143,6 +143,7 @@ def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], ND
             least, most = 0, int(row.max())
         width = most - least + 1
         if keys > _LARGEST // width:
+            # Renumbered, keys are no more than columns; times at most 2^31 they fit 63 bits.
             key = np.unique(key, return_inverse=True)[1]
             keys = int(key.max()) + 1
         # The new key keeps the order of the old one, and within it that of the row.

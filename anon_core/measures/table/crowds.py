@@ -172,6 +172,7 @@ def count_rows(classes: Classes, rows_in: NDArray[np.int64]) -> NDArray[np.int64
     `rows_in`: int64 (row classes,), how many rows each is taken for.
     """
     words = -(-len(rows_in) // 64)
+    # Padded with its last number, a word that is not full is alike iff its classes are.
     by_word = np.pad(rows_in, (0, 64 * words - len(rows_in)), "edge").reshape(words, 64)
     alike = np.where((by_word == by_word[:, :1]).all(axis=1), by_word[:, 0], 0)
     fitting = np.empty(classes.level.shape[1], dtype=np.int64)
@@ -202,6 +203,7 @@ def _count_people(
     if seat is not None:
         start, seated = _list_items(classes.row_class[seat], person, classes.cell.shape[1])
         most = np.zeros(len(people), dtype=np.int64)
+        # Equal records may demand differently: counting goes on up to the greatest k of the class.
         np.maximum.at(most, classes.record_class, k)
         count_people(
             classes.level_index, classes.bitmap, start, seated, int(person.max()) + 1,
@@ -264,6 +266,7 @@ def components_of(
 
 def records_per_row(classes: Classes) -> NDArray[np.int64]:
     """Count the records that fit each released row, int64 (rows,)."""
+    # A row of counts a thread, so that no two threads add to one number.
     counts = np.zeros((get_num_threads(), classes.cell.shape[1]), dtype=np.int64)
     count_records(classes.level_index, classes.bitmap, classes.records_in, counts)
     total: NDArray[np.int64] = counts.sum(axis=0)
@@ -283,6 +286,7 @@ def _list_cell_levels(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Number the cells over all attributes and list the levels of each; an empty list means all."""
     shift = np.cumsum([0] + [len(levels) for levels in released.levels])
+    # A cell that cannot be read has an empty list, too. None is misread: seats are rows that fit.
     lists = [
         np.flatnonzero(row) + offset if not row.all() else np.empty(0, dtype=np.int64)
         for levels, offset in zip(released.levels, released.level_offsets, strict=True)

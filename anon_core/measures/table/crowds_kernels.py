@@ -118,6 +118,7 @@ def finish_order(level, bitmap, rows, seated_start, seated, order):
     records = len(level)
     fresh, tops = _mark_all(rows)  # rows not visited yet
     reached = np.zeros(records, dtype=np.bool_)
+    # A stack of its own: the search may be as deep as there are records, too deep for calls.
     stack = np.empty(records, dtype=np.int64)
     word_at = np.zeros(records, dtype=np.int64)
     row_at = np.full(records, -1, dtype=np.int64)
@@ -145,6 +146,8 @@ def finish_order(level, bitmap, rows, seated_start, seated, order):
                         break
                 if moved:
                     continue
+                # All seats of the row are followed. It is no longer fresh, so it is not entered
+                # again.
                 row_at[record] = -1
             row = _find_fresh_row(record, level, bitmap, word_at, fresh, tops)
             if row >= 0:
@@ -216,6 +219,8 @@ def find_components(
                         bits = _meet_cells(
                             cells, allowed_start, allowed, records.words, w, fresh[w]
                         )
+                        # Taken out before they are pushed: each record is pushed once, and the
+                        # stack cannot overflow.
                         _unmark(w, bits, fresh, tops)
                         while bits:
                             other = 64 * w + lowest_bit(bits)

@@ -53,10 +53,12 @@ def _list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) ->
     if demand.uniform is not None:
         low, high = demand.uniform
         draws = np.random.Generator(np.random.PCG64(demand.seed))
+        # Drawn for every source record: which of them are released changes no demand.
         return draws.integers(low, high, size=records, endpoint=True)
     if values is None or len(values) != records:
         raise InputError(f"the source column {demand.source_column!r} of k has no value per record")
     if demand.column is not None:
+        # 0 marks what is no demand; nan, which is missing, fails the comparison and gets it.
         stated = [int(k) if k >= 1 and k % 1 == 0 else 0 for k in values.tolist()]
     else:
         stated = [demand.levels.get(group, demand.default or 0) for group in values.tolist()]

@@ -92,6 +92,7 @@ def diversity_in_classes(
     start, value, number, below = _count_class_values(classes, values)
     parts = []
     for first in range(0, len(start) - 1, _BLOCK):
+        # Each class of rows gets a level that it alone has, so its "crowd" is the class.
         block = np.eye(min(_BLOCK, len(start) - 1 - first), dtype=np.bool_)
         held = start[first : first + len(block) + 1], value, number, below
         parts.append(

@@ -48,6 +48,7 @@ def weigh_crowds(
                         count[value[held]] += number[held]
             values = np.sort(seen[:found])
             counts = count[values]
+            # Only what this record touched: clearing all values would take longer.
             count[values] = 0
             distance[record] = (
                 compute_ordered_distance(values, counts, below)

@@ -104,6 +104,7 @@ def measure_drift(before: Profile, values: NDArray[Any]) -> Drift:
     now = summarize_column(before.kind, values)
     if before.kind in _COUNTED:
         counts = _count_around_steps(before.steps, np.sort(values[~np.isnan(values)]))
+        # Missing counts as a number below all others: it raises each count, the leading 0 included.
         below = [
             [table.missing + count for count in (0, *of)]
             for table, of in ((before, before.counts), (now, counts))

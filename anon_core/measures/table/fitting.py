@@ -46,6 +46,7 @@ def find_fitting_rows(
     count = np.zeros(len(first), dtype=np.int64)
     nowhere = np.empty(0, dtype=np.int32)
     for offset, allows in _list_blocks(released):
+        # Two passes: the first only counts, so lists are laid out without room to spare.
         list_fitting(level, allows, offset, count, nowhere)
     start = _compute_starts(count[kind])
     if start[-1] > MOST_FITTING_PAIRS:

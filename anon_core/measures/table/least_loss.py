@@ -69,6 +69,7 @@ def bound_least_loss(
         return None
     counts = np.asarray(levels, dtype=np.int64)
     share = np.zeros(classes.level.shape[1], dtype=np.int64)
+    # Greater shares need fewer records, smaller units cost less: rounding only lowers the bound.
     np.add.at(share, classes.record_class, -(-_WHOLE // k.astype(np.int64)))  # rounded up
     sample = _draw_sample(len(k))
     cost = np.zeros(len(sample), dtype=np.int64)
@@ -104,6 +105,8 @@ def _estimate_mean(cost: list[int], records: int) -> LeastLoss:
     error = 0.0
     if 1 < size < records:
         squares = size * sum(one * one for one in cost) - total * total
+        # Standard error of a mean drawn without replacement: (1 - size / records) is the finite
+        # population correction.
         error = sqrt(squares * (records - size) / (size * size * (size - 1) * records)) / _WHOLE
     # Down to a whole part, so the float is exact and below the mean: a bound is not rounded up.
     return LeastLoss(total // size / _WHOLE, error, size)

@@ -48,6 +48,7 @@ def _bound_cost(center, level, share, whole, ordinal, unit, offset):
     _start_box(center, level, offset, low, high, holds)
     grown = _grow(nearest, level, share, whole, ordinal, unit, offset, low, high, holds)
     known = min(known, grown)
+    # A box that holds any other class costs `known` at least, so it is no cheaper box.
     near = near[extra < known]
 
     nodes = min(_MOST_NODES, 2 + _WORK // max(1, len(near) * attributes))
@@ -71,13 +72,17 @@ def _bound_cost(center, level, share, whole, ordinal, unit, offset):
             own = _cost_of(ordinal, unit, offset, low, high, holds)
             _price(near, level, ordinal, unit, offset, low, high, holds, out[:ruled_out], extra)
             more = _reach(extra[: len(near)], share, near, whole)
+            # If those near do not reach the whole, no box below this node costs less than `known`.
             bound[used] = known if more < 0 else min(known, own + more)
+            # With more == 0 the box holds enough as it is: nothing to branch on, and its cost is
+            # exact.
             branch[used] = _find_nearest(near, extra) if more > 0 else -1
             used += 1
         node = _find_least(bound, used)
         if bound[node] == known or branch[node] < 0:
             return bound[node]
         found, bound[node] = bound[node], np.iinfo(np.int64).max  # its children follow
+    # The work is spent. Any box is below some open node, so the least open bound holds for all.
     return found
 
 

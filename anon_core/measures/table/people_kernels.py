@@ -30,6 +30,7 @@ def count_people(
                     if side == 1 and component[row] != record_component[record]:
                         continue
                     for at in range(start[row], start[row + 1]):
+                        # Stamped with the record, so nothing is cleared between records.
                         fresh = seen[side, person[at]] != record
                         seen[side, person[at]] = record
                         count += np.int64(fresh)

@@ -115,6 +115,7 @@ def _list_level_points(column: ColumnLevels) -> list[float]:
     for number in column.numbers or pairwise([-inf, *column.edges, inf]):
         low, high = number if isinstance(number, tuple) else (number, number)
         ends = [end for end in (max(low, least), min(high, most)) if isfinite(end)]
+        # The middle of both ends, the one end of an open group, or 0 where a single group has none.
         points.append(sum(ends) / max(1, len(ends)))
     return points
 

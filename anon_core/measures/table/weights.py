@@ -45,6 +45,7 @@ def _group(values: NDArray[Any]) -> list[Hashable]:
     """Texts as they are, a number by the tenth that its rank is in; what is rare is one group."""
     groups = _list_groups(values)
     times = Counter(groups)
+    # In a tuple no text of the source can be the name of the rare group.
     return ["rare values" if times[each] < _FEW else (each,) for each in groups]
 
 
@@ -54,6 +55,7 @@ def _list_groups(values: NDArray[Any]) -> list[Hashable]:
     numbers = values.tolist()
     ascending = sorted(number for number in numbers if not math.isnan(number))
     return [
+        # The first place of equal numbers: they all fall into one tenth.
         None if math.isnan(number) else _PARTS * bisect_left(ascending, number) // len(ascending)
         for number in numbers
     ]

@@ -127,6 +127,7 @@ def compute_exchange_loss(r, c, d, skip, features, counted):
             b = lowest_lane(word)
             word &= word - _ONE
             count = counted.counts[r, 64 * w + b]
+            # c and d differ here, so just one of them differs from the row.
             if gives >> np.uint64(b) & _ONE:
                 if count == 1 and 64 * w + b != skip:
                     total -= price_of(w, b, row, features)

@@ -109,6 +109,7 @@ def narrow_rows(
         if len(parties.home):
             narrow_range(0, len(parts))
         else:
+            # Parts have no row in common and exchange within themselves, so threads never meet.
             spread_work(narrow_range, len(parts))
         before, lost = lost, compute_rows_loss(features, counted)
         if lost == before:
@@ -187,6 +188,7 @@ def _pack_flags(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
     filled = np.zeros((len(flags), -(-flags.shape[1] // 64) * 64), dtype=np.bool_)
     filled[:, : flags.shape[1]] = flags
     packed = np.packbits(filled, axis=1, bitorder="little")
+    # "<u8": on a machine of the other byte order, bit b of a word is still feature b.
     return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
 
 
@@ -234,5 +236,6 @@ def _list_fitting_rows(
 
 def _turn_attributes(attributes: int, turn: int) -> NDArray[np.int64]:
     """An order of the attributes: each turn begins elsewhere and takes another stride."""
+    # A stride without a common factor visits every attribute once.
     strides = [s for s in range(1, attributes + 1) if math.gcd(s, attributes) == 1]
     return (turn + strides[turn % len(strides)] * np.arange(attributes)) % attributes

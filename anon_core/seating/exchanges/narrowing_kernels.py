@@ -170,6 +170,7 @@ def drop_feature(r, feature, gain, features, counted, parties, scope, inside, al
             paid += 1
             loss += more
         if q < 0:
+            # So much that it does not pay: what was exchanged so far is taken back.
             loss = gain
             break
         exchange_shares(r, share, q, theirs, features, counted, parties, inside)
@@ -197,6 +198,8 @@ def choose_feature(r, least, features, counted, tried):
             word &= word - _ONE
             price = price_of(w, b, features.rows[r, w], features)
             count = np.int64(counted.counts[r, 64 * w + b])
+            # A blank feature counts as many as there can be shares, so it is never dropped. Ratios
+            # are compared by products of whole numbers: no rounding decides.
             if count < counted.holders.shape[1] and price * needed > best * count:
                 best, feature, needed = price, np.int64(64 * w + b), count
     return feature, best

@@ -40,6 +40,7 @@ def add_approval_arguments(parser: argparse.ArgumentParser) -> None:
         "--take",
         type=Path,
         nargs="?",
+        # `IN_COPY` of flows.vault.decisions, a module that is imported only when the command runs.
         const=Path("."),
         metavar="FILE",
         help="take up a decision that `crowdcover sign` wrote: this file, or from publish.reports",

@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         expected = Text.assemble(
             (finding.guarantee, "bold"), "\n", sentence_of_finding(finding.guarantee, words)
         )
+        # A Text is shown as it is: in a plain string rich takes [brackets] for markup.
         table.add_row(expected, holds, Text(escape_unprintable(finding.detail)))
     if not options.quiet:
         Console().print(table)

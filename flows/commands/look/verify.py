@@ -41,9 +41,11 @@ def run(options: argparse.Namespace) -> int:
         return 4 if broken else 0
     if not options.quiet:
         for each in findings:
+            # `--`: not required and not passed, such as a catalogue with other texts.
             holds = "NO" if each.broken else "ok" if each.passed else "--"
             print(escape_unprintable(f"{holds:3} {each.guarantee}: {each.detail}"))
     kept = "as it was signed" if options.key else "as its manifest says; nobody vouches for that"
+    # Without a valid signature nothing says how the release was published.
     unknown = any(finding.guarantee == "signature" for finding in broken)
     lost = "NOT verified" if unknown else "NOT as it was published"
     what = lost if broken else kept

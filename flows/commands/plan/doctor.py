@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
         raise PlanError("--set changes a plan; give one with --plan")
     plan = None if options.plan is None else ReleasePlan.load(options.plan, options.overrides)
     found = []
+    # Each line is printed at once: some looks wait for a server or start ranks.
     for look in list_looks(plan):
         found.append(look)
         if not options.json and not (options.quiet and look.state == "ok"):

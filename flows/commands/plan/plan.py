@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         print(text, end="")
         return 0
+    # Before the plan is written: its first line would name a file that is no schema.
     refuse_other(options.output.parent / file)
     try:
         with options.output.open("x", encoding="utf-8") as handle:

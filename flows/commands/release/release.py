@@ -115,6 +115,7 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
         from flows.runs.partitions import format_partition_settings
 
         named = format_partition_settings(options.partition)
+    # All plans are checked before the first source is read in full.
     plans = [load_ready_plan(path, [*options.overrides, *named]) for path in options.plans]
     from dataclasses import asdict
 
@@ -148,11 +149,13 @@ def _release_plans(
             plans[number] = plan.name, freeze_plan(plan)
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
+    # Prefect and Dask take seconds to import: not if every plan was refused.
     if plans:
         from flows.launch.deployments import refuse_prefect_failures
         from flows.launch.many_plans import release_all
 
         with refuse_prefect_failures():
+            # Keys are places on the command line: refused plans have left gaps among them.
             outcomes |= zip(plans, release_all(list(plans.values()), workers), strict=True)
     return [outcomes[number] for number in range(len(paths))]
 

@@ -45,8 +45,10 @@ def run(options: argparse.Namespace) -> int:
 
     when = parse_schedules(names, options.cron, options.timezone)
     for plan in plans:
+        # A schedule names no partition. A run that a person starts may name one.
         if plan.name in when:
             require_partition(plan)
+    # Runs read the frozen copies, so an edit of the plan while it is served changes none of them.
     frozen = {plan.name: freeze_plan(plan) for plan in plans}
     with refuse_prefect_failures():
         serve_plans(frozen, when, options.workers, quiet=options.quiet)

@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.quiet:
             print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)
     outcomes = [outcome for _, outcome in found]
+    # A setting that was refused tells 0 records.
     rows = max(number for number, _ in found)
     drawn = None if options.sample is None else {"records": rows, "seed": options.seed}
     if options.json:

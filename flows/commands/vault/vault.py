@@ -146,6 +146,7 @@ STEPS = (
         "flows.vault.upkeep:print_vault_file",
     ),
 )
+# Its own work never runs: STEP is required, and the parser of each step sets `run` anew.
 COMMAND = Command(
     "vault",
     "verify, back up, restore, prune, rotate or read a vault, or make a key for it",

@@ -44,6 +44,7 @@ def audit_graph(
     findings += [*judge_edges(edges), judge_codebook(folder, source.vertices)]
     released, more = judge_map(edges, source, read_matching(secrets / MATCHING))
     findings += more
+    # Edges without numbers cannot be measured. A check that cannot count must not pass.
     if released is None:
         return Audit((*findings, _NOT_JUDGED), rows=rows)
     measured = Measured.of(source, released, plan)

@@ -89,6 +89,7 @@ class Measured:
         """Measure a release."""
         knows, graphs = plan.knows, (source.edges, released)
         degrees = Degrees.of(source.edges), Degrees.of(released)
+        # Pairs to compare: distributions of the source times chances of the release.
         few = degrees[0].vertices.size * degrees[1].mass.size
         tried = {
             each: compute_posteriors(*degrees, each)
@@ -96,6 +97,7 @@ class Measured:
             if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
         }
         sifting = knows != "distribution" or _RULES * few <= MOST_MATCHES
+        # The source against itself: who would hide if nothing were changed.
         bits = compute_posteriors(degrees[0], degrees[0], knows).bits
         return cls(
             k=source.k,
@@ -151,6 +153,7 @@ class Measured:
         connected = self.joined.connected.mean(axis=1) / max(1, n * (n - 1) // 2)
         sides: dict[str, Sequence[float]] = {
             "edges": [len(edges.p) for edges in self.graphs],
+            # Degrees count each edge twice, once at each end.
             "expected_edges": [round(mean * n / 2) for mean in (change.before, change.after)],
             "isolated": [_count_isolated(edges) for edges in self.graphs],
             "degree": [round(mean, 2) for mean in (change.before, change.after)],
@@ -174,6 +177,7 @@ class Measured:
 
     def _by_hops(self) -> dict[str, float]:
         """Discrepancy by distance, where enough pairs were sampled."""
+        # A mean over few pairs is noise, and it is about few vertices.
         least = max(LEAST_PAIRS, int(self.k.max()))
         found = self.joined.by_hops()
         return {name: _round_up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
@@ -220,6 +224,7 @@ class Measured:
         """
         changes = self._changes()
         same, edges = int(changes["same"].sum()), changes.height
+        # In whole numbers: 1 comes out only where every edge is the same.
         return same * _DIGITS // edges / _DIGITS if edges else 1.0
 
     def _changes(self) -> pl.DataFrame:
@@ -229,7 +234,9 @@ class Measured:
             for edges in self.graphs
         )
         either = after.join(before, on=["u", "v"], how="full", coalesce=True).fill_null(0)
+        # What rounds to 0 millionths cannot be released, so it is no edge on either side.
         there = either.filter(pl.max_horizontal("p", "p_right") * 2 > MILLIONTH)
+        # Released probabilities are whole millionths: the nearest one is no change.
         same = (pl.col("p") - pl.col("p_right")).abs() * 2 <= MILLIONTH
         return there.with_columns(same=same)
 
@@ -258,6 +265,7 @@ def _count_isolated(edges: UncertainEdges) -> int:
 
 
 def _round_down(level: float) -> float:
+    # 2^H of k equal chances may end just below k: without the slack, less would be stated.
     return math.floor(level * _DIGITS + _ROUNDING) / _DIGITS
 
 

@@ -103,10 +103,12 @@ def judge_map(
     n, claim = source.vertices, claim.sort(RECORD)
     keys = claim[KEY]
     whole = claim[RECORD].to_list() == list(range(n))
+    # 0 only if all keys differ and none is missing; missing ones may count twice.
     doubled = len(keys) - keys.n_unique() + keys.null_count()
     released = pl.concat([edges.u, edges.v]).unique()
     strangers = int((~released.is_in(keys.implode())).sum())
     names = int(released.is_in(source.names.implode()).sum())
+    # What the order of keys tells: the rank of each vertex's key, -1 without a key.
     place = keys.rank("ordinal").fill_null(0).to_numpy().astype(np.int64) - 1
     orders = (place, place[source.names.arg_sort().to_numpy()]) if whole else (place,)
     hits = max(int(right.sum()) for order in orders for right in order_hits(order).values())
@@ -136,6 +138,7 @@ def judge_map(
 
 def _number_edges(edges: ReadEdges, keys: pl.Series, n: int) -> UncertainEdges:
     """The released edges in the order of the source's vertices, u < v."""
+    # Keys are distinct and hold every end by now, so a key's place in the Enum is its vertex.
     numbers = pl.Enum(keys)
     u, v = (end.cast(numbers).to_physical().to_numpy() for end in (edges.u, edges.v))
     low, high = np.minimum(u, v).astype(np.int32), np.maximum(u, v).astype(np.int32)

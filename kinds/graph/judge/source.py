@@ -32,6 +32,7 @@ class SourceGraph:
         else:
             assert read.demands is not None
             k = demands_again(read.vertices, read.demands, "vertices")
+        # The makers multiply Fractions. Another arithmetic does not share their faults.
         exempt = Decimal(plan.eps.numerator) * n // Decimal(plan.eps.denominator)
         return cls(read.vertices, k, _join_listed_edges(read, plan.both_ways, n), int(exempt))
 
@@ -45,6 +46,7 @@ def _join_listed_edges(read: Read, rule: Rule, n: int) -> UncertainEdges:
     """Each pair of vertices once, its directions joined by the rule."""
     listed = pl.DataFrame({"u": read.u, "v": read.v, "p": read.p})
     ends = (pl.min_horizontal("u", "v").alias("low"), pl.max_horizontal("u", "v").alias("high"))
+    # A group has one or two rows. Of one, least = most, so its mean is itself: (2p + 1) // 2 = p.
     least, most, times = pl.col("p").min(), pl.col("p").max(), pl.len()
     joined = {
         "refuse": most,

@@ -25,11 +25,13 @@ def join_directions(read: Read, rule: Rule) -> PairedEdges:
     Means are rounded up to a billionth, a union to the nearest one.
     """
     low, high = np.minimum(read.u, read.v), np.maximum(read.u, read.v)
+    # Now the two directions of a pair are neighbours. No direction occurs twice, see `Read`.
     order = np.lexsort((high, low))
     low, high, p = low[order], high[order], read.p[order]
     again = np.zeros(len(p), dtype=np.bool_)
     again[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
     second = np.flatnonzero(again)
+    # A pair has two rows at most, so no row is both a first and a second one: writes never meet.
     p[second - 1] = _join_probabilities(p[second - 1], p[second], rule)
     return PairedEdges(*(each[~again].astype(np.int32) for each in (low, high, p)))
 
@@ -40,6 +42,7 @@ def _join_probabilities(
     if rule == "mean":
         return (p + q + 1) // 2
     if rule == "union":
+        # 1 - (1 - p)(1 - q). The product is at most 10^18 < 2^63.
         return ONE - ((ONE - p) * (ONE - q) + ONE // 2) // ONE
     return np.maximum(p, q)
 

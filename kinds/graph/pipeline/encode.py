@@ -35,6 +35,7 @@ def encode_edges(plan: GraphPlan, ingested: Stored, k: Any) -> UncertainGraph:
     """Return the graph; eps n vertices, rounded down, may stay below their k."""
     with np.load(ingested.file(EDGES)) as edges:
         arrays = (edges["u"], edges["v"], edges["p"])
+    # eps is a Fraction. As floats 0.29 * 100 is below 29: one exemption would be lost.
     graph = UncertainGraph(*arrays, k, plan.knows, int(plan.eps * len(k)))
     graph.check()
     graph.refuse_impossible_demands()

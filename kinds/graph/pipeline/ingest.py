@@ -31,6 +31,7 @@ def ingest_source(
     edges = join_directions(read, plan.both_ways)
     np.savez(folder / EDGES, **edges._asdict())
     np.save(folder / DEMAND, k)
+    # As spelt: `write_identifiers` finds the one spelling, and digests what older builds knew, too.
     names = pl.DataFrame({VERTEX: read.spelt})
     digested = write_identifiers(ledger.key, ledger.key_print, names, folder)
     n, m = len(k), len(edges.p)

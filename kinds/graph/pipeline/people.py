@@ -21,6 +21,7 @@ def rebuild_people(run: Run, key: bytes) -> People:
     ingested = run.whole("ingest")
     if ingested is None:
         return People(0, {}, frozenset())
+    # Names were stored as digests under the run's own key: only edges can be digested anew.
     return People.digest_people(key, _list_edge_texts(ingested), {}, np.arange(ingested.shape[0]))
 
 
@@ -31,8 +32,11 @@ def _list_edge_texts(ingested: Stored) -> pl.DataFrame:
         u, v, p = arrays["u"], arrays["v"], arrays["p"]
     ends = np.concatenate([u, v]).astype(np.int64)
     held = np.bincount(ends, minlength=n)
+    # Each edge twice, once at each end: 2 m rows.
     each = pl.DataFrame({_AT: ends, "p": np.tile(p, 2), "other": held[np.concatenate([v, u])]})
     texts = each.select(_AT, pl.format("{} {}", "p", "other").alias("edges"))
+    # Sorted, so that neither the order of the source nor the names of vertices decide a text.
     lists = texts.group_by(_AT).agg(pl.col("edges").sort().str.join("|"))
     every = pl.DataFrame({_AT: np.arange(n, dtype=np.int64)})
+    # A vertex without an edge stays null and gets no digest: nothing tells it from the others.
     return every.join(lists, on=_AT, how="left", maintain_order="left").select("edges")

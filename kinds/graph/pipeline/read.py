@@ -56,6 +56,7 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     demands = None
     if reading.beside is not None and isinstance(plan.k, Demands):
         demands = read_demands(reading.beside, plan.k, "vertex", plan.source.missing)
+    # A table of demands also lists all vertices; the plan refuses both tables at once.
     listed = (
         _read_vertices(reading.beside, plan) if demands is None else demands.select("name", "spelt")
     )
@@ -64,11 +65,13 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     ends = [_read_ends(frame[name], plan.source.missing) for name in (plan.u, plan.v)]
     p, rounded = _read_probabilities(frame, plan)
     del frame
+    # Row by row, u before v: the order in which the source names vertices.
     first = pl.concat([end.with_row_index() for end in ends]).sort("index", maintain_order=True)
     named = pl.concat([first.drop("index"), listed]).unique(
         "name", keep="first", maintain_order=True
     )
     vertices = named["name"]
+    # The physical value of an Enum is the place in `vertices`: numbers without a join.
     numbers = pl.Enum(vertices)
     u, v = (end["name"].cast(numbers).to_physical().to_numpy().astype(np.int64) for end in ends)
     _refuse_odd(u, v, p, len(vertices), plan)
@@ -135,6 +138,7 @@ def _refuse_odd(
         raise InputError(
             f"{loops} of {len(u)} edges join a vertex with itself; leave them out of the source"
         )
+    # One number for each direction: u n + v < n^2 <= 2^62, since ends fit int32.
     _, first = np.unique(u * n + v, return_index=True)
     if repeated := len(u) - len(first):
         raise InputError(
@@ -143,6 +147,7 @@ def _refuse_odd(
     if plan.both_ways != "refuse":
         return
     pair = np.minimum(u, v) * n + np.maximum(u, v)
+    # Each direction occurs once by now, so equal neighbours are the two directions of one edge.
     order = np.argsort(pair, kind="stable")
     again = pair[order][1:] == pair[order][:-1]
     differ = int(np.count_nonzero(again & (p[order][1:] != p[order][:-1])))

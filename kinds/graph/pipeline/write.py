@@ -34,9 +34,10 @@ def write_release(seed: bytes, result: ObfuscatedGraph, folder: Path) -> Mapping
     """
     n = result.graph.records
     keys = secret_streams.distinct_keys(seed, "keys", n)
+    # rank[x]: place of x's key among all keys. They have one length, so bytes sort as numbers do.
     rank = np.empty(n, dtype=np.int64)
     rank[np.argsort(keys)] = np.arange(n)
-    ends = np.sort(np.stack([rank[result.u], rank[result.v]]), axis=0)
+    ends = np.sort(np.stack([rank[result.u], rank[result.v]]), axis=0)  # (2, m)
     order = np.lexsort((ends[1], ends[0]))
     named = np.sort(keys)[ends[:, order]]
     rows = pl.DataFrame(

@@ -33,6 +33,7 @@ class DriftSection(Section):
     accepted: dict[str, AcceptedSection] = {}
 
 
+# A plan states a table or 'off'. Without the input type the schema would not offer 'off'.
 _OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 

@@ -144,6 +144,7 @@ class GraphPlan:
             vertex=columns.vertex,
             both_ways=source.both_ways,
             k=k,
+            # As typed: Fraction(0.1) is the binary number nearest to 0.1, which lies above it.
             eps=Fraction(repr(privacy.eps)),
             knows=privacy.knows,
             allow_unprotected=privacy.allow_unprotected,

@@ -117,6 +117,7 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     for attack in attacks(manifest):
         what = _MESSAGES.say("risks", "guess", attacker=attack.name)
         yield against_limit(what, attack, attack.success <= attack.guess, limits)
+    # Stated as not measured: if they were left out, they would read as no risk.
     yield build_unmeasured_figure(_MESSAGES.say("risks", "neighbours"))
     yield build_unmeasured_figure(_MESSAGES.say("risks", "other_releases"))
 

@@ -103,6 +103,7 @@ def choose_degree_bins(before: NDArray[np.float64], least: int) -> list[int]:
     starts = [0]
     for place, start in enumerate(rounds[1:], start=1):
         end = rounds[place + 1] if place + 1 < len(rounds) else len(before)
+        # Both the bin that ends here and all that is left must be full: so the last bin is.
         full = before[starts[-1] : start].sum() >= least
         if full and before[start:].sum() >= least and end > start:
             starts.append(start)
@@ -134,6 +135,7 @@ def _draw_bar_pairs(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) ->
         figure = drawing.start_figure(rows + 48)
         axes = drawing.place_axes(figure, (96, 36, 210, rows))
         for place, (name, pair) in enumerate(zip(names, pairs, strict=True)):
+            # x as a share of the axes, y in bars: labels stand clear of the longest bar.
             beside = axes.get_yaxis_transform()
             axes.text(-0.04, place, name, ha="right", va="center_baseline", transform=beside)
             for share, shift, colour in zip(pair, (-0.2, 0.2), (SECOND, ACCENT), strict=True):

@@ -15,6 +15,7 @@ _MESSAGES = load_messages("kinds", "kinds.graph")
 def describe_no_change(manifest: Manifest) -> str:
     """That no edge was changed; empty where one was, and where older releases do not tell."""
     utility = manifest["utility"]
+    # Rounded down, so 1 means all. It is 1 as well where neither graph has an edge.
     if utility.get("same_edges") != 1 or not utility["edges_released"]:
         return ""
     text = _MESSAGES.say("promise", "unchanged", **utility)

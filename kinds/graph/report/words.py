@@ -55,6 +55,7 @@ class GraphWords(KindWords):
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Vertices, demand, who is below it, the strongest attacker, changes."""
         privacy, utility = manifest["privacy"], manifest["utility"]
+        # Never empty: the attackers who know a degree are tried under every plan.
         best = max(facts.attacks(manifest), key=lambda attack: attack.success)
         numbers = {
             "vertices": count(privacy["records"]),

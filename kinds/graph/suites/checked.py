@@ -24,6 +24,7 @@ def build_ingested_suite(stored: Stored) -> Suite:
     with np.load(stored.file(EDGES)) as arrays:
         columns = {name: arrays[name] for name in arrays.files}
     pairs = np.stack([columns[U].astype(np.int64), columns[V]], axis=1)
+    # np.unique gives the first row of each pair; what is left repeats an earlier one.
     again = np.ones(len(pairs), dtype=np.bool_)
     again[np.unique(pairs, axis=0, return_index=True)[1]] = False
     vertices, edges = stored.shape
@@ -69,5 +70,6 @@ def _at_ends(
     """The least or greatest value of each vertex's edges, nan where it has none."""
     found = np.full(n, np.nan)
     for end, value in ends:
+        # `at` takes every edge of a repeated end; fmin and fmax pass over the nan it starts with.
         pick.at(found, end, value)
     return found

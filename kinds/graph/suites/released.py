@@ -45,6 +45,7 @@ def build_suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
                 max_value=vertices - 1,
                 description="No vertex has more edges than there are other vertices.",
             ),
+            # Without edges no vertex has a least or greatest probability to compare.
             *(chances if edges else []),
         ],
     )

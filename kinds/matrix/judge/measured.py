@@ -55,6 +55,7 @@ class Measured:
     @property
     def size_of(self) -> NDArray[np.int64]:
         """Rows in the class of each record, 0 where it has no row; int64 (n,)."""
+        # Class -1, of a record without a row, takes the 0 at the end.
         sizes = np.concatenate([self.classes.sizes, [0]])
         return np.asarray(sizes[self.class_of], dtype=np.int64)
 
@@ -98,12 +99,14 @@ class Measured:
     def _protection(self) -> dict[str, Any]:
         sizes, unanimous = self.classes.sizes, self.smooth.unanimous
         empty = self.classes.lengths == 0
+        # Classes with an item that all members hold: each person known to be there holds it.
         whose = np.zeros(self.classes.number, dtype=np.bool_)
         whose[self.classes.of_pair[unanimous]] = True
         return {
             "classes": {
                 "number": self.classes.number,
                 "least": int(sizes.min()),
+                # A size that occurs, not the mean of two.
                 "median": int(np.quantile(sizes, 0.5, method="lower")),
                 "greatest": int(sizes.max()),
             },
@@ -152,6 +155,7 @@ def _round_up(share: float) -> float:
 
 def _round_share_up(part: int, whole: int) -> float:
     """A share, rounded up: a release is not told to be truer than it is."""
+    # In whole numbers: a float quotient may fall on the wrong side of a multiple.
     return -(-part * _DIGITS // whole) / _DIGITS if whole else 0.0
 
 

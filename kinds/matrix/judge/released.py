@@ -70,10 +70,12 @@ def read_items(rows: pl.DataFrame, items: int) -> tuple[ReleasedRows | None, Fin
         return None, _judge_items(rows.height, rows.height)
     held = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
+    # A missing list would explode to a null that is no item.
     values = lists.filter(lists.list.len() > 0).explode()
     item = values.cast(pl.Int64).fill_null(-1).to_numpy()
     row = np.repeat(np.arange(len(held)), held)
     odd = (item < 0) | (item >= items)
+    # Strictly ascending within a row, so its order carries nothing and no item comes twice.
     odd[1:] |= (item[1:] <= item[:-1]) & (row[1:] == row[:-1])
     bad = len(np.unique(row[odd])) + lists.null_count()
     if bad:
@@ -102,12 +104,14 @@ def judge_codebook(
     if keyed:
         claimed = _item_keys(secrets / ITEM_KEYS)
         odd = int((~own.str.contains(KEY_FORM)).sum())
+        # A claim that gives one key to two items lengthens the join; then no item counts as known.
         joined = pl.DataFrame({KEY: own}).join(claimed, on=KEY, how="left", maintain_order="left")
         own = (
             joined[ITEM]
             if joined.height == len(own)
             else own.clear().extend_constant(None, len(own))
         )
+        # Published in the order of keys. The rank by name is what that order must not follow.
         place = own.rank("ordinal").fill_null(0).to_numpy().astype(np.int64) - 1
         hits = max(int(right.sum()) for right in order_hits(place).values())
     known = pl.DataFrame({ITEM: own}).join(pl.DataFrame({ITEM: names}), on=ITEM)
@@ -122,6 +126,7 @@ def judge_codebook(
     passed = ordered and book.plain and strays + unused + twice + odd == 0 and hits < BEYOND_CHANCE
     numbers = pl.DataFrame({ITEM: own, "number": np.arange(len(own), dtype=np.int64)})
     finding = Finding("codebook of the source", passed, detail)
+    # A name with two numbers would double entries in later joins.
     return numbers.drop_nulls().unique(ITEM, keep="first"), finding
 
 

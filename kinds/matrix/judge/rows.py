@@ -82,8 +82,10 @@ def _measure_release(
     """
     released, numbers = _by_name(released, numbers)
     dtype = source.pairs[ITEM].dtype
+    # A name that the source lacks is none of its Enum and becomes null.
     known = numbers.with_columns(pl.col(ITEM).cast(dtype, strict=False)).drop_nulls()
     joined = source.pairs.join(known, on=ITEM, how="left")
+    # An item in no released row has no number; its entries count as suppressed.
     joined = joined.select(RECORD, pl.col("number").fill_null(-1))
     joined = joined.sort(RECORD, "number")
     record, item = joined[RECORD].to_numpy(), joined["number"].to_numpy()
@@ -107,6 +109,7 @@ def _by_name(released: ReleasedRows, numbers: pl.DataFrame) -> tuple[ReleasedRow
     """The rows and the numbers of items in the order of names; items without a name come last."""
     named = numbers.sort(ITEM)
     published = named["number"].to_numpy()
+    # Already by name, as in each sound release whose items are no people.
     if (np.diff(published) > 0).all():
         return released, numbers
     rank = np.full(released.number, -1, dtype=np.int64)
@@ -114,6 +117,7 @@ def _by_name(released: ReleasedRows, numbers: pl.DataFrame) -> tuple[ReleasedRow
     rank[rank < 0] = np.arange(len(published), released.number)
     row = np.repeat(np.arange(len(released.indptr) - 1), np.diff(released.indptr))
     items = rank[released.items]
+    # Ascending in each row again: `RowClasses` compares rows as bytes.
     items = items[np.lexsort((items, row))]
     place = pl.Series("number", np.arange(len(published), dtype=np.int64))
     return replace(released, items=items), named.with_columns(place)

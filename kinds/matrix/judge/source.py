@@ -58,6 +58,7 @@ def _list_level_items(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
     pairs: dict[str, list[object]] = {RECORD: [], ITEM: []}
     for column, held in zip(levels, code.tolist(), strict=True):
         for record, level in enumerate(held):
+            # Level 0 means that the value is missing, where a column has missing values.
             if level > 0 or not column.has_missing:
                 pairs[RECORD].append(record)
                 pairs[ITEM].append(f"{column.name}={column.labels[level]}")

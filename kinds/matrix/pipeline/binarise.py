@@ -34,11 +34,13 @@ def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
     assert read.table is not None
     columns = convert_to_arrays(read.table)
     book = fit_codebook(plan.specs, columns, least).codebook
+    # Codes do not depend on k: 1 is valid for every record.
     codes = encode(book, columns, np.ones(read.records, dtype=np.int32)).codes
     record = np.arange(read.records, dtype=np.uint32)
     parts = []
     for attribute, code in zip(book.attributes, codes, strict=True):
         labels = pl.Series([f"{attribute.name}{IS}{label}" for label in attribute.labels])
+        # Level 0 means that the value is missing, where a column has missing values.
         given = code >= int(attribute.has_missing)
         parts.append(pl.DataFrame({RECORD: record[given], ITEM: labels[code[given]]}))
     pairs = pl.concat(parts)

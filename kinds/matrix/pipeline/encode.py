@@ -34,10 +34,13 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
 
 def encode_entries(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
     """Number the items by name; return the matrix and the names."""
+    # Items are numbered by name, which the order of rows in the source cannot change.
     names = pairs[ITEM].unique().cast(pl.String).sort()
     row = pl.int_range(len(names), dtype=pl.Int32, eager=True)
+    # Back to the type of the entries, often an Enum: a join needs one type on both sides.
     number = pl.DataFrame({ITEM: names.cast(pairs[ITEM].dtype), "number": row})
     coded = pairs.join(number, on=ITEM, how="left").select(RECORD, "number").sort(RECORD, "number")
+    # Records without an item count, too, also those behind the last entry.
     held = np.bincount(coded[RECORD].to_numpy(), minlength=len(k))
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
     matrix = SparseMatrix(indptr, coded["number"].to_numpy(), len(names), k)

@@ -25,12 +25,14 @@ def ingest_source(
     """
     read = read_source(reading, plan)
     k = demands_of(read, plan)
+    # The audit groups numbers by the greatest k, too: by another one, items would differ.
     pairs = pairs_of(read, plan, int(k.max()))
     pairs.write_parquet(folder / ENTRIES)
     np.save(folder / DEMAND, k)
     items = pairs[ITEM].n_unique()
     digested: Mapping[str, Any] = {}
     if read.spelt is not None and plan.user is not None:
+        # As spelt: older builds digested this, and `write_identifiers` adds the one spelling.
         users = pl.DataFrame({plan.user: read.spelt})
         digested = write_identifiers(ledger.key, ledger.key_print, users, folder)
     return {

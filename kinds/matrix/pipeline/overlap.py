@@ -39,7 +39,9 @@ class Side:
             return None
         if rows is None:
             rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+        # Rows with equal items get one rank: their class. Rows without an item are a class, too.
         content = flatten_rows(rows)[ITEMS].fill_null("").rank("dense").cast(pl.Int64)
+        # Each key once, since a repeated one would multiply rows in the join.
         classes = pl.DataFrame({KEY: rows[KEY], "class": content}).unique(KEY, keep="first")
         seats = pl.read_parquet(anonymized.file(MATCHING), glob=False).sort(RECORD)
         found = seats.join(classes, on=KEY, how="left", maintain_order="left")["class"]
@@ -57,6 +59,7 @@ def intersect_releases(
     sides = [side for side in others if side is not None]
     if own is None or len(sides) < len(others):
         raise build_incomparable_error(len(others) - len(sides) + (own is None))
+    # (releases, n): the number of each of our records in each release, ours first; -1: not there.
     record = np.stack(
         [np.arange(len(own.k)), *(_find_partners(ledger, own, side) for side in sides)]
     )
@@ -66,9 +69,11 @@ def intersect_releases(
     if not several.any():
         return {**counts, "below_k": 0, "least_margin": 0}
     both = list(zip((own, *sides), record, there, strict=True))
+    # An index of -1 takes the last record. `where` discards what it finds.
     left = count_alike_users(
         np.stack([np.where(shown, side.class_of[at], -1) for side, at, shown in both])
     )
+    # The greatest demand counts: beside the others, each release must still keep its promise.
     k = np.stack([np.where(shown, side.k[at], 0) for side, at, shown in both]).max(axis=0)
     margin = (left - k)[several]
     return {**counts, "below_k": int((margin < 0).sum()), "least_margin": int(margin.min())}
@@ -83,6 +88,7 @@ def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     if own.run.source_sha256 != other.run.source_sha256:
         return match_people(ours, theirs)
     if own.by_row and other.by_row:
+        # One content, so the last rows agree; the first may be a header to one of the plans.
         place = np.arange(len(own.k)) + len(other.k) - len(own.k)
         return np.where(place < 0, -1, place)
     if any(kind.startswith((COLUMN, COLUMNS)) for kind in ours.digests.keys() & theirs.digests):

@@ -21,6 +21,7 @@ def rebuild_people(run: Run, key: bytes) -> People:
     ingested = run.whole("ingest")
     if ingested is None:
         return People(0, {}, frozenset())
+    # Names were stored as digests under the run's own key: only items can be digested anew.
     return People.digest_people(key, _list_item_texts(ingested), {}, np.arange(ingested.shape[0]))
 
 
@@ -40,6 +41,8 @@ def _list_part_item_texts(pairs: pl.DataFrame, first: int, end: int) -> pl.DataF
     """The items of records first, ..., end - 1."""
     part = pairs.filter((pl.col(RECORD) >= first) & (pl.col(RECORD) < end))
     lists = part.group_by(RECORD).agg(pl.col(ITEM).cast(pl.String).sort())
+    # A NUL stands in no CSV file, so items that hold blanks or commas stay apart.
     texts = lists.select(RECORD, pl.col(ITEM).list.join("\0").alias(ITEMS))
     every = pl.DataFrame({RECORD: pl.int_range(first, end, dtype=pl.UInt32, eager=True)})
+    # A record without an item stays null and gets no digest: nothing tells it from the others.
     return every.join(texts, on=RECORD, how="left", maintain_order="left").select(ITEMS)

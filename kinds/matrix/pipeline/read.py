@@ -89,11 +89,13 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
     else:
         item = convert_to_texts(frame[plan.item], plan.source.missing)
         if plan.undirected:  # its items are users, too
+            # `item` is null already where the plan says "missing", so no text is left to look for.
             named = pl.concat([named, respell_identifiers(item, ()).drop_nulls("name")])
             item = normalize_spelling(item)
         pairs = pl.DataFrame({"user": user, ITEM: item})
         pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame
+    # A user with an empty list has no entry, but a row of the source.
     users = (user if plan.layout == "lists" else pairs["user"]).unique(maintain_order=True)
     spelt = users.to_frame("name").join(
         named.unique("name", keep="first"), on="name", how="left", maintain_order="left"
@@ -149,6 +151,7 @@ def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
     pairs = pl.DataFrame(
         {RECORD: np.repeat(np.arange(rows, dtype=np.uint32), held), ITEM: _name_columns(indices)}
     )
+    # Record and item in one number; each is below 2^32.
     once = pairs[RECORD].cast(pl.UInt64) * 2**32 + pairs[ITEM].to_physical()
     repeated = int((once.sort().diff() == 0).sum())
     del once
@@ -164,6 +167,7 @@ def _name_columns(indices: NDArray[Any]) -> pl.Series:
     """Numbers of columns as texts, an Enum: 4 bytes an entry."""
     used = np.unique(indices)
     names = pl.Series(used).cast(pl.String)
+    # place[i]: where the i-th used column stands by name. As texts, 10 comes before 9.
     place = np.empty(len(used), dtype=np.uint32)
     place[names.arg_sort().to_numpy()] = np.arange(len(used), dtype=np.uint32)
     return pl.Series(place[np.searchsorted(used, indices)]).cat.to(pl.Enum(names.sort()))
@@ -185,6 +189,8 @@ def _rows_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         or arrays["data"].dtype.kind not in "biufc"
     ):
         raise InputError(NO_CSR)
+    # Signed first: a difference of unsigned numbers would wrap instead of falling below 0.
+    # Both ends are right by now. If no difference is below 0, every row lies inside `indices`.
     held = indptr[1:].astype(np.int64) - indptr[:-1].astype(np.int64)
     if (held < 0).any():
         raise InputError(NO_CSR)
@@ -242,6 +248,7 @@ def _drop_repeated_entries(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFram
         raise InputError(NO_ENTRIES)
     once = pairs.sort(RECORD, ITEM)
     first = (pl.col(RECORD) != pl.col(RECORD).shift()) | (pl.col(ITEM) != pl.col(ITEM).shift())
+    # Comparing the first row with nothing gives null, and it is no repetition.
     once = once.filter(first.fill_null(value=True))
     repeated = pairs.height - once.height
     if repeated and not plan.merge:

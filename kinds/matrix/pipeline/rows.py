@@ -13,6 +13,7 @@ def flatten_rows(rows: pl.DataFrame) -> pl.DataFrame:
     lists = pl.col(ITEMS)
     if held == pl.String:
         lists = lists.fill_null("").str.split(BETWEEN)
+        # What is no number is left out, so the text differs from the file's and the audit says so.
         lists = lists.list.eval(pl.element().cast(pl.Int64, strict=False).drop_nulls())
     elif not isinstance(held, pl.List):
         return rows

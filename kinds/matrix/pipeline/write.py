@@ -50,6 +50,7 @@ def write_release(
     keys = secret_streams.distinct_keys(seed, "keys", result.matrix.records)
     order = np.argsort(keys)
     lists = _list_group_items(result, published.number)
+    # Row i is that of the record with the i-th key, so the order of rows tells nothing.
     rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[result.group[order]]})
     rows.write_parquet(folder / PARQUET)
     write_csv(flatten_rows(rows), folder / CSV)
@@ -72,6 +73,7 @@ def _number_items(
         keys = secret_streams.distinct_keys(seed, "item keys", len(used))
         texts = key_texts(keys)
         pl.DataFrame({ITEM: labels, KEY: texts}).write_parquet(folder / ITEM_KEYS)
+        # rank[i]: place of the i-th item's key among all keys. Labels are published in that order.
         rank[np.argsort(keys)] = rank.copy()
         labels = sorted(texts.to_list())
     number = np.full(result.matrix.items, -1, dtype=np.int32)
@@ -86,6 +88,7 @@ def _list_group_items(result: GroupedMatrix, number: NDArray[np.int32]) -> pl.Se
     held = pl.DataFrame({"group": group, ITEMS: number[result.indices]}).sort("group", ITEMS)
     lists = held.group_by("group", maintain_order=True).agg(ITEMS)
     every = pl.DataFrame({"group": np.arange(groups, dtype=np.int64)})
+    # group_by knows no group without items. The join gives it null, and the release an empty list.
     joined = every.join(lists, on="group", how="left", maintain_order="left")
     empty = pl.lit([], dtype=pl.List(pl.Int32))
     return joined.select(pl.col(ITEMS).cast(pl.List(pl.Int32)).fill_null(empty)).to_series()

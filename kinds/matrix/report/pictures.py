@@ -49,6 +49,7 @@ def class_plot(sizes: NDArray[np.int64], k: int) -> str:
     edges = np.array([*(k * times for times in _EDGES), np.inf])
     users = [int(sizes[(sizes >= low) & (sizes < high)].sum()) for low, high in pairwise(edges)]
     names = [
+        # With inf in them the edges are floats, written here without a point.
         f"{low:.0f} to {high - 1:.0f}" if low < high - 1 else f"{low:.0f}"
         for low, high in pairwise(edges[:-1])
     ] + [f"{edges[-2]:.0f} or more"]

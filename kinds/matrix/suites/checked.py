@@ -29,6 +29,7 @@ def build_ingested_suite(stored: Stored) -> Suite:
     )
     columns = {each.name: each.to_numpy().astype(np.int64) for each in counted}
     others = set(pairs.columns) - {RECORD, ITEM}
+    # A stray column must reach the suite by name; its values stay unseen.
     columns |= {name: np.zeros(counted.height, dtype=np.int64) for name in others}
     return of_ingested.build_suite(stored.shape[0]), columns
 
@@ -39,11 +40,13 @@ def build_encoded_suite(stored: Stored) -> Suite:
     held = np.diff(matrix.indptr)
     some = held > 0
     least, greatest = (np.full(matrix.records, np.nan) for _ in range(2))
+    # reduceat cuts at the next given start. Users without items are left out, so it cuts at rows.
     least[some] = np.minimum.reduceat(matrix.indices, matrix.indptr[:-1][some])
     greatest[some] = np.maximum.reduceat(matrix.indices, matrix.indptr[:-1][some])
     row = np.repeat(np.arange(matrix.records), held)
     falls = (np.diff(matrix.indices) <= 0) & (np.diff(row) == 0)
     ascending = np.ones(matrix.records, dtype=np.bool_)
+    # Only falls within a row count; the first item of a row may be any.
     ascending[row[1:][falls]] = False
     columns = {
         of_encoded.USER_K: matrix.k.astype(np.int64),

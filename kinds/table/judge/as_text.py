@@ -52,12 +52,14 @@ class Reader:
         if not cells.dtype.is_nested():
             return self._checked(cells.cast(pl.String))
         place, distinct = number_distinct_cells(_convert_dates_to_days(cells))
+        # A type that the column's kind cannot have leaves every cell unreadable.
         found: Sequence[str | None] = [None] * len(distinct)
         fields = _find_interval_fields(distinct.dtype)
         values = distinct.to_list()
         if self.column.kind not in COUNTED:
             if distinct.dtype == pl.List(pl.String):
                 found = texts_of_lists(self.column, values)
+        # The order of the fields counts: `_split_interval` takes them by place.
         elif isinstance(distinct.dtype, pl.Struct) and [*fields] == [LO, HI, ABSENT]:
             found = texts_of_intervals(
                 self.column, self.bounds, [_split_interval(each) for each in values]
@@ -98,9 +100,11 @@ def batches_as_text(
     for number in numbers.unique().to_list():
         here = numbers.eq_missing(number)
         part = rows.filter(here)
+        # A row of no version has no reader: none has the number -1.
         known = readers.get(-1 if number is None else number)
         parts.append(part.with_columns(unread) if known is None else show_as_text(part, known))
         places.append(place.filter(here))
+    # Parts stand version by version; `places` brings rows back into their own order.
     return pl.concat(parts)[np.argsort(pl.concat(places).to_numpy())] if parts else rows
 
 
@@ -119,6 +123,7 @@ def _convert_dates_to_days(cells: pl.Series) -> pl.Series:
     fields = _find_interval_fields(cells.dtype)
     if pl.Date not in fields.values():
         return cells
+    # Level bounds are numbers of days, and Python's own dates end with the year 9999.
     days = pl.Struct({name: pl.Int64() if of == pl.Date else of for name, of in fields.items()})
     return cells.cast(pl.List(days) if isinstance(cells.dtype, pl.List) else days)
 

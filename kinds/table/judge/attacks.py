@@ -35,6 +35,7 @@ def build_attack_section(
     """
     k = crowds.demanded
     partly = partial_linkage(released, classes)
+    # An insider without the law has the belief of greatest entropy; with it, the true chances.
     known = attack_as_insider(classes, components, tightest) if law is None else law
     section = {
         "linkage": _summarize_chances(1 / crowds.compatible, k),
@@ -42,6 +43,7 @@ def build_attack_section(
         "insider": _summarize_chances(known.likeliest, k),
     }
     if law is not None:
+        # `ruled_out` float64 (n, others): column j for an attacker who knows j + 1 other rows.
         for others, success in enumerate(law.ruled_out.T, start=1):
             section[f"insider who knows {others}"] = _summarize_chances(success, k)
     if crowds.people is not None and law is not None:

@@ -38,11 +38,13 @@ def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
     """Whether enough people share what the codebook tells; nothing where it need not be."""
     least = int(records.k.max())
     judged = [spec for spec in records.specs if spec.is_counted or spec.rare == "pool"]
+    # A plan as 0.1.0 understood it has groups of any size: its release promised no more.
     if any(not spec.shared for spec in judged):
         return [Finding.of_later(_SHARED)]
     if not judged:
         return []
     try:
+        # The published document may have any form. That is a finding, not a crash.
         entries = {entry["name"]: entry for entry in document["attributes"]}
         found = sum(
             (

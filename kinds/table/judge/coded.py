@@ -64,21 +64,25 @@ class Coded:
         """
         spans = self.spans[int(self.has_missing) : len(self.labels)]
         if self.groups:
+            # The last group ends at infinity, which is no inner edge.
             edges = [high for _, high, _ in spans[:-1]]
             return group_bounds(edges, whole=whole) if spans else []
         return value_bounds([(low, high) for low, high, _ in spans], whole=whole)
 
 
 def _list_spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float, float, bool]]:
+    # A missing value counts as -inf, as in `Spans`.
     first = [(-inf, -inf, False)] if missing else []
     if entry["inner_edges"] or "values" not in entry:
         edges = [-inf, *entry["inner_edges"], inf]
+        # A group holds its upper edge, not its lower one.
         return [*first, *((low, high, True) for low, high in pairwise(edges))]
     return [*first, *(_read_value_span(value) for value in entry["values"])]
 
 
 def _read_value_span(value: Any) -> tuple[float, float, bool]:
     if isinstance(value, list):
+        # None is an open end on its own side: -inf below, inf above.
         low, high = (
             side if side is not None else end for side, end in zip(value, OPEN_ENDS, strict=True)
         )

@@ -86,6 +86,7 @@ def _of_column(name: str, was: PublishedTable, now: PublishedTable) -> dict[str,
     found: dict[str, Any] = {}
     if before.kind not in COUNTED:
         found |= _compare_categories(before.categories, after.categories)
+    # Bounds rest on truth: a cell that may be false allows every value.
     if not (was.truthful and now.truthful):
         return found
     texts = was.rows[name], now.rows[name]
@@ -114,6 +115,7 @@ def _of_carried(was: pl.Series, now: pl.Series) -> dict[str, Any]:
 
 
 def _build_exact_spans(series: pl.Series) -> Spans:
+    # Missing is -inf here, as in the spans of masked cells.
     numbers = series.cast(pl.Float64).fill_nan(None).fill_null(-inf).to_numpy()
     return Spans(numbers, numbers, np.zeros(len(numbers), dtype=np.bool_))
 
@@ -137,6 +139,7 @@ def _read_spans(column: Coded, cells: pl.Series) -> Spans:
             continue
         lowest = np.min(low[allowed])
         at_lowest = allowed & (low == lowest)
+        # The low end is out only if every level that begins there leaves it out.
         ends.append((lowest, np.max(high[allowed]), bool(excludes[at_lowest].all())))
     of_cell = [np.array(side) for side in zip(*ends, strict=True)]
     return Spans(of_cell[0][cell], of_cell[1][cell], of_cell[2][cell].astype(np.bool_))
@@ -159,6 +162,7 @@ def _bound_category_shares(
     if column.hide_missing and len(column.labels) == 1:
         least = np.zeros_like(least)  # the only level is also how a missing value is shown
     hidden = float(np.mean(whole)) if column.hide_missing else 0.0
+    # A cell that cannot be read may hold any category, so it adds to each upper bound.
     unread = float(np.mean(empty))
     pooled = float(greatest[-1]) if column.has_other else 0.0
     named = range(int(column.has_missing), len(column.labels) - column.has_other)
@@ -168,6 +172,7 @@ def _bound_category_shares(
         if (at := place.get(name)) is not None:
             found[name] = float(least[at]), float(greatest[at]) + unread
         else:
+            # Without a level here, all of the pool may be this category, or none of it.
             found[name] = 0.0, pooled + unread
     if column.has_missing:
         found[None] = float(least[0]), float(greatest[0]) + unread

@@ -22,6 +22,7 @@ def of_rows(laid: Laid) -> pl.DataFrame:
     """By key: the share of cells that show one level, and the mean NCP."""
     sizes, levels = laid.cells.sizes(), laid.cells.level_counts[:, None]
     sizes = np.where(sizes == 0, levels, sizes)  # a cell that cannot be read shows nothing
+    # NCP of a cell: 0 for one level, 1 for all. The mean over columns is float64 (rows,).
     lost = ((sizes - 1) / np.maximum(1, levels - 1)).mean(axis=0)
     return pl.DataFrame(
         {ROW_KEY: laid.rows[KEY], _EXACT: (sizes == 1).mean(axis=0), _LOST: lost},
@@ -42,6 +43,7 @@ def summarize_version_utility(
     kept: pl.DataFrame, history: pl.DataFrame, number: int
 ) -> dict[str, Any]:
     """What the manifest states of all rows of a version."""
+    # Sorted, so that the means add in one order and an audit gets the same last digit.
     rows = kept.join(history.filter(is_in_version(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
     exact, lost = (float(rows[name].to_numpy().mean()) for name in (_EXACT, _LOST))
     return {"cells_exact": exact, "gcp": lost, "kept": 1 - lost}

@@ -40,6 +40,7 @@ def _read_holders(
 ) -> NDArray[np.int64] | None:
     """Record that holds each share of each row, int64 (rows, D)."""
     try:
+        # The file is a claim: damaged or forged, it states no law, and the finding fails.
         with silence_panics():
             stated = pl.read_parquet(
                 path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
@@ -52,9 +53,11 @@ def _read_holders(
         "records"
     ]
     shares = lists.list.len().unique().to_list()
+    # Rows of different numbers of shares make no array (rows, D).
     if len(shares) != 1 or not shares[0]:  # None: a row without a holder
         return None
     held = lists.explode().to_numpy()
+    # `source_rows` ascend. A number that is none of them finds another one, and is refused below.
     record = np.searchsorted(source_rows, held).clip(max=len(source_rows) - 1)
     if (source_rows[record] != held).any():
         return None

@@ -163,6 +163,7 @@ class Measured:
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
             "sensitive": {
                 name: {
+                    # [checks] limits classes where these are promised, else crowds.
                     **_find_worst_crowd(self.in_classes.get(name, crowds)),
                     "uniform": _count_uniform_people(crowds),
                 }
@@ -204,12 +205,13 @@ def constant_values(
     frame: pl.DataFrame, columns: tuple[Column, ...], person: NDArray[np.int64]
 ) -> dict[str, dict[str, int]]:
     """Count people with several records, and those whose carried value is the same in all."""
-    several = np.bincount(person) > 1
+    several = np.bincount(person) > 1  # bool (people,)
     found = {}
     for column in columns:
         if column.role in CARRIED:
             values = frame[column.name].alias("").cast(pl.String).fill_null("").to_list()
             _, value = np.unique(np.array(values), return_inverse=True)
+            # A column for each distinct (person, value): a person in one column has one value.
             owner = np.unique(np.stack([person, value]), axis=1)[0]
             same = (np.bincount(owner) == 1) & several
             found[column.name] = {"people": int(several.sum()), "constant": int(same.sum())}
@@ -222,6 +224,7 @@ def _rank_values(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
     if kind != "numeric" or not values.dtype.is_numeric():
         values = values.cast(pl.String)  # ISO dates sort as text
     if kind == "numeric" and values.dtype == pl.String:
+        # Whole numbers first: from 2^53 on float64 would give neighbours one rank.
         whole = values.cast(pl.Int64, strict=False)
         values = (
             whole
@@ -229,6 +232,7 @@ def _rank_values(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
             else values.cast(pl.Float64, strict=False)
         )
     ranks = values.rank("dense").fill_null(0).to_numpy()
+    # From 0 without a gap: where nothing is missing, dense ranks begin at 1.
     return np.unique(ranks, return_inverse=True)[1].astype(np.int64)
 
 

@@ -91,6 +91,7 @@ def measure_release(
     """
     records, cells = laid.records, laid.cells
     fits = laid.fits()
+    # Only now is the vault's claim a perfect matching, from which matchable rows follow.
     matched = bool(laid.paired and fits.all())
     classes = Classes.of(records.codes, cells)
     counts, stated, tried = _measure_attacks(laid, classes, law_path, matched, private_demand)
@@ -141,6 +142,7 @@ def list_shown_texts(laid: Laid) -> list[ShownTexts]:
             )
             named = [
                 at
+                # Without (missing) and (other), which are words of the codebook, not of the source.
                 for at in range(levels.has_missing, len(levels.labels) - levels.has_other)
                 if levels.kind != "numeric" or ".." not in levels.labels[at]
             ]
@@ -169,12 +171,14 @@ def _measure_attacks(
 ) -> tuple[Crowds, Law | None, dict[str, object]]:
     """Count crowds and judge the law that the vault states; attack where everybody has a row."""
     records, cells, seat = laid.records, laid.cells, laid.seat
+    # Without a perfect matching no row is matchable, whatever the vault claims.
     home = seat if matched else None
     components = components_of(cells, classes, home)
     counts = crowds(
         records.codes, records.k, cells, home, classes, components, records.person
     )  # fmt: skip
     tightest, stated = tightest_rows(cells, classes), None
+    # The law has its own finding: it is judged even where some rows do not fit.
     if law_path is not None and laid.paired:
         keys = laid.rows[KEY]
         stated = law.judge_stated_law(law_path, keys, records, cells, classes, tightest, seat)

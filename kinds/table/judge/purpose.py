@@ -31,6 +31,8 @@ def apply_purpose(
         people = range(frame.height) if owners is None else owners.to_list()
         first: dict[object, int] = {}
         for row, who in enumerate(people):
+            # A person is learnt from if the sum passes a whole million at the first row.
+            # Written apart from `find_learning_rows`, so that a fault there is found here.
             begin = first.setdefault(who, row) * purpose.millionths
             may[row] = begin // MILLION == (begin + purpose.millionths) // MILLION
     learnt = frame if others is None else others

@@ -78,9 +78,11 @@ class Records:
         if may_stay is not None:
             stays &= may_stay
         k, released = compute_demands(demand, stays, wishes)
+        # bool (rows of the source,), all of them.
         staying, missing = released, np.zeros_like(released)
         if left_out is not None:
             missing = staying & ~np.isin(np.arange(frame.height), left_out[0])
+            # Past the share they stay records without a row: a lost matching must excuse nobody.
             if missing.sum() <= int(left_out[1] * int(staying.sum())):
                 released = staying & ~missing
         k, person = k[released], None
@@ -88,10 +90,12 @@ class Records:
             texts = owners.alias("").cast(pl.String).fill_null("").to_list()
             person = np.unique(np.array(texts)[released], return_inverse=True)[1]
             by_k = np.argsort(k, kind="stable")
+            # The rows of a person hide together: all demand the greatest k among them.
             greatest = np.empty(person.max() + 1, dtype=k.dtype)
             greatest[person[by_k]] = k[by_k]  # the last one stays
             k = greatest[person]
         stated = {name: of[released] for name, of in values.items()}
+        # Fitted to released records only, as the maker's codebook is: the two are compared.
         levels, codes = source_levels(specs, stated, int(k.max()), person)
         return cls(
             specs=tuple(specs),

@@ -149,6 +149,7 @@ def _load_records(
     purpose: Purpose | None = None,
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
+    # First, since `read_table` closes the reading and with it the file of others.
     others, may_stay = read_others(reading, columns, purpose), None
     frame, k_values, owners = read_table(reading, columns, demand, needed)
     spelt = [normalize_spelling(each.alias("")) for each in owners]  # a column may be called ^a$
@@ -186,6 +187,7 @@ def _lay_rows(
 ) -> tuple[Laid, list[Finding]]:
     """Lay the rows beside the records, as the vault's matching claims."""
     seat, findings = find_row_seats(rows, records.source_rows, read_matching(matching))
+    # The last two say whether rows and records pair up, see `find_row_seats`.
     paired = findings[-1].passed and findings[-2].passed
     cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])
     return Laid(records, rows, cells, seat, paired, columns), findings
@@ -231,6 +233,7 @@ def _of_missing_values(records: Records, released: ReleasedCells) -> list[Findin
     for place in columns:
         cell, allowed = released.cell[place], released.levels[place]
         times = np.bincount(cell, minlength=len(allowed))
+        # Level 0 means missing: a cell that allows nothing else tells it.
         said += int(times[allowed[:, 0] & (allowed.sum(axis=1) == 1)].sum())
         missing = int((records.codes[place] == 0).sum())
         short += max(0, missing - int(times[allowed.all(axis=1)].sum()))
@@ -277,6 +280,7 @@ def _of_values(measured: Measured, diverse: Diverse) -> Finding:
         detail = f"distance of a class {worst:.4g}, at most t = {diverse.limit:g} is required"
     else:
         by_measure = {"distinct": classes.distinct, "entropy": classes.effective}
+        # The demand holds of every class iff it holds of the worst one.
         worst = float(by_measure[diverse.measure].min())
         detail = f"a class shows {worst:.4g} values by {diverse.measure} number"
         detail += f", at least l = {diverse.limit:g} are required"
@@ -288,5 +292,6 @@ def _read_cells(
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read each distinct cell of a column once."""
     place, distinct = number_distinct_cells(cells.alias("").cast(pl.String))
+    # cell int32 (distinct,) becomes (rows,); allowed is bool (distinct, levels).
     cell, allowed = read_cells(levels, distinct.to_list())
     return cell[place], allowed

@@ -56,7 +56,7 @@ def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
     own = owner[row]
     record = np.repeat(np.arange(laid.records.number), np.diff(start))
-    order = np.lexsort((own, record))
+    order = np.lexsort((own, record))  # by record, then row, as `Fits` requires
     return start, own[order]
 
 
@@ -135,6 +135,7 @@ def of_records(
     if record is None:
         return listed.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD_DIGEST))
     digests = records_of_rows(listed, identified, record, form)
+    # Ranks of digests: no number that the maker gave decides which rows are of one record.
     number = digests.rank("dense").cast(pl.Int64)
     return listed.with_columns(
         digests.alias(RECORD_DIGEST), number.alias(CHAIN), number.alias(PERSON)
@@ -191,7 +192,7 @@ def of_members(
     Everybody has the row that the vault's list of rows names.
     """
     alive = history.filter(pl.col(DIED).is_null())
-    named = alive[RECORD_DIGEST].null_count() < max(1, alive.height)
+    named = alive[RECORD_DIGEST].null_count() < max(1, alive.height)  # null in all rows, or in none
     on = [ROW_KEY] if named else [CHAIN, PERSON, ROW_KEY]
     seated = members.drop(RECORD_DIGEST).join(alive.select(*on, RECORD_DIGEST), on=on, how="inner")
     elsewhere = max(members.height, alive.height) - seated.height
@@ -264,13 +265,13 @@ def of_crowds(
         cells.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
         crowd = cell_crowds(start, row, person=person)
         margins.append(crowd - part[DEMANDED_K].to_numpy())
-        if died is None:
+        if died is None:  # cells of the last version
             crowds.append(crowd)
-    margin = np.concatenate(margins)
+    margin = np.concatenate(margins)  # int64, one number a row
     below = int((margin < 0).sum())
     histories = count_histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(DEMANDED_K).max()).sort(CHAIN)
-    short = histories.chain[histories.number < k[DEMANDED_K].to_numpy()]
+    short = histories.chain[histories.number < k[DEMANDED_K].to_numpy()]  # both ascend by chain
     few = len(short)
     new = history.filter(pl.col(CHAIN).is_in(short.tolist()), pl.col(BORN) == batch).height
     one = int((histories.rows < k[DEMANDED_K].to_numpy()).sum())
@@ -340,7 +341,7 @@ def _restrict_fits(
     """The fits of some records and their rows only, numbered anew."""
     record = np.repeat(np.arange(len(here)), np.diff(start))
     keep = here[record] & here[row]
-    number = np.cumsum(here) - 1
+    number = np.cumsum(here) - 1  # new number of each record that is kept
     starts = np.searchsorted(number[record[keep]], np.arange(int(here.sum()) + 1))
     return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 

@@ -66,6 +66,7 @@ def encode_records(
     stays = find_complete_records(specs, columns_by_name)
     if learnt_from is not None:
         stays &= ~learnt_from
+    # k int32 and kept bool, both (rows of the source,).
     k, kept = resolve_demands(demand, stays, values)
 
     def encode_kept() -> Encoded:
@@ -73,16 +74,19 @@ def encode_records(
         persons = None if person is None else person[kept]
         book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
         table = encode(book, data, k[kept])
+        # After encoding: all records of a person get the greatest k among those that stay.
         return Encoded(table if persons is None else of_people(table, persons), kept, joined)
 
     encoded = encode_kept()
     if leave_out > 0:
         from anon_core.anonymizers.local_search.leaving_out import choose_left_out  # and numba
 
+        # `kept` shrinks, and levels are fitted anew: who is left out must not shape the codebook.
         kept[kept] = ~choose_left_out(encoded.table, leave_out)
         encoded = encode_kept()
     if diverse is not None:
         # The alias: polars takes a name such as ^a$ for a pattern.
+        # Rank 0 is a missing value, which counts as one value more.
         rank = frame[diverse.column].alias("").rank("dense").fill_null(0).to_numpy()
         demand_of_values = DiverseDemand.of(
             rank[kept], diverse.measure, diverse.limit, ordered=diverse.ordered

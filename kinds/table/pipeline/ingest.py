@@ -29,6 +29,7 @@ def ingest_source(
     Identifiers are stored as digests under the ledger's key only.
     """
     columns, demand = plan.columns, plan.demand
+    # First, since `read_table` closes the reading and with it the file of others.
     others = read_others(reading, columns, plan.purpose)
     table, k_values, identifiers = read_table(reading, columns, demand, named=True)
     table.write_parquet(folder / TABLE)
@@ -40,6 +41,7 @@ def ingest_source(
     if plan.person is not None:
         person = person_numbers(identifiers[plan.person])
         np.save(folder / PERSON_NUMBERS, person)
+    # Without a column of people, an identifier that repeats makes several people of one.
     elif not plan.rows_are_people:
         refuse_repeated(identifiers)
     if plan.purpose is not None and plan.purpose.predict is not None:
@@ -71,6 +73,7 @@ def _store_weights(
     learnt = table if others is None else others
     if rows is not None:
         np.save(folder / LEARNT_FROM, rows)
+        # These rows are not released, so weights tell nothing of released people.
         learnt = table.filter(pl.Series(rows))
     quasi = [column.name for column in plan.quasi]
     weights = learn_weights(learnt, purpose.predict, quasi)

@@ -28,6 +28,7 @@ def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
         for name, column in columns.items()
         if column.dtype == pl.String
     ]
+    # A column of another type cannot hold its name, and one column alone proves nothing.
     if len(alike) < max(2, len(columns)):
         return pl.zeros(len(next(iter(columns.values()), [])), pl.Boolean, eager=True)
     return reduce(and_, alike)
@@ -77,6 +78,7 @@ def _refuse_idle_markers(
 ) -> None:
     """Refuse texts in source.missing that no cell has."""
     used = [column for column in columns if column.name in raw]
+    # Refusals tell places in the list and quote no text, since a plan may hold cells.
     markers = [text.strip() for text in source.missing]
     idle = [
         at
@@ -104,6 +106,7 @@ def _has_marker(series: pl.Series, column: Column, marker: str) -> bool:
     if bool(is_named(texts, marker).any()):
         return True
     if column.kind == "numeric":
+        # As the column reads numbers: a marker and its cells may be written in two ways.
         texts = texts if column.numerals is None else column.numerals.plain(texts)
         return bool(is_named(texts.cast(pl.Float64, strict=False), marker).any())
     if column.kind == "date":
@@ -125,6 +128,7 @@ def refuse_idle_names(
     if values is None or not demand.by or columns[0].form == 1:
         return
     _refuse_idle_values(values, tuple(demand.levels), demand.optional, "privacy.k", "levels")
+    # A group in another spelling would get the default k without a word.
     if near := _count_near(values.alias(""), set(demand.levels)):
         raise InputError(
             f"column {demand.by!r}: {near} of {len(values)} rows have a value that differs "
@@ -172,5 +176,5 @@ def _format_ordinals(places: Sequence[int]) -> str:
 
 
 def _find_ordinal_suffix(at: int) -> str:
-    teens = 10 <= at % 100 <= 20
+    teens = 10 <= at % 100 <= 20  # 11th, 12th and 13th, not 11st
     return "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(at % 10, "th")

@@ -89,15 +89,18 @@ def _format_bound(side: LevelEnd, dtype: pl.DataType) -> float | str | None:
     """A bound in the codebook: a date as ISO text."""
     if side is None or dtype != pl.Date:
         return side
+    # numpy has years past 9999, where Python's dates end.
     return str(np.datetime64(int(side), "D"))
 
 
 def _build_interval(
     bounds: Sequence[LevelEnds], missing: bool, levels: Sequence[int]
 ) -> dict[str, Any]:
+    # Levels of an interval are consecutive. -1 stands for the missing level.
     first, last = levels[0] - missing, levels[-1] - missing
     if last < 0:
         return {LO: None, HI: None, ABSENT: True}
+    # ABSENT is True: missing; None: missing or a number; False: a number.
     absent = None if first < 0 else False
     return {LO: bounds[max(first, 0)][0], HI: bounds[last][1], ABSENT: absent}
 

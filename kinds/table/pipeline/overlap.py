@@ -74,6 +74,7 @@ def intersect_releases(
     record = np.stack(
         [np.arange(len(own.k)), *(_find_partners(ledger, own, other) for other in sides[1:])]
     )
+    # int64 (releases, people): only people whom another release shows, too.
     record = record[:, (record[1:] >= 0).any(axis=0)]
     counts = {
         "overlapping": len(overlaps),
@@ -85,6 +86,7 @@ def intersect_releases(
         left = crowds_left(_number_carried_values(sides), record)
         there = record >= 0
         k = np.stack([side.k[at] for side, at in zip(sides, record, strict=True)])
+        # A release without the person must not be the least.
         margin = np.where(there, left - k, np.iinfo(np.int64).max)
         counts |= {
             "below_k": int((margin < 0).any(axis=0).sum()),
@@ -110,6 +112,7 @@ def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
         return match_people(ledger.people(own.run), ledger.people(other.run))
     if own.source_row is None or other.source_row is None:
         raise build_incomparable_error(1)
+    # One source: its rows tell the people, without any identifier.
     place = np.full(int(max(own.source_row.max(), other.source_row.max())) + 1, -1, dtype=np.int64)
     place[other.source_row] = np.arange(len(other.source_row))
     return place[own.source_row]
@@ -120,6 +123,7 @@ def _number_carried_values(sides: Sequence[Side]) -> list[ReleaseRows]:
     numbered: list[dict[str, NDArray[np.int64]]] = [{} for _ in sides]
     for name in dict.fromkeys(name for side in sides for name in side.carried):
         holders = [at for at, side in enumerate(sides) if name in side.carried]
+        # Ranked in one column: only then does a number mean one value in all releases.
         texts = pl.concat([sides[at].carried[name].alias("") for at in holders])
         ranks = texts.rank("dense").fill_null(0).to_numpy().astype(np.int64)
         ends = np.cumsum([len(sides[at].carried[name]) for at in holders])

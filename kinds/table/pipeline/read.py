@@ -83,6 +83,7 @@ def read_others(
     try:
         return read_columns(reading.beside, [column.name for column in columns], needed)
     except InputError as error:
+        # Raised below, where the first error is gone: it must not become the context.
         refusal = str(error)
     raise InputError(f"purpose.path: {refusal}")
 
@@ -132,6 +133,7 @@ def _read_groups(
 ) -> list[pl.DataFrame]:
     k_column = demand_column(columns, demand)
     groups = [list_released_columns(columns), () if k_column is None else (k_column,), identifiers]
+    # Closed before typing: the source's bytes and its typed columns need not be held at once.
     found = _read_needed_columns(reading, [column.name for column in columns], groups)
     reading.close()
     if named:
@@ -146,11 +148,13 @@ def demand_column(columns: Sequence[Column], demand: Demand) -> Column | None:
         return None
     column = next(column for column in columns if column.name == demand.source_column)
     if demand.column:
+        # k itself is a number, even where the plan releases the column as categories.
         return Column(name=column.name, role="keep", kind="numeric", form=column.form)
     return replace(
         column,
         role="keep",
         kind="categorical",
+        # Levels of k name cells in the kind that the plan gives the column: 1 is 1.0 of numbers.
         compared=column.kind if column.kind in ("numeric", "date") else None,
         spec=None,
         named=tuple(demand.levels),

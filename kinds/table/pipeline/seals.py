@@ -15,5 +15,6 @@ def seals_of(rows: pl.DataFrame, key: bytes) -> pl.Series:
 def constants_of(rows: pl.DataFrame, constant: Sequence[str], key: bytes) -> pl.Series:
     """A digest of what each row carries in these columns, binary (rows,)."""
     if not constant:
+        # One value for all rows: without such columns nothing links them.
         return pl.Series([b""] * rows.height, dtype=pl.Binary)
     return pl.Series(row_digests(key, "carried", rows.select(constant)), dtype=pl.Binary)

@@ -38,6 +38,7 @@ def has_compiled_kernels() -> bool:
     """Whether numba's cache holds the kernel that `compile_judge` compiles last."""
     from anon_core.measures.table.attackers.attacks_kernels import expect_records as kernel
 
+    # A cache older than its source is of other code, which numba compiles again.
     source = Path(kernel.py_func.__code__.co_filename).stat().st_mtime
     folder = Path(kernel.stats.cache_path or "")
     caches = folder.glob(f"*.{kernel.py_func.__name__}-*.nbi")
@@ -51,6 +52,7 @@ def _compile_kernels(stopped: Event, quiet: bool) -> None:
         sys.stderr.write(COMPILING_NOTICE + "\n")
     table = tiny_table()
     for step in (compile_makers, compile_judge):
+        # numba cannot be interrupted, so a thread is stopped between steps only.
         if not stopped.is_set():
             step(table)
 
@@ -94,6 +96,7 @@ def compile_makers(table: "BinaryTable") -> None:
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
     ties = draw.permutation(table.records)
+    # `made` ends as the one without holders: `random_matching` then chooses the chances itself.
     for seats in ("even", "matchable"):
         made = local.run(LocalSearch(seats=seats), table, threads=1, tie_order=ties)
     random_matching(made, words)

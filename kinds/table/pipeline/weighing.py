@@ -25,6 +25,7 @@ def find_learning_rows(
     """
     if purpose is None or not purpose.millionths:
         return None
+    # Row i is drawn if the sum of millionths passes a whole number there; nothing is rounded.
     reached = np.arange(rows + 1) * purpose.millionths // MILLION
     drawn = np.diff(reached) > 0
     if person is None:
@@ -68,6 +69,7 @@ def _number_values(series: pl.Series) -> NDArray[np.int64]:
     """
     group = _rank_values(series)
     _, of, rows = np.unique(group, return_inverse=True, return_counts=True)
+    # -2 is free: groups of `_rank_values` begin at -1.
     return np.where(rows[of] < _LEAST_HELD, -2, group)
 
 
@@ -78,6 +80,7 @@ def _rank_values(series: pl.Series) -> NDArray[np.int64]:
         return series.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     present = np.sort(numbers[~np.isnan(numbers)])
+    # Equal numbers share their least rank, so a group never parts them.
     below = np.searchsorted(present, numbers, side="left")
     return np.where(np.isnan(numbers), -1, _GROUPS * below // max(1, len(present)))
 
@@ -89,6 +92,8 @@ def _correlate(column: NDArray[np.int64], target: NDArray[np.int64]) -> float:
     counts = np.bincount(one * len(values) + other)
     of_one, of_other = np.bincount(one), np.bincount(other)
     rows = len(column)
+    # rows * I = sum of c log c over pairs - the same over each column's groups + rows log rows.
+    # fsum rounds once, so no order of the groups changes a digit.
     shared = fsum(
         [
             *_weigh_logs(counts[counts > 0], 1),
@@ -97,6 +102,7 @@ def _correlate(column: NDArray[np.int64], target: NDArray[np.int64]) -> float:
             rows * log(rows),
         ]
     )
+    # Independent columns give half a nat for each degree of freedom: 2 rows I is about chi-squared.
     by_chance = (len(of_one) - 1) * (len(of_other) - 1) / 2
     return sqrt(1 - exp(-2 * max(0.0, shared - by_chance) / rows))
 

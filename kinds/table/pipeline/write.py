@@ -118,6 +118,7 @@ def write_release(
     schema = pl.scan_parquet(path, glob=False).collect_schema()
     carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
     frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
+    # One stream for both: mixing goes on with the words behind those of the draw.
     draw = secret_streams.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
@@ -128,6 +129,7 @@ def write_release(
     book = build_published_codebook(masked.table.codebook, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
     matching = rows.keys_of_records
+    # The vault names source rows, since the audit encodes the source anew.
     record = pl.Series(source_row)[matching["record"]]
     matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:
@@ -140,7 +142,7 @@ def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
     text = rows.text
     write_csv(text, folder / CSV)
     text.write_parquet(folder / CELLS)
-    del text
+    del text  # typed cells are made next
     rows.native.write_parquet(folder / PARQUET)
 
 
@@ -185,6 +187,7 @@ def lay_out_released_rows(
             attributes, list_shown_cells(masked.table, masked.hidden), strict=True
         )
     }
+    # `seat` is a permutation, which argsort inverts: to the record in each row.
     return MaskedRows(
         columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells
     )

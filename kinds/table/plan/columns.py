@@ -22,7 +22,7 @@ KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "nu
 MOST_DIGITS = 15  # behind the point that a float64 keeps
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
 _KEYS = ("decimal", "thousands", "strip")  # how numbers are written
-EPOCH = date(1970, 1, 1).toordinal()
+EPOCH = date(1970, 1, 1).toordinal()  # day 0 of dates as numbers
 
 
 class ColumnSection(MarkedSection):
@@ -82,7 +82,7 @@ class ColumnSection(MarkedSection):
     range: Unshown[list[float] | list[date] | None] = None
     format: str | None = None
     timezone: str | None = None
-    century: Annotated[int, Field(ge=1000, le=9899)] | None = None
+    century: Annotated[int, Field(ge=1000, le=9899)] | None = None  # all years have 4 digits
     round: Annotated[int, Field(ge=0, le=MOST_DIGITS)] | None = None
     public: bool = False
     carry: Carry | None = None

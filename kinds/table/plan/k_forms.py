@@ -38,6 +38,7 @@ K_SCHEMA: Schema = {
         *(
             table_schema({key: _k_schema(key) for key in (form, *keys)}, [form])
             for form, keys in K_FORMS.items()
+            # K_FORMS has the forms of all kinds, also one that no table has.
             if form in K_KEYS
         ),
     ]
@@ -57,6 +58,7 @@ def require_k_type(key: str, value: Any) -> None:
         return
     numbers = value.values() if isinstance(value, dict) else value
     listed = isinstance(value, (dict, list))
+    # Not isinstance: true and false are whole numbers to it.
     wrong = type(value) is not wanted
     wrong |= listed and any(type(number) is not int for number in numbers)
     if wrong or (key == "uniform" and len(value) != 2):

@@ -104,6 +104,7 @@ def read_diversity(
         elif entry.kind == "entropy":
             yield build_number(crowd.get("effective"), ".2f", measure=ENTROPY, **about)
         else:
+            # The list begins with l = 2. null stands for infinity, which JSON lacks.
             odds = crowd["odds"][entry.l - 2] if crowd else None
             lead = "without limit" if odds is None else f"{odds:.2f} to 1"
             about |= {"required": entry.c, "l": entry.l, "shown": lead if crowd else ""}

@@ -84,6 +84,7 @@ class Partition:
                 f"source.partition: column {column.name!r} has kind = {column.kind!r}; "
                 "partitions are by date, so set kind = 'date' there"
             )
+        # With this role moments are read as days, as those of a quasi-identifier are.
         dates = replace(column, role="drop", kind="date", spec=None)
         if source.at is not None and not is_label(source.at, stated.by):
             raise PlanError(wrong_label(stated.by))
@@ -94,6 +95,7 @@ class Partition:
         self, reading: Reading, names: list[str], needed: list[str], missing: tuple[str, ...]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """The needed columns, and the label of each row; null where the row has no date."""
+        # The plan may drop the column of dates, so that `needed` lacks it.
         read = list(dict.fromkeys([*needed, self.column.name]))
         raw = reading.columns(names, read)
         labels = labels_of(type_source_column(raw, self.column, missing), self.by)

@@ -103,6 +103,7 @@ class Purpose:
     @property
     def millionths(self) -> int:
         """Of the people that are learnt from, and not released; 0 if all are released."""
+        # A whole number, so that maker and auditor find the same rows without rounding.
         return 0 if self.share is None else max(1, round(self.share * MILLION))
 
     @property
@@ -142,6 +143,7 @@ def weigh_columns(columns: tuple[Column, ...], weights: Mapping[str, float]) -> 
 def _parse_margin(text: str, columns: tuple[Column, ...]) -> tuple[str, ...]:
     """The columns of a margin such as "age x sex"; a name may hold " x " itself."""
     known = {column.name for column in columns}
+    # The whole text first: it may be the name of one column.
     names = (text,) if text in known else tuple(name.strip() for name in text.split(_AND))
     for name in names:
         _require_column("margins", name, columns)

@@ -143,6 +143,7 @@ class TablePlan:
         if purpose.margins:
             columns = weigh_columns(columns, purpose.weights_of_margins)
         if purpose.path is not None:
+            # Refusals about this file name its own key, and it is no part of a source.
             others = replace(source.at(Path(purpose.path)), key="purpose.path", whole=True)
             source = replace(source, beside=others)
         return replace(self, source=source, columns=columns, purpose=purpose)
@@ -164,6 +165,7 @@ class TablePlan:
     @property
     def demanded(self) -> Demanded:
         """What the plan alone tells of the demands: levels only where k is one number."""
+        # In the other forms the source decides which levels of k occur.
         k = [] if self.demand.constant is None else [self.demand.constant]
         return Demanded(self.person is not None, np.array(k, dtype=np.int64))
 

@@ -60,6 +60,7 @@ class Attack(NamedTuple):
     @property
     def is_contained(self) -> bool:
         """Whether the attack succeeds no more often than guessing; False if a number is missing."""
+        # Both are means of floats: rounding must not look like an attack that succeeds.
         return self.is_judged and self.success <= self.guess * (1 + 1e-9)
 
     @property

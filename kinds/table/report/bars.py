@@ -24,6 +24,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
     """Plot unmasked cells and information kept of each column, at most 30 columns per plot."""
     parts = -(-len(columns) // COLUMNS_PER_PLOT)
+    # Plots of nearly equal length, not full ones and a short rest.
     bounds = [round(part * len(columns) / parts) for part in range(parts + 1)] if parts else [0]
     return [
         _column_plot(columns[first:last], f"plot-columns-{part}")
@@ -38,6 +39,7 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
         (rate for attack in attacks for rate in (attack.success, attack.guess) if is_number(rate)),
         default=0.0,
     )
+    # The last limit is taken whatever the rate, so that there always is one.
     limit = next(limit for limit in LIMITS if highest <= limit or limit == 1.0)
     rows = 40 * len(attacks)
     with drawing.apply_style():
@@ -58,6 +60,7 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
 def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     beside = axes.get_yaxis_transform()
     colour = ACCENT if attack.is_contained else DANGER
+    # nan: an older manifest lacks the number, so there is no bar.
     axes.barh(place, np.nan_to_num(attack.success), color=colour, height=0.42)
     if is_number(attack.guess):
         axes.plot([attack.guess] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
@@ -124,6 +127,7 @@ def _share_bars(axes: "Axes", shares: Sequence[float], colour: str, label: str) 
 
 def _empty_bars(axes: "Axes", number: int, limit: float, label: str) -> None:
     drawing.draw_bars(axes, [limit] * number, color=GRID, alpha=0.45)
+    # The axis runs downwards: the first bar is on top.
     axes.set(xlim=(0, limit), ylim=(number - 0.5, -0.5), xticks=[0, limit], yticks=[])
     texts = axes.set_xticklabels([f"{100 * tick:g} %" for tick in (0, limit)])
     # The outer labels stay within the bars, clear of the neighbouring plot.

@@ -178,6 +178,7 @@ def _choose_thresholds(crowds: CrowdCounts) -> NDArray[np.int64]:
 def _share_at_least(
     rows: NDArray[np.integer[Any]], sizes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
+    # side="left": a crowd of exactly this size counts.
     return 1 - np.searchsorted(np.sort(rows), sizes, side="left") / len(rows)
 
 

@@ -176,6 +176,7 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
         )
         for name, entry in manifest["utility"].get("per_column", {}).items()
     ]
+    # nan would leave the order undefined: a column without a number comes first.
     return sorted(kept, key=lambda column: column.kept if is_number(column.kept) else 0.0)
 
 

@@ -43,6 +43,7 @@ def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The counts on which the promise depends, each must be 0; and what classes show."""
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     listed = [
+        # With k = 1 for everybody any crowd is large enough, while rows must be true all the same.
         none_of(privacy.get(key), what)._replace(empty=empty and finding != TRUTHFUL)
         for finding, (key, what) in list_promise_counts(manifest).items()
     ]

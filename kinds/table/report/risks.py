@@ -123,6 +123,7 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
         what = _MESSAGES.say("linkability", "links_row", knows=knows)
         if name in tried:
             yield from _list_chance_figures(what, tried[name], manifest)
+        # Partial linkage may be absent: a table of one quasi-identifier has no part of it.
         elif name == "linkage":
             yield _build_unmeasured(what)
     yield _several_rows(manifest)

@@ -295,6 +295,7 @@ def _without_crowd(manifest: Manifest) -> Fact:
 def _most_known(manifest: Manifest) -> Iterator[Fact]:
     """The sensitive column of which most people's value is known."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
+    # Older manifests do not count these people; 0 would then be a false comfort.
     if any(is_number(crowd.get("uniform")) for crowd in sensitive.values()):
         anyone = (_MESSAGES.say("headline", "any_column"), 0)
         name, number = next(iter(_list_uniform_columns(manifest)), anyone)

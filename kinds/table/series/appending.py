@@ -36,8 +36,10 @@ def back_again(
     They are those who lost their row to hide others, and those who waited.
     """
     names = [CHAIN, OWNER, *list_needed_columns(plan)]
+    # An empty frame may lack the columns of the source.
     frames = [frame.select(names) for frame in (pulled, held) if frame.height]
     if not frames:
         return NO_RECORDS
     back = pl.concat(frames)
+    # The vault must not bring back the values of a person who withdrew.
     return back.filter(~pl.Series(is_among(back[OWNER], withdrawn)))

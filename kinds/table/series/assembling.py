@@ -57,6 +57,7 @@ def assemble_version(
         member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[ROW_KEY])
     batch = text_rows(anonymized)
     born = _add_since_column(batch, number)
+    # Text and typed rows are joined apart, by the same keys, so both files hold the same rows.
     rows, frozen = _join_rows(
         born, None if before is None else text_rows(before.assembled), member_keys
     )
@@ -105,12 +106,14 @@ def _join_rows(
     """The rows of the version in the order of their keys, and how many are from before."""
     if last is None or members is None:
         return born.sort(RELEASED_KEY), 0
+    # Rows are taken from the last version's own files, so they stay byte for byte.
     frozen = last.join(members, left_on=RELEASED_KEY, right_on=ROW_KEY, how="semi")
     if frozen.schema != born.schema:
         raise GuaranteeError(
             "publication refused; the released columns have other names or types than in the "
             "versions before, so rows could not stay as they are; begin another series"
         )
+    # Keys follow from the seed of a run: another try of the run draws this key again.
     if frozen.join(born, on=RELEASED_KEY, how="semi").height:
         raise GuaranteeError(
             "publication refused; a new row has the key of an earlier one, and a run keeps its "
@@ -128,6 +131,7 @@ def _join_codebooks(
         text = before.assembled.file(CODEBOOK).read_text(encoding="utf-8")
         codebooks = dict(json.loads(text)[BATCHES])
     codebooks[str(number)] = book
+    # A codebook goes with the last row of its batch: it would name values that no row shows.
     since = {str(each) for each in rows[SINCE].unique().to_list()}
     whole: dict[str, Any] = {}
     if is_typed(book):
@@ -149,10 +153,12 @@ def _store_rows_and_members(
     raw = pl.read_parquet(split.file(BATCH), glob=False)
     matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
     table, stays = load_encoded(encoded)
+    # Keys are laid beside records by place, so both must be in the order of source rows.
     assert matching["record"].to_list() == stays.tolist()
     sealed = pl.DataFrame(
         {
             ROW_KEY: born[RELEASED_KEY],
+            # Of the rows as text: the audit seals what the published files show in the same form.
             ROW_SEAL: seals_of(born, key),
             CONSTANT: constants_of(born, following.constant, key),
         }
@@ -172,10 +178,12 @@ def _store_rows_and_members(
     )
     kept = [pl.read_parquet(split.file(name), glob=False) for name in (ROWS, MEMBERS)]
     for name, earlier, now in zip((ROWS, MEMBERS), kept, (rows, members), strict=True):
+        # Before the first version the frame has fewer columns, and concat would refuse it.
         whole = pl.concat([earlier, now]) if earlier.height else now
         whole.write_parquet(folder / name)
     out = ~pl.Series(np.isin(np.arange(joined.height), stays))
     if following.record is None:
+        # Encoding left these records out, and no later source has them: keep their values.
         left = pl.concat([joined.filter(out).select(IDENTITY), raw.filter(out)], how="horizontal")
         held = load_waiting_records(split)
         pl.concat([held, left]).write_parquet(folder / HELD)

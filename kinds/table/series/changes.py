@@ -30,8 +30,9 @@ def count_changed_records(
         {RECORD_DIGEST: found.known[RECORD_DIGEST], _AT: np.arange(found.known.height)}
     )
     of_members = members.with_columns(pl.Series(GOES, going)).drop(VALUES)
+    # An inner join: a record that left has no value to compare with.
     both = of_members.join(place, on=RECORD_DIGEST, how="inner", maintain_order="left")
-    both = both.filter(pl.col(GOES))
+    both = both.filter(pl.col(GOES))  # others have equal values, pulled or not
     now = found.table[both[_AT].to_numpy()]
     return {
         column.name: int(

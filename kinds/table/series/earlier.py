@@ -72,10 +72,12 @@ class Earlier:
         )
         rows = _with_records(rows, before, record)
         named = rows.select(ROW_KEY, RECORD_DIGEST, CHAIN, PERSON)
+        # Chains may have been renumbered: a member has that of the row that it owns.
         numbered = members.drop(RECORD_DIGEST, CHAIN, PERSON).join(
             named, on=ROW_KEY, how="left", maintain_order="left"
         )
         members = numbered.select(members.columns)
+        # A source that gave no version left newer waiting records than the last version did.
         waits = load_waiting_records(held or before.assembled)
         return cls(before.number, before.form, rows, members, before.audited, waits)
 
@@ -102,5 +104,6 @@ def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.
         return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD_DIGEST))
     digests = records_of_rows(rows, before.identified, record, before.form)
     rows = rows.with_columns(digests.alias(RECORD_DIGEST))
+    # Numbers grow, so the least one is the record's first. One row a person: both are one number.
     first = pl.col(CHAIN).min().over(RECORD_DIGEST)
     return rows.with_columns(first.alias(CHAIN), first.alias(PERSON))

@@ -31,11 +31,13 @@ class Linking:
     @classmethod
     def of(cls, earlier: Earlier, known: pl.DataFrame) -> "Linking":
         """Of the versions before, and a source in which `known` has the digests of the rows."""
+        # One numbering for all: cells multiply by value, so a value has one number everywhere.
         carried = pl.concat([earlier.rows[CONSTANT], known[CONSTANT]]).unique().sort()
         numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(_VALUE)
         numbers = numbers.with_columns(pl.col(_VALUE).cast(pl.Int64))
         counting = cls(earlier, numbers, ())
         died = earlier.rows.filter(pl.col(DIED).is_not_null()).select(BORN, DIED).unique()
+        # Sorted: `unique` gives no order, and the order of the cells is that of float products.
         closed = [
             counting.count(born, pl.col(DIED) == end) for born, end in died.sort(BORN, DIED).rows()
         ]
@@ -63,6 +65,7 @@ class Linking:
         self, born: int, inside: pl.Expr
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], Fits]:
         of_batch = self.earlier.rows.filter(pl.col(BORN) == born)
+        # null: the row has not died, so it is in no closed cell.
         here = of_batch.select(inside.fill_null(value=False)).to_series()
         part = of_batch.filter(here)
         fits = self.earlier.fits(born).among(here.to_numpy())
@@ -72,4 +75,5 @@ class Linking:
         both = rows.select(CONSTANT).join(
             self.numbers, on=CONSTANT, how="left", maintain_order="left"
         )
+        # In the order of `rows`: fits and chains are beside these values by place.
         return both[_VALUE].to_numpy()

@@ -73,6 +73,7 @@ def read_present_records(
     reading.close()
     refuse_unfit_rows(raw.to_dict(), plan.columns, reading.source)
     found = present_of(plan, following, raw, key, form)
+    # A part of a source need not hold every value that the plan names.
     if reading.source.whole:
         column = demand_column(plan.columns, plan.demand)
         of_k = None
@@ -128,6 +129,7 @@ def _digest_column(
     if name is None:
         return pl.Series([None] * raw.height, dtype=pl.Binary)
     values = type_source_column(raw, Column(name=name, role="drop"), missing).alias(name)
+    # A digest of nothing would make one record of all rows without an identifier.
     return digest(values).set(values.is_null(), None)
 
 
@@ -157,6 +159,7 @@ def _digest_values(
 ) -> pl.Series:
     """A digest of all that a row's release depends on."""
     frame = table
+    # The column of k may be dropped, but another k needs another crowd, so another row.
     if (name := plan.demand.source_column) is not None and name not in table.columns:
         frame = table.with_columns(
             type_source_column(raw, Column(name=name, role="drop"), missing).alias(name)
@@ -188,4 +191,5 @@ def _compute_demands(
         assert column is not None
         series = type_source_column(raw, column, missing).alias(demand.source_column)
         values = convert_to_arrays(series.to_frame())[demand.source_column]
+    # Not `resolve_demands`: a record whose k is too large for this source waits for a later one.
     return list_stated_k(demand, len(stays), values).astype(np.int32), stays

@@ -39,6 +39,7 @@ class Returning:
                 earlier.had, on=RECORD_DIGEST, how="left", maintain_order="left"
             )[CHAIN]
         else:
+            # No later source holds records of earlier ones: they come from the vault, or are lost.
             back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
@@ -62,9 +63,11 @@ class Returning:
         """Number the persons: as before, or anew."""
         if self.following.owner in (None, self.following.record):
             return known.with_columns(pl.col(CHAIN).alias(PERSON))
+        # A person keeps one number over rows and waiting records, or would count twice in a crowd.
         had = pl.concat([earlier.members.select(IDENTITY), earlier.held.select(IDENTITY)])
         persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
         known = known.join(persons, on=OWNER, how="left", maintain_order="left")
+        # Sorted by digest, so that new numbers tell nothing of the source's order.
         fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
         first = _find_next_number(earlier, PERSON)
         numbers = pl.DataFrame(
@@ -84,5 +87,6 @@ def _fill_in_numbers(known: pl.Series, first: int) -> pl.Series:
 
 def _find_next_number(earlier: Earlier, name: str) -> int:
     """The next free number of a chain or a person; numbers are never used again."""
+    # Records that wait have numbers, and perhaps no row yet.
     used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.held)])
     return int(used.max(initial=-1)) + 1

@@ -195,6 +195,7 @@ def _divide_people(
     be left does not ask for more room: a larger batch seldom helps.
     """
     k = int(np.concatenate([found.k, earlier.rows[DEMANDED_K].to_numpy()]).max(initial=0))
+    # Each step pulls more along. In the last one every member goes, which is always an answer.
     for least in (0, k, ROOM * k, max(1, earlier.members.height)):
         gone = _find_gone(earlier, going, least if going.any() else 0, linking)
         parts = _build_parts(earlier, found, gone, returning, linking)
@@ -223,7 +224,7 @@ def _find_gone(
             key: at for at, key in enumerate(everyone[ROW_KEY].filter(pl.Series(here)).to_list())
         }
         at = np.array([place[key] for key in alive[ROW_KEY].filter(pl.Series(of_batch)).to_list()])
-        must = np.zeros(len(at), dtype=np.bool_)
+        must = np.zeros(len(at), dtype=np.bool_)  # bool (standing rows of the batch,)
         must[at] = going[of_batch]
         k, person = (everyone[name].to_numpy()[here] for name in (DEMANDED_K, PERSON))
         ways = None if linking is None else linking.ways(born)
@@ -247,7 +248,7 @@ def _build_parts(
         pasts = linking.pasts(_count_gone(earlier, out, linking), joined)
     waits = joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
     person = joined[PERSON].to_numpy()
-    may = candidates.stays & ~waits
+    may = candidates.stays & ~waits  # bool (candidates,)
     hides, short = _find_hiding(candidates.k, may, person, pasts)
     short |= waits & candidates.stays
     order = np.flatnonzero(hides)
@@ -297,21 +298,22 @@ def _find_hiding(
     """
     hides, short = may.copy(), np.zeros(len(may), dtype=np.bool_)
     while True:
-        beyond = hides & (k > len(np.unique(person[hides])))
+        beyond = hides & (k > len(np.unique(person[hides])))  # k counts people
         if not beyond.any() and pasts is not None:
             beyond = hides & (_count_at_most(pasts, hides) < k)
             short |= beyond
         if not beyond.any():
             return hides, short
+        # `hides` only shrinks, so this ends. Each record that waits may leave others too few.
         hides &= ~np.isin(person, person[beyond])
 
 
 def _count_at_most(pasts: Pasts, hides: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Histories of each record if everybody in the batch were in its crowd, int64 (n,)."""
     people = np.bincount(pasts.value[hides], minlength=int(pasts.values.max(initial=0)) + 1)
-    ways = np.minimum(pasts.ways, 2**31) * people[pasts.values]
+    ways = np.minimum(pasts.ways, 2**31) * people[pasts.values]  # below 2^63: people < 2^32
     total = np.bincount(pasts.record, ways.astype(np.float64), len(hides))
-    fresh = np.diff(pasts.start) == 0
+    fresh = np.diff(pasts.start) == 0  # no row before: each row leaves one history
     return np.where(fresh, int(hides.sum()), np.minimum(total, 2**31)).astype(np.int64)
 
 

@@ -114,6 +114,7 @@ class TableVersions(Versions):
         rows, labels = plan.partition.divide_rows(
             reading, names, list_needed_columns(plan), plan.source.missing
         )
+        # Labels of one length of time sort as texts in the order of time.
         for label in labels.unique().drop_nulls().sort().to_list():
             if first <= label <= last:
                 yield label, rows.filter(labels == label)
@@ -147,6 +148,7 @@ class TableVersions(Versions):
         if not path.exists():
             return table
         with np.load(path) as kept:
+            # `pasts` has the batch, `stays` the part of it that encoding left in.
             pasts = Pasts(kept["value"], kept["start"], kept["values"], kept["ways"])
         return replace(table, pasts=pasts.at(stays))
 
@@ -188,7 +190,7 @@ class TableVersions(Versions):
         named = following.record is not None
         findings.append(judge.of_history(listed, earlier, number, named=named))
         source, batch = readings
-        form = FORM if before is None else before.form
+        form = FORM if before is None else before.form  # a series keeps that of its first version
         known = read_present_records(plan, following, source, asked.key, form).known
         members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
         of_batches = (*(() if before is None else before.identified), identified)
@@ -206,12 +208,14 @@ class TableVersions(Versions):
         for each in range(1, number):
             assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
+            # Copied: a later version reads this stage only, those before it may be gone.
             (folder / fits_file(each)).write_bytes(content)
         fits = judge.load_fitting_rows(folder, number)
         more, section, short = judge.of_crowds(history, fits, following.short_histories, number)
         inside = born[CHAIN].is_in(short.tolist()).to_numpy()
+        # `history` numbers chains anew, and the maker waits by its own numbers: look up by place.
         chains = listed.filter(pl.col(BORN) == number)[CHAIN].to_numpy()[inside]
-        np.save(folder / SHORT, np.append(chains, len(short)))
+        np.save(folder / SHORT, np.append(chains, len(short)))  # the last one counts people
         kept = kept_of.of_all(
             kept_of.of_rows(laid), None if before is None else before.audited.folder
         )
@@ -240,6 +244,7 @@ class TableVersions(Versions):
             return findings, {}
         history = judge.of_records(listed, kept.identified, following.record, kept.form)
         more, section, _ = judge.of_crowds(
+            # The vault's list may go on past this version.
             judge.rewind_history(history, number),
             judge.load_fitting_rows(kept.audited.folder, kept.number),
             following.short_histories,

@@ -86,6 +86,7 @@ def find_contact_form(texts: Sequence[str]) -> str:
             return form
     if texts and all(map(_is_issued, texts)):
         return CARD_NUMBERS
+    # Few or short numbers pass a check digit by chance too often.
     numbers = len(texts) >= FEWEST and min(map(_count_digits, texts)) >= 8
     if numbers and _nearly_all(_is_card, texts):
         return CARD_NUMBERS
@@ -173,6 +174,7 @@ def _is_iban(text: str) -> bool:
 
 CHECKED: dict[str, Callable[[str], bool]] = {
     **{
+        # The default binds this form's pattern; a closure would see the last one.
         form: (lambda text, pattern=re.compile(pattern): pattern.fullmatch(text) is not None)  # type: ignore[misc]
         for form, pattern in _FORMS.items()
     },
@@ -267,6 +269,7 @@ def _build_title_pattern() -> str:
     """A title before a capital word, or after a name in Chinese, Japanese and Korean."""
     before = [title for title in list_name_titles() if title not in AFTER_A_NAME]
     long = "|".join(re.escape(title) for title in before if len(title) > 1)
+    # A single letter is a title only with its point, as in M. Roux.
     short = "|".join(re.escape(title) for title in before if len(title) == 1)
     after = "|".join(AFTER_A_NAME)
     return (

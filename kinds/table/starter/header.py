@@ -37,6 +37,7 @@ class Header(NamedTuple):
 
 def separator_of(source: Source) -> str:
     """The separator that cuts the first two rows into equally many fields, and into the most."""
+    # `max` takes the first of equals: a comma, where no sign cuts.
     return max(
         _SEPARATORS, key=lambda sign: len(_read_leading_rows(replace(source, separator=sign), 2)[0])
     )
@@ -66,7 +67,9 @@ def compare_first_row(source: Source) -> Header:
         else:
             chance = min(_chance_of_a_new_one(column), _chance_of_a_name(field, column))
             names += chance <= CHANCE
+            # Fields are taken as independent: some that are rather new prove as much as one.
             surprise *= chance
+    # Beside a cell the product of chances proves nothing: count single names against cells.
     if cells:
         return Header(names > cells, cells, len(first))
     return Header(True if names or surprise <= CHANCE else None, cells, len(first))
@@ -92,6 +95,7 @@ def _chance_of_a_new_one(column: Sequence[str]) -> float:
     if not column:
         return 1.0
     counts = pl.Series(column).unique_counts()
+    # The field itself is one more value that occurs once, hence + 1 on both sides.
     return (int((counts == 1).sum()) + 1) / (len(column) + 1)
 
 

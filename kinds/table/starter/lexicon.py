@@ -69,6 +69,7 @@ def fold_accents(text: str) -> str:
 
 def tokenize_name(name: str) -> list[str]:
     """The words of a name, folded."""
+    # Accents go first: `_WORD_ENDS` knows plain letters only.
     joined = _DOTTED.sub(r"\1", fold_accents(name))  # N.I.F.
     return [word.casefold() for word in _WORDS.findall(_WORD_ENDS.sub(" ", joined))]
 
@@ -161,6 +162,7 @@ def load_lexicon(language: str = "") -> Lexicon:
                 if UNSPACED.search(entry) and not entry.startswith("="):
                     unspaced[topic].add(re.escape(entry.strip()))
                 elif " " in entry:
+                    # re.escape has put a backslash before the star.
                     phrases[topic].add(re.escape(entry).replace(r"\*", r"\w*"))
                 elif "*" in entry:
                     globs[topic].add(translate(entry))

@@ -49,6 +49,7 @@ def find_markers(frame: pl.DataFrame) -> Markers:
         for marker, cells in found.items():
             hits[marker].append(cells)
             places[marker].add(column.name)
+    # source.missing clears a text in every column, so none that may be a value somewhere.
     missing = sorted(wanted - doubted.keys())
     return Markers(
         missing,
@@ -78,6 +79,7 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
     counts = series.drop_nulls().value_counts(name="cells")
     texts = dict(zip(counts[""].to_list(), counts["cells"].to_list(), strict=True))
     found = {text: cells for text, cells in texts.items() if is_marker(text)}
+    # Distinct texts suffice to tell whether all others are numbers or dates.
     others = Values(pl.Series(sorted(texts.keys() - found.keys()), dtype=pl.String))
     if others.number and (others.numbers is not None or others.formats):
         negative = (
@@ -100,6 +102,7 @@ def _count_negative_markers(series: pl.Series) -> dict[str, int]:
     numbers = series.cast(pl.Float64, strict=False)
     below = numbers.filter(numbers < 0)
     usual = set(below.unique().to_list())
+    # Beside its markers a column must hold two other numbers, or it may be codes.
     if not usual or not usual <= NEGATIVE or numbers.n_unique() < len(usual) + 2:
         return {}
     return {f"{number:.0f}": int((below == number).sum()) for number in sorted(usual)}

@@ -60,6 +60,7 @@ def formats_of(texts: pl.Series) -> list[str]:
             return (
                 found
                 if days is DAYS
+                # Only days of a month take all values to 31; months end at 12.
                 else sorted(found, key=lambda form: _count_absent_days(texts, form))
             )
     return []
@@ -97,6 +98,7 @@ def order_of(form: str) -> tuple[str, ...]:
 def _with_times(days: tuple[str, ...], texts: pl.Series) -> Iterator[str]:
     """The formats of days, with the time of day that the texts have."""
     times = [_TIME.search(text) for text in texts.head(FEW_TEXTS).to_list()]
+    # Some texts with a time and some without one: no single format reads them.
     if not all(times):
         return iter(days) if not any(times) else iter(())
     fraction = bool(texts.str.contains(r"\d:\d{2}\.\d").any())

@@ -19,6 +19,7 @@ class Name:
     @cached_property
     def identifies(self) -> bool:
         """Someone's name, number or address, or the number of a record."""
+        # Before all others: a firm's name or a kind of contact names nobody.
         if self._says("firm") or self.describes:
             return False
         if self._says("person"):
@@ -56,6 +57,7 @@ class Name:
         words = load_lexicon().words
         if len(self.words) > 1 and "number" in words.get(self.words[-1], ()):
             return True  # case number; not number of cases
+        # patientid and patientids: no capital parts their words.
         holders = (w.removesuffix("s").removesuffix("id") for w in self.words if "id" in w[-3:])
         compound = any("holder" in words.get(holder, ()) for holder in holders)
         return compound or self._says("identifying")

@@ -97,6 +97,7 @@ def propose_by_shape(_name: Name, values: Values) -> Proposal | None:
     """Whole numbers that only their shape explains."""
     if values.numbers is None:
         return None
+    # Ascending without a gap is a numbering of the rows, as even as it may look.
     if values.smooth and not (values.is_ascending and values.is_gapless):
         return build_numeric_proposal(
             values, "neighbours are about as frequent, so perhaps amounts", "kind"

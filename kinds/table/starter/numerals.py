@@ -20,6 +20,7 @@ def read_numerals(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Guess]]:
     for series in frame:
         plain = series
         if series.dtype == pl.String and not Values(series).form:
+            # The alias: polars takes a name such as ^a$ for a pattern.
             guess = find_numerals(series.alias(""))
             if guess is not None:
                 guesses[series.name] = guess

@@ -75,6 +75,7 @@ def _propose_for_identifier(name: Name, values: Values) -> Proposal | None:
         return None
     counts = values.numbers is not None and name.is_counted and name.is_only_a_name
     if (name.identifies and not counts) or (name.only_who and values.distinct > FEW):
+        # Few values for many rows: perhaps categories under a name that misleads.
         unsure = values.distinct <= FEW < values.rows
         reason = f"names or numbers someone, by its name: {describe_counts(values)}"
         return Proposal("identifier", reason, decide=("role",) if unsure else ())
@@ -211,6 +212,7 @@ _RULES = (
     _propose_for_identifier,
     _propose_for_weight,
     _propose_for_firm,
+    # Before values of their own: moments differ in nearly every row and are no identifiers.
     _propose_for_date,
     _propose_for_worded_time,
     _propose_for_own_value,

@@ -76,6 +76,7 @@ class Values:
     def some(self) -> list[str]:
         """Distinct values as texts, a sample of them in a fixed order."""
         texts = self.distinct_texts.sort()
+        # All texts, or evenly spaced ones: fewer than 2 * SAMPLE.
         return texts.gather_every(max(1, len(texts) // SAMPLE)).to_list()
 
     @cached_property
@@ -225,14 +226,17 @@ class Values:
     @property
     def smooth(self) -> bool:
         """Whole numbers beside each other are about as frequent, as ages are and codes are not."""
+        # Without outermost numbers, such as 9999: they would stretch the range.
         low, high = np.quantile(self.floats, [0.01, 0.99])
         if not (self.whole and FEW <= high - low < WIDEST):
             return False
         inner = self.floats[(self.floats >= low) & (self.floats <= high)]
+        # Logarithms, or one crowded number would decide the correlation alone.
         heights = np.log1p(np.bincount((inner - low).astype(np.int64)))
         if heights.min() == heights.max():  # as even as numbers of groups
             return False
         spread = heights - heights.mean()
+        # The autocorrelation at lag 1, without its division.
         return bool(spread[:-1] @ spread[1:] >= SMOOTH * (spread @ spread))
 
     def within(self, low: float, high: float) -> bool:

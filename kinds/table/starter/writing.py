@@ -80,6 +80,7 @@ def propose_plan(source: Source, header: bool | None = None, names: Sequence[str
     reading, names, note = _open_source(source, header, names)
     whole = read_columns(reading, names, [Column(name=name, role="drop") for name in names])
     raw = whole.filter(~repeats_names(whole.to_dict()))
+    # Markers first: one "?" makes texts of a column of numbers, and no rule for numbers holds.
     markers = find_markers(raw)
     frame, guesses = read_numerals(clear_markers(raw, markers.missing))
     united = {name for name, guess in guesses.items() if guess.numerals.strip}
@@ -253,6 +254,7 @@ def _describe_people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> 
     if not shared:
         alone = "# No other value of an" if named else "# No value of an"
         return [*notes, f"{alone} identifier repeats. Each row counts as one person. Is that so?"]
+    # A name of people first, then the order of the columns.
     name = min(shared, key=lambda name: (not Name(name).of_a_person, list(shared).index(name)))
     people = frame[name].alias("").drop_nulls().n_unique()
     return [

@@ -31,6 +31,7 @@ def fetch_from_duckdb(uri: str, statement: str, form: int) -> Answer:
     with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
         if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
             raise InputError(ONE_SELECT)  # copy and attach would write elsewhere
+        # In form 1 the zone of the machine decides, as when standing releases were read.
         if form > 1:
             connection.execute(IN_UTC)
         relation = connection.sql(statement)

@@ -12,6 +12,7 @@ from storage.source.drivers.base import Database, require_database_file
 def fetch_from_sqlite(uri: str, statement: str, form: int) -> Answer:
     """The rows of a statement, of a file opened to read only; in form 1 as polars types them."""
     path = require_database_file(uri)
+    # as_uri escapes ? and #, which would begin parameters; mode=ro makes no new file.
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         if form == 1:
             return Answer(pl.read_database(statement, connection, infer_schema_length=None))

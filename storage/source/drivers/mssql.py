@@ -36,6 +36,7 @@ def connection_options(uri: str) -> dict[str, Any]:
         parts = urlsplit(uri)
         stated = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
         port, database = parts.port or PORT, unquote(parts.path.strip("/"))
+        # Other parameters would be dropped in silence, such as a demand on certificates.
         known = stated.keys() <= PARAMETERS and parts.hostname and database
     except ValueError:
         known = None

@@ -25,6 +25,7 @@ def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
             "this machine; unset it, and write `at time zone` in source.query where it matters"
         )
     with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
+        # First: PostgreSQL refuses to change the level after a query of the transaction.
         cursor.execute(REPEATABLE_READ)
         cursor.execute(statement)
         batches = cursor.fetch_record_batch()
@@ -32,6 +33,7 @@ def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
         frame = pl.DataFrame(batches)
         if "money" in types.values():
             cursor.execute(MONEY)
+            # One unit in its smallest parts: 100 where money has two digits behind the point.
             digits = len(str(cursor.fetchone()[0])) - 1
             scales |= {name: digits for name, of in types.items() if of == "money"}
         return Answer(frame, types, scales)
@@ -62,8 +64,10 @@ def _scale_of(typmod: int) -> int | None:
     """The scale of numeric(p, s); None where the column states none, or too many digits."""
     if typmod < 4:
         return None
+    # typmod = (precision << 16 | scale & 0x7FF) + 4; the scale has 11 bits, with a sign.
     precision, scale = (typmod - 4) >> 16 & 0xFFFF, ((typmod - 4 & 0x7FF) ^ 1024) - 1024
     return (
+        # A negative scale adds zeros before the point: numeric(3, -2) has five digits.
         max(scale, 0)
         if precision - min(scale, 0) <= DECIMAL_DIGITS and scale <= precision
         else None

@@ -93,6 +93,7 @@ def _format_of(plain: PlainFile) -> Format:
 
 def _name_archive(members: ArchiveMembers | None, name: str) -> str:
     """The name of a zip archive's format; empty where it packs a file of another format."""
+    # A damaged archive lists no members; then only its name tells what it is.
     for each in FORMATS:
         if _find_end(name) in each.zip_ends if members is None else each.fits_members(members):
             return each.name

@@ -21,6 +21,7 @@ _PLAIN = (bool, int, float, str, datetime.date, datetime.datetime, datetime.time
 def type_column(name: str, cells: Sequence[Any]) -> pl.Series:
     """A column of Python values; None means 'not given'."""
     present = [cell for cell in cells if cell is not None]
+    # type(), not isinstance: True is an int, and a datetime is a date.
     types = {type(cell) for cell in present}
     if not types:
         return pl.Series(cells, dtype=pl.Null)
@@ -43,6 +44,7 @@ def text_of(cell: Any) -> str:
     """A cell as a CSV file would hold it."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    # Excel holds 5 as 5.0; from 2**53 on the digits of a float may not be those typed.
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return str(int(cell))
     if isinstance(cell, datetime.datetime):

@@ -49,6 +49,7 @@ class _Columnar(Format):
             "read, such as an interval, or moments with an offset (+05:30) in place of a zone; "
             "write it anew, and convert such a column"
         )
+        # pyarrow is optional, and a damaged file has no schema: then `usual` is the refusal.
         with suppress(ImportError, InputError):
             unread = call_or_refuse(
                 lambda: [each for each in self._schema(at) if not _is_read(each)], ""
@@ -109,6 +110,7 @@ class Arrow(_Columnar):
 
     def fits(self, head: bytes) -> bool:
         """It begins with ARROW1; a stream is refused by its right name."""
+        # The mark precedes a little-endian length; below 65,536 its upper two bytes are zero.
         if head.startswith(STREAM) and head[6:8] == b"\0\0":
             raise InputError(
                 "the source is a stream of Arrow, which is not read; write it as an Arrow file "

@@ -73,11 +73,13 @@ _FOLDERS = {  # of zip archives; the first that a member's name begins with coun
     "ppt/": "a PowerPoint document",
     "Index/": "an Apple document, such as of Numbers",
 }
+# All but tab, line ends, form feed and escape, which texts may hold.
 CONTROL_BYTES = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def refuse_foreign_format(head: bytes) -> None:
     """Refuse a file that begins as one of a format that is not read."""
+    # A text may begin with RD or ORC: signs count only beside bytes that no text has.
     if _is_binary(head):
         for place, sign, name, remedy in BINARY_SIGNS:
             if head[place : place + len(sign)] == sign:

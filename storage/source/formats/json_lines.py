@@ -29,6 +29,7 @@ class JsonLines(Format):
         try:
             return isinstance(json.loads(line), dict)
         except ValueError:
+            # The head may end within a long first line, which then is no JSON.
             cut_off = not ended and len(head) >= HEAD_BYTES
             return cut_off and line[1:].lstrip().startswith(b'"')
 
@@ -67,6 +68,7 @@ def _parse_object(line: bytes, number: int) -> dict[str, Any]:
     """One line; refused: what is no object, or an object with a key twice."""
     refusal = f"line {number} of the source is no JSON object; write one object a line"
     try:
+        # By default json takes the last of two equal keys, and NaN: cells would change unseen.
         found = json.loads(
             line, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
         )

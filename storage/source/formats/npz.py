@@ -53,6 +53,7 @@ def _load_arrays(data: bytes, needed: Sequence[str]) -> Mapping[str, NDArray[Any
     """The arrays of a file by name; those that are not needed are left empty."""
 
     def arrays() -> Mapping[str, NDArray[Any]]:
+        # A pickle could run code. A member is unpacked only when it is asked for.
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return {name: file[name] if name in needed else np.empty(0) for name in file.files}
 

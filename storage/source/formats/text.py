@@ -27,6 +27,7 @@ class Csv(Format):
         self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns of texts."""
+        # Places as names: `select` takes a name such as ^a$ for a pattern.
         names = [str(place) for place in range(width)]
         needed = [names[place] for place in places]
         return read_csv(

@@ -83,6 +83,7 @@ def _build_work(
         edges.p.copy(),
         start,
         np.concatenate([edges.v, edges.u])[order],
+        # The ends u of all edges come first, then the ends v: the remainder is the edge's number.
         order % max(1, m),
         left,
         shift > 0,

@@ -50,6 +50,7 @@ def per_edge(graph: Oriented, advanced: Callable[[float], None] | None = None) -
         Told the share of the work that is done, now and then.
     """
     lists, shares = build_numbered_lists(graph), numba.get_num_threads()
+    # One row a share, so threads never add to one entry. An edge has fewer than n triangles.
     counts = np.zeros((shares, graph.edges), dtype=np.int32)
     bounds = (
         range(0, VERTEX_RANGES, VERTEX_RANGES // TOLD)
@@ -128,6 +129,7 @@ def _list_triangle_chunks(
     marked, hits = np.zeros(len(name), dtype=np.uint8), np.empty(longest + 1, dtype=np.int32)
     cursor = np.array([bounds[0], 0])
     while cursor[0] < bounds[1]:
+        # With room for the longest list beside a chunk, each call gets on by one list at least.
         rows = np.empty((longest + TRIANGLES_AT_ONCE, 3), dtype=np.int32)
         yield rows[: list_some(bounds[1], lists, name, marked, hits, cursor, rows)]
 

@@ -56,6 +56,7 @@ def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
             for i in range(first, last):
                 fetch_ahead(lists, i)
                 y = lists.higher[i]
+                # Lists lead to lesser ranks: below `top`, the least of x's list, is no mark.
                 if y != top:
                     found = np.int64(0)
                     for j in range(lists.start[y], lists.start[y + 1]):
@@ -111,6 +112,7 @@ def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
                 if last - first < 2:
                     continue
                 for i in range(first, last):
+                    # `at` is never cleared: it is read only where a mark is set.
                     marked[lists.higher[i]], at[lists.higher[i]] = 1, i
                 for i in range(first, last):
                     fetch_ahead(lists, i)
@@ -140,6 +142,7 @@ def list_some(end, lists, name, marked, hits, cursor, rows):
         top = find_highest_neighbour(lists, x)
         for i in range(first, last):
             marked[lists.higher[i]] = 1
+        # The cursor's entry is in the list of its vertex. Lists of later ranks begin behind it.
         for i in range(max(first, cursor[1]), last):
             fetch_ahead(lists, i)
             y = lists.higher[i]
@@ -153,6 +156,7 @@ def list_some(end, lists, name, marked, hits, cursor, rows):
             for hit in range(found):
                 third = name[hits[hit]]
                 u, w = min(low, third), max(high, third)
+                # Of the three ids, the one that is neither the least nor the greatest.
                 v = low ^ high ^ third ^ u ^ w
                 rows[written, 0], rows[written, 1], rows[written, 2] = u, v, w
                 written += 1

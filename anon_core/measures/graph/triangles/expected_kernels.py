@@ -26,6 +26,8 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
                 for j in range(lists.start[y], lists.start[y + 1]):
                     k = at[lists.higher[j]]
                     if k > 0:
+                        # A probability fits 30 bits. So products stay below 2^61, and each limb
+                        # grows by less than 2^31 a triangle: 2^32 triangles of a part fit.
                         two = np.int64(p[lists.edge[i]]) * p[lists.edge[j]]
                         three = np.int64(p[lists.edge[k - 1]])
                         low = (two & _LOW) * three

@@ -123,6 +123,8 @@ def _divide_edges(folder: Path, rank: NDArray[np.int32], bounds: NDArray[np.int6
             ranked = ranked[np.argsort(ranked[:, 0], kind="stable")]
             cuts = np.searchsorted(ranked[:, 0], bounds)
             for place in np.flatnonzero(np.diff(cuts)).tolist():
+                # Opened anew for each batch: MOST_PIECES files at once are more than systems
+                # usually let a process open.
                 with (folder / f"part-{place}").open("ab") as part:
                     part.write(ranked[cuts[place] : cuts[place + 1]].tobytes())
     (folder / "edges").unlink()
@@ -132,6 +134,7 @@ def _sort_piece(path: Path, first: int, last: int) -> NDArray[np.int64]:
     """Sort a file of edges, each once; return how many each vertex first .. last - 1 has."""
     ends = np.fromfile(path, dtype=np.int32) if path.exists() else np.empty(0, dtype=np.int32)
     high, low = ends.reshape(-1, 2).T.astype(np.int64)
+    # One number an edge, so that one sort orders by both ends and drops repeated edges.
     key = np.unique((high << 32) | low)
     np.stack([key >> 32, key & 0xFFFFFFFF], axis=1).astype(np.int32).tofile(path)
     sizes: NDArray[np.int64] = np.bincount((key >> 32) - first, minlength=last - first)

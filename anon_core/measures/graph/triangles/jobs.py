@@ -62,6 +62,7 @@ class Piece:
 def core_pairs(piece: Piece) -> Pairs:
     """Return the core messages of vertices that have effective neighbours."""
     (some,) = np.nonzero(np.diff(piece.start))
+    # Empty lists take no room, so the lists of the others follow each other without gaps.
     start = np.append(piece.start[some], piece.start[-1])
     return Pairs((piece.first + some).astype(np.int32), start, piece.higher)
 
@@ -115,6 +116,8 @@ class Baseline:
     def reduce(self, inbox: Inbox) -> Iterator[NDArray[np.int32]]:
         """Yield triangles (v, u, w), by rank."""
         core, rows = np.empty(self.longest, np.int32), new_rows(inbox.memory, self.longest)
+        # Key -1: no core message yet. A vertex without effective neighbours sends none and closes
+        # nothing.
         cursor = np.array([0, 0, 0, -1, 0, 0])
         for channel, pairs in inbox.pairs(CORE, PIVOT):
             block = PairBlock(channel, *pairs)
@@ -199,6 +202,7 @@ def _load_cores(pairs: Pairs, begin: int, cores: _Cores) -> int:
     """Add core messages until there is no room; returns the first that was not added."""
     count, words = int(cores.held[0]), int(cores.held[1])
     room = int(pairs.start[begin]) + len(cores.word) - words
+    # The last place where a message may end; one always fits, for `longest` words have room.
     end = int(np.searchsorted(pairs.start, room, "right")) - 1
     end = min(end, len(pairs.key), begin + len(cores.key) - count)
     added, moved = end - begin, int(pairs.start[end] - pairs.start[begin])

@@ -106,6 +106,7 @@ def orient_edges(
     edge = np.empty(edges if numbered else 0, dtype=np.int32)
     spread_work(fill_oriented_edges, shares, bounds, u, v, rank, at, higher, edge)
     parts = np.searchsorted(start, np.linspace(0, edges, VERTEX_RANGES + 1)).astype(np.int64)
+    # Ranks at both ends may have empty lists, which the search for bounds leaves out.
     parts[0], parts[-1] = 0, vertices
     return Oriented(u, v, degree, rank, start, higher, edge, parts)
 

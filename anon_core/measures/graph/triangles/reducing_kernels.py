@@ -114,6 +114,7 @@ def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
         if block.channel[pair] == 0:
             lower = np.searchsorted(values, u)
             own = values[:lower]
+            # A copy: messages that meet it may come in later blocks, when this block is gone.
             core[: len(own)] = own
             cursor[_KEY], cursor[_LENGTH] = u, len(own)
             for i in range(max(lower, cursor[CURSOR_PLACE]), len(values)):
@@ -126,6 +127,7 @@ def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
         listed = values[1:]
         if len(rows) - cursor[CURSOR_ROWS] < len(listed):
             return _ROWS_FULL
+        # The key of a pivot message is the first of its uses, and that is now.
         left = uses_in(listed, bucket, schedule) - 1
         if left > 0 and not put_message(values[0], left, listed, buffer, cursor):
             return BUFFER_FULL
@@ -230,6 +232,7 @@ def compact_buffer(buffer, cursor):
         size = HEADER_WORDS + buffer.word[at + 2]
         if buffer.word[at + 1] > 0:
             for i in range(size):
+                # In place: `to` never passes `at`.
                 buffer.word[to + i] = buffer.word[at + i]
             index_message(to, buffer)
             to += size
@@ -247,6 +250,8 @@ def size_backups(block, bucket, schedule, sizes):  # sizes int64 (buckets,)
             for i in range(len(listed)):
                 if listed[i] % schedule.reducers == schedule.reducer:
                     b = bucket_of(schedule.bounds, listed[i])
+                    # Lists ascend, so buckets do, too: `b > last` counts a message once for each
+                    # later bucket.
                     if b > last:
                         sizes[b] += HEADER_WORDS + len(listed)
                         last = b

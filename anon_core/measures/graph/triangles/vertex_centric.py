@@ -178,6 +178,7 @@ class _Work:
 
 def count_table_slots(words: int) -> int:
     """Return the size of the table of a buffer: a message that stays has 5 words or more."""
+    # More slots than messages: a search for a sender always ends at an empty slot.
     return int(1 << (words // 4).bit_length())
 
 
@@ -223,6 +224,8 @@ def bucket_bounds(
             return bounds
         sizes = np.zeros((reducers, len(bounds) - 1), dtype=np.int64)
         size_buckets(start, higher, reducers, bounds, HEADER_WORDS, sizes)
+        # Of `reducers` successive keys no two are of one reducer, so such a bucket may pass from
+        # the file.
         wide = np.diff(bounds) > reducers
         if sizes[:, wide].max(initial=0) <= most:
             return bounds

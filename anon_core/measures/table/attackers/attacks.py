@@ -187,6 +187,7 @@ class _Pairs:
             )
         room = int(np.diff(start[bounds]).max())
         pairs = cls(classes, components, start, bounds, np.empty(room, dtype=np.int32))
+        # A single part stays listed over all sweeps; several take turns in the one array.
         if len(bounds) == 2:
             pairs.list_part(0)
         return pairs

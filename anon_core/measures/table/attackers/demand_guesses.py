@@ -62,6 +62,8 @@ def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) ->
     of_place = pairs // levels
     best = np.zeros(levels, dtype=np.int64)
     for first, last in _find_runs(of_place):
+        # No level repeats within a run, so += loses nothing. The running maximum lets a rule stay
+        # at a lower demand.
         best[pairs[first:last] % levels] += times[first:last]
         np.maximum.accumulate(best, out=best)
     return _DemandGuesses(

@@ -53,6 +53,8 @@ def exclude_differing_rows(first, last, begin, present, listed, count, link, lin
                     for other in range(releases):
                         if one == other or not present[one, person] or not present[other, person]:
                             continue
+                        # A new stamp forgets what was seen, without clearing `links` entries for
+                        # each pair of releases.
                         stamp += 1
                         for at in range(begin[other, person], begin[other, person + 1]):
                             if count[at]:

@@ -100,7 +100,7 @@ def judge_law(
     guessed = np.bincount(of, np.where(tight, held, 0), len(size)) / guesses
     taken = np.searchsorted(pair, kind * rows + seat).clip(max=len(pair) - 1)
     likeliest = (most / (size * shares))[kind]
-    of_person, above = likeliest, most[kind] * k > size[kind] * shares
+    of_person, above = likeliest, most[kind] * k > size[kind] * shares  # exactly 1/k is not
     if person is not None:
         together = _list_greatest_of_people(holders, person)
         of_person, above = together[person] / shares, above | (together[person] * k > shares)
@@ -122,6 +122,7 @@ def _list_greatest_of_people(
     """Return the most shares of one row that records of each person hold, int64 (people,)."""
     rows = len(holders)
     greatest = np.zeros(int(person.max()) + 1, dtype=np.int64)
+    # Person and row as one number: shares of several records of a person add up.
     theirs = person[holders] * rows + np.arange(rows)[:, None]
     theirs, times = np.unique(theirs, return_counts=True)
     np.maximum.at(greatest, theirs // rows, times)
@@ -134,6 +135,7 @@ def _list_greatest(
     """The greatest 1 + `_OTHERS` numbers of each class, falling, 0 where there are fewer."""
     order = np.lexsort((-held, of))
     start = np.searchsorted(of[order], np.arange(number + 1))
+    # int64 (classes, 1 + _OTHERS); places behind the end of a class become 0 below.
     place = start[:-1, None] + np.arange(1 + _OTHERS)
     found = held[order][place.clip(max=len(held) - 1)]
     return np.where(place < start[1:, None], found, 0)

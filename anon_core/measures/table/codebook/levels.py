@@ -160,6 +160,7 @@ def column_levels(
         pool = _find_rare_categories(labels, present, least, who) if spec.rare == "pool" else set()
         labels = [label for label in labels if label not in pool]
         place = {label: shift + position for position, label in enumerate(labels)}
+        # Pooled categories have no place of their own and get the next level, which is (other).
         level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
         labels += [_OTHER] * bool(pool)
     return ColumnLevels(
@@ -228,6 +229,7 @@ def _level_text(kind: str, level: float | Span) -> str:
     if not isinstance(level, tuple):
         return _number_text(kind, level)
     sides = [_number_text(kind, side) if isfinite(side) else "" for side in level]
+    # An open side is no noon: inf % 1 is nan.
     noons = [kind == "date" and side % 1 == 0.5 for side in level]
     return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
 

@@ -112,6 +112,7 @@ def texts_of_intervals(
         if missing is True:
             return [0] if shift and low is None and high is None else []
         first, last = begins.get(_format_exact(low), -1), stops.get(_format_exact(high), -1)
+        # Missing is level 0. An interval that holds it holds all levels from there on.
         if first < 0 or last < first or (missing is None and first != shift):
             return []
         if missing is None:

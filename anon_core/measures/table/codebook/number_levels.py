@@ -80,6 +80,7 @@ def group_numbers(
             edges.append(edge)
             start = stop
     if edges and distinct.people(range(start, len(numbers))) < least:
+        # One is enough: the group before the last holds `least` people already.
         edges.pop()
     group = [bisect_left(edges, number) for number in numbers]
     if spec.carry == "bounds":
@@ -101,6 +102,7 @@ def list_number_levels(
 
     def is_parted(place: int) -> bool:
         """Whether another number lies before numbers[place]; the outer sides are open."""
+        # A cut must be a number between the two. Neighbours in float64 have none.
         return place in (0, count) or nextafter(numbers[place - 1], inf) < numbers[place]
 
     def up(start: int) -> int:
@@ -169,6 +171,7 @@ def _find_readable_edges(
     edges = set()
     for quantile in quantiles:
         at = bisect_left(numbers, quantile)
+        # An edge at the greatest number would leave the group above it empty.
         if at == len(numbers) - 1:
             continue
         first = last = at
@@ -199,6 +202,7 @@ def _list_round_decimals(low: float, high: float) -> Iterator[list[float]]:
     """0, then multiples of 5, 2 and 1 times falling powers of ten, down to a float64's spacing."""
     yield [0.0]
     greatest = max(abs(low), abs(high))
+    # The exponents come from text: log10 rounds, and may miss them at powers of ten.
     first, last = (int(f"{side:e}".partition("e")[2]) for side in (greatest, ulp(greatest)))
     for power in range(first + 1, last - 1, -1):
         for step in (5, 2, 1):
@@ -212,6 +216,8 @@ def _list_round_days(low: float, high: float) -> Iterator[list[float]]:
     days = np.arange(int(low), int(high))
     tomorrow = (days + 1).astype("datetime64[D]")
     month = tomorrow.astype("datetime64[M]")
+    # A day ends a month iff tomorrow is the first of one. Months count from January 1970, so those
+    # divisible by 12 and by 3 begin years and quarters.
     ends = month.astype("datetime64[D]") == tomorrow
     for months in (12, 3, 1):
         yield days[ends & (month.astype(int) % months == 0)].astype(float).tolist()

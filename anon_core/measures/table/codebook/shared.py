@@ -100,7 +100,9 @@ def count_shared_levels(
     # Both ends of an interval between single numbers are nobody's value.
     inside = [people(nextafter(low, -inf) if low == high else low, high) for low, high in spans]
     if spec.bins is None and spec.rare == "publish":
+        # The least and the greatest level; a single one counts once.
         inside = inside[:1] + inside[1:][-1:]
+    # Edges of dates are cut down to whole days, so the floor of a stated edge is stated, too.
     stated = {*spec.bins, *map(floor, spec.bins)} if isinstance(spec.bins, tuple) else set()
     written = {side for low, high in spans if low != high for side in (low, high)} - {-inf, inf}
     bounds = set() if spec.bins is not None and spec.carry == "median" else written
