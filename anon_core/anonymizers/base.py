@@ -141,6 +141,11 @@ class Anonymizer(Protocol[_Taken_contra]):
 class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
     """An anonymizer of tables: a plan tells some of what it cannot do before a table is read."""
 
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether it reads the numbers of levels, so that workers must get them, too."""
+        ...
+
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse demands by what a plan tells of them; `admit` does so by what the table tells.
 

@@ -16,6 +16,12 @@ from anon_core.steps import Step
 from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.pasts import Pasts
 
+_NUMBERS = ("has_missing", "edges", "values", "range")  # of an attribute: what its levels stand for
+
+
+def _to_tuples(value: Any) -> Any:
+    return tuple(map(_to_tuples, value)) if isinstance(value, list | tuple) else value
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
@@ -182,10 +188,21 @@ class BinaryTable:
         """What the records demand."""
         return Demanded(self.person is not None, self.k)
 
-    def pack_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""
+    def pack_arrays(
+        self, *, numbers: bool = False
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the shapes of the attributes as JSON, without names and labels, and the arrays.
+
+        `numbers`: with the numbers that levels stand for, which some losses read.
+        """
         attributes = [
-            {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
+            {
+                "kind": a.kind,
+                "encoding": a.encoding,
+                "levels": a.levels,
+                "weight": a.weight,
+                **({name: getattr(a, name) for name in _NUMBERS} if numbers else {}),
+            }
             for a in self.codebook.attributes
         ]
         arrays: dict[str, NDArray[Any]] = {
@@ -212,6 +229,8 @@ class BinaryTable:
                 encoding=shape["encoding"],
                 labels=("",) * shape["levels"],
                 weight=shape["weight"],
+                # JSON knows no tuples.
+                **{name: _to_tuples(shape[name]) for name in _NUMBERS if name in shape},
             )
             for a, shape in enumerate(document["attributes"])
         )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import UUID
 
 import numpy as np
@@ -17,10 +17,11 @@ from prefect.context import FlowRunContext
 from prefect.states import Cancelled
 
 from anon_core.anonymizers import Anonymizer
-from anon_core.anonymizers.base import Data, Made
+from anon_core.anonymizers.base import Data, Made, TableAnonymizer
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank, has_result, read_result, write_job
 from anon_core.errors import ClusterError
+from anon_core.tables.records import BinaryTable
 from storage.vault.checkpoint import CheckpointFile
 from storage.vault.run import Run
 from tasks.compute import cluster as clusters
@@ -75,7 +76,9 @@ def run_anonymizer(
     if compute.cluster is None:
         file = CheckpointFile(run.path / CHECKPOINT, inputs)
         return _run_in_process(file, anonymizer, data, tie_order, compute)
-    return _by_jobs(run, anonymizer, data, tie_order, compute, compute.cluster)
+    # Only methods of tables run on MPI.
+    of_table = cast("TableAnonymizer", anonymizer), cast("BinaryTable", data)
+    return _by_jobs(run, *of_table, tie_order, compute, compute.cluster)
 
 
 def describe_timed_steps(result: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
@@ -138,8 +141,8 @@ def quiet_dask() -> None:
 
 def _by_jobs(
     run: Run,
-    anonymizer: Anonymizer[Any],
-    data: Data,
+    anonymizer: TableAnonymizer,
+    data: BinaryTable,
     tie_order: NDArray[np.int64],
     compute: Compute,
     cluster: Cluster,

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import psutil
 from distributed import Client
 
@@ -26,7 +27,10 @@ class LastFirst:
     def each(self, task, ground, chunks):
         for chunk in reversed(chunks):
             self.sent.append(pickle.dumps((ground, chunk)))
-            yield chunk, pickle.loads(pickle.dumps(task(*pickle.loads(self.sent[-1]), 1)))
+            threads = numba.get_num_threads()
+            made = pickle.dumps(task(*pickle.loads(self.sent[-1]), 1))
+            numba.set_num_threads(threads)  # tasks set those of their worker
+            yield chunk, pickle.loads(made)
 
 
 LONGEST = 60

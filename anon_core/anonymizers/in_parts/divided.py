@@ -28,6 +28,11 @@ class Divided:
             raise InputError("part must be a number of records, or 0 for one part")
 
     @property
+    def reads_numbers(self) -> bool:
+        """Whether it reads the numbers of levels, so that workers must get them, too."""
+        return str(getattr(self, "loss", "rank")) != "rank"  # without the setting ranks count
+
+    @property
     def records_of_part(self) -> int:
         """How many records a part holds at least; 0 for one part."""
         return self.part

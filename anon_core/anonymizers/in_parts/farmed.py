@@ -44,10 +44,10 @@ class PartChunk:
         See `Cut.take_part`.
     """
 
-    def __init__(self, number: int, cut: Cut) -> None:
+    def __init__(self, number: int, cut: Cut, *, numbers: bool) -> None:
         part, self.order = cut.take_part(number)
         self.number = number
-        self.document, arrays = part.pack_arrays()
+        self.document, arrays = part.pack_arrays(numbers=numbers)
         self.arrays = dict(arrays)
 
 
@@ -82,7 +82,7 @@ def anonymize(
 
     def send_parts(numbers: list[int]) -> Iterator[tuple[int, Arrays]]:
         ground = PartGround(method, data.records)
-        chunks = [PartChunk(number, cut) for number in numbers]
+        chunks = [PartChunk(number, cut, numbers=method.reads_numbers) for number in numbers]
         for chunk, arrays in farm.each(make_part, ground, chunks):
             yield chunk.number, arrays
 

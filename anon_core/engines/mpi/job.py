@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
-from anon_core.anonymizers.base import Data, Made
+from anon_core.anonymizers.base import Data, Made, TableAnonymizer
 from anon_core.build import hash_packages
 from anon_core.engines.local import check_memory
 from anon_core.engines.mpi.files import (
@@ -37,6 +37,7 @@ from anon_core.engines.mpi.files import (
 from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
+from anon_core.tables.records import BinaryTable
 
 _JOB, _DATA, _PROGRESS, CHECKPOINT_FILE, RESULT_FILE, _MADE, _FAILURE = (
     *("job.json", "data.npz", "progress.json", "checkpoint.json"),
@@ -119,8 +120,8 @@ def afford_rank(
 
 def write_job(
     folder: Path,
-    anonymizer: Anonymizer[Any],
-    data: Data,
+    anonymizer: TableAnonymizer,
+    data: BinaryTable,
     tie_order: NDArray[np.int64],
     *,
     ranks: int,
@@ -133,7 +134,7 @@ def write_job(
     stopped.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
-    document, packed = data.pack_arrays()
+    document, packed = data.pack_arrays(numbers=anonymizer.reads_numbers)
     arrays = {**{f"{_PREFIX}{name}": array for name, array in packed.items()}, _ORDER: tie_order}
     shape = {**_describe_build(), **_describe_anonymizer(anonymizer), "data": document}
     digest = digest_of(shape, arrays)

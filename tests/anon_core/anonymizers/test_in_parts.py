@@ -1,6 +1,8 @@
 """Tables in parts: each part hides among itself, wherever it is made."""
 
+import json
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,7 +15,11 @@ from anon_core.anonymizers.in_parts import farmed, threaded
 from anon_core.anonymizers.in_parts.cut import Cut
 from anon_core.engines import local
 from anon_core.errors import InfeasibleError, InputError, LimitError
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.demands import of_people
+from anon_core.tables.encoding import encode, fit
+from anon_core.tables.loss import Loss, level_values
+from anon_core.tables.records import BinaryTable
 from tests import naive
 from tests.observers import Seen
 from tests.strategies import tables
@@ -171,6 +177,39 @@ def test_classes_stay_within_parts(table):
         assert sizes.min() >= 5
 
 
+@given(tables(), st.sampled_from(get_args(Loss)))
+def test_numbers_of_levels_are_the_same_wherever_a_part_is_made(table, loss):
+    reads = LocalSearch(loss=loss).reads_numbers
+    document, arrays = table.pack_arrays(numbers=reads)
+    again = BinaryTable.unpack_arrays(json.loads(json.dumps(document)), arrays)
+    for mine, other in zip(table.codebook.attributes, again.codebook.attributes, strict=True):
+        assert np.array_equal(level_values(mine, loss), level_values(other, loss), equal_nan=True)
+        assert reads or not (other.edges or other.values or other.range)
+
+
+@pytest.mark.parametrize("loss", get_args(Loss))
+@pytest.mark.parametrize(
+    "method",
+    [LocalSearch(effort=0), Freeform(), Optimal()],
+    ids=lambda method: type(method).__name__,
+)
+def test_a_farm_loses_as_this_process_does(method, loss):
+    generator = np.random.default_rng(1)
+    columns = {
+        "wide": np.round(generator.lognormal(3, 1, 300)),
+        "of a range": generator.integers(0, 30, 300).astype(float),
+    }
+    specs = [
+        ColumnSpec(name="wide", kind="numeric", encoding="ordinal", bins=12),
+        ColumnSpec(name="of a range", kind="numeric", encoding="ordinal", range=(0.0, 100.0)),
+    ]
+    table = encode(fit(specs, columns), columns, np.full(300, 5))
+    maker = replace(method, loss=loss, part=100)
+    made, here = farmed.anonymize(maker, table, LastFirst()), local.run(maker, table)
+    assert kept(made) == kept(here)
+    assert made.steps == here.steps
+
+
 def test_any_threads_memory_and_farm_make_the_same_bytes(table):
     expected = content(local.run(MAKER, table, tie_order=ORDER))
     cut = Cut.of(table, ORDER, 100)
@@ -186,6 +225,13 @@ def test_any_threads_memory_and_farm_make_the_same_bytes(table):
     for number, places in enumerate(cut.places):
         part, order = cut.take_part(number)
         assert (whole.hidden[places] == inner.anonymize(part, tie_order=order).hidden).all()
+
+
+def test_parts_of_many_levels_of_k_are_refused_with_the_way_out(table):
+    many = replace(table, k=np.arange(600, dtype=table.k.dtype) % 36 + 5)
+    with pytest.raises(LimitError, match=r"or set anonymizer\.part = 0"):
+        local.run(Freeform(part=100), many)
+    assert local.run(Freeform(), many).holders.shape == (600, 40)
 
 
 @pytest.mark.parametrize("run", [local.run, lambda *a, **b: farmed.anonymize(*a, LastFirst(), **b)])
@@ -251,5 +297,5 @@ def test_wrong_parts_are_refused(method, wrong):
 
 def test_what_travels_shows_no_data(table):
     cut = Cut.of(table, None, 100)
-    assert "object at" in repr(farmed.PartChunk(0, cut))
+    assert "object at" in repr(farmed.PartChunk(0, cut, numbers=False))
     assert "object at" in repr(farmed.PartGround(MAKER, 600))
