@@ -1,5 +1,6 @@
 """Freeform generalization: each row is held by k records, by k assignments of little loss."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -98,6 +99,13 @@ class Freeform(Divided):
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
         self.admit_demands(data.demands)
+        # A part has as many rounds as its greatest k, and rows of all parts equally many shares.
+        if self.part and math.lcm(*np.unique(data.k).tolist()) > MOST_SHARES:
+            raise LimitError(
+                "parts need levels of k whose least common multiple is at most "
+                f"{MOST_SHARES}; that of these levels is greater: let people share levels such as "
+                "5, 10 and 20, or set anonymizer.part = 0"
+            )
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records, and a k of too many rounds."""
