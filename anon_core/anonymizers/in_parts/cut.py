@@ -7,7 +7,7 @@ lie in the part of the row. It holds for those who know the cut, too. Still the 
 published: it tells in which neighbourhood of values a row lies.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +25,7 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.encoding import order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
+_RECORD = "record"
 CROWDS = 20  # of the greatest k that a part holds at least: smaller ones lose more
 
 
@@ -129,6 +130,27 @@ def _is_feasible(part: BinaryTable) -> bool:
     return True
 
 
+class _GatheredRows(Mapping[str, NDArray[Any]]):
+    """What was made of some parts, gathered when it is asked for: few steps are kept.
+
+    Gathered at each step it would cost the square of the number of parts. Rows that were made stay,
+    so it does not matter how late it is asked for.
+    """
+
+    def __init__(self, places: tuple[NDArray[np.int64], ...], arrays: Arrays) -> None:
+        self._places, self._arrays = places, arrays
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        record = np.concatenate([np.empty(0, dtype=np.int64), *self._places])
+        return record if name == _RECORD else np.ascontiguousarray(self._arrays[name][record].T)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((_RECORD, *self._arrays))
+
+    def __len__(self) -> int:
+        return 1 + len(self._arrays)
+
+
 class Assembly:
     """What was made of the parts of a cut so far.
 
@@ -176,10 +198,8 @@ class Assembly:
 
         Records are along the last axis.
         """
-        none = [np.empty(0, dtype=np.int64)]
-        record = np.concatenate([*none, *(self._cut.places[number] for number in sorted(numbers))])
-        rows = {name: np.ascontiguousarray(of[record].T) for name, of in self.arrays.items()}
-        return State({"record": record, **rows}, steps)
+        places = tuple(self._cut.places[number] for number in sorted(numbers))
+        return State(_GatheredRows(places, self.arrays), steps)
 
     def take_over(self, state: State | None) -> None:
         """Take over the parts that a state has.
@@ -191,9 +211,13 @@ class Assembly:
         """
         if state is None:
             return
-        record = state.arrays.get("record")
+        record = state.arrays.get(_RECORD)
         known = np.zeros(self._cut.table.records, dtype=np.bool_)
-        if record is None or "hidden" not in state.arrays or record.max(initial=-1) >= len(known):
+        if (
+            record is None
+            or "hidden" not in state.arrays
+            or not ((record >= 0) & (record < len(known))).all()
+        ):
             raise InputError("the state to resume from is none of this table in these parts")
         known[record] = True
         self.done[:] = [known[places].all() for places in self._cut.places]
