@@ -1,5 +1,6 @@
 """Tables in parts: each part hides among itself, wherever it is made."""
 
+import itertools
 import json
 from dataclasses import replace
 from typing import get_args
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
 from anon_core.anonymizers.in_parts import cut as cutting
-from anon_core.anonymizers.in_parts import farmed, threaded
+from anon_core.anonymizers.in_parts import farmed, ranked, threaded
 from anon_core.anonymizers.in_parts.cut import Cut
 from anon_core.engines import local
 from anon_core.errors import InfeasibleError, InputError, LimitError
@@ -271,6 +272,44 @@ def test_a_state_of_other_data_is_refused(table):
     local.run(replace(MAKER, part=0), table, observer=whole)
     with pytest.raises(InputError, match="none of this table"):
         local.run(MAKER, table, resume=whole.states[-1])
+
+
+class Alone:
+    """A rank of several that hears nothing of the others."""
+
+    def __init__(self, rank, size, vertices):
+        self.rank, self.size = rank, size
+        self.per = -(-vertices // size)
+        self.low, self.high = (min(vertices, (rank + more) * self.per) for more in (0, 1))
+
+    def over(self, vertices):
+        return Alone(self.rank, self.size, vertices)
+
+    def greatest(self, number):
+        return number
+
+    def total(self, numbers):
+        return numbers
+
+    def share(self, rows):
+        pass
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 5])
+def test_no_rank_makes_a_part_that_another_one_makes(table, size, monkeypatch):
+    """Beyond its own parts a rank only cuts the table and lays rows together."""
+    made = {rank: [] for rank in range(size)}
+    for rank, numbers in made.items():
+
+        def note(method, cut, wanted, *rest, numbers=numbers):
+            numbers += wanted
+            return threaded.make_parts(method, cut, wanted, *rest)
+
+        monkeypatch.setattr(ranked, "make_parts", note)
+        ranked.anonymize(MAKER, table, Alone(rank, size, table.records), tie_order=ORDER)
+    parts = len(Cut.of(table, ORDER, 100).places)
+    assert sorted(itertools.chain(*made.values())) == list(range(parts))
+    assert max(map(len, made.values())) <= -(-parts // size)
 
 
 def test_the_step_tells_nothing_of_the_parts(table):
