@@ -9,6 +9,7 @@ import pytest
 
 from flows import cli
 from tests.anon_core.measures.graph.triangles.graphs import skewed
+from tests.faults.disks import NoMountError, disk
 from tests.support.commands import call, refusal
 
 # Two triangles with a common edge, a path, a loop and a repeated edge.
@@ -153,3 +154,27 @@ def test_workers_list_the_same(capsys, tmp_path):
         {p.name: p.read_bytes() for p in (tmp_path / x).iterdir()} for x in ("here", "there")
     )
     assert here == there
+
+
+@pytest.mark.slow
+def test_a_disk_without_room_for_the_pieces_is_named_and_nothing_stays(capsys, tmp_path):
+    u, v, _ = skewed(2000, 20_000, 7)
+    pl.DataFrame({"u": u, "v": v}).write_parquet(tmp_path / "a.parquet")
+    there = ("measure", tmp_path / "a.parquet", "--triangles", "--list")
+    assert call(capsys, *there, tmp_path / "here")[0] == 0
+    refused = 0
+    for kilobytes in (16, 64, 256, 512, 1024, 4096, 16_384):
+        room = tmp_path / f"disk-{kilobytes}"
+        try:
+            with disk(room, kilobytes):
+                done = call(capsys, *there, room / "list")
+                if done[0]:
+                    words = refusal(done, 2)
+                    assert "cannot be written (No space left on device); make room there" in words
+                    assert list(room.iterdir()) == []
+                    refused += 1
+                else:
+                    assert listed(room / "list") == listed(tmp_path / "here")
+        except NoMountError:
+            pytest.skip("mounting a small file system needs root")
+    assert 2 <= refused <= 6
