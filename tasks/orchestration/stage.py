@@ -23,10 +23,12 @@ from prefect.logging import get_run_logger
 from anon_core.errors import AnonymityError, escape_unprintable
 from storage.vault.failures import keep_failures
 from storage.vault.run import Run
+from tasks.orchestration.pulse import Silence, tell_of_work
 from tasks.orchestration.spans import trace_stage
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
+_SILENCE = Silence()
 
 
 def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Params, _Result]]:
@@ -43,7 +45,11 @@ def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Par
             run = args[0]
             assert isinstance(run, Run)
             name = work.__name__
-            with trace_stage(name, run.path.name), keep_failures(run.path, name):
+            with (
+                trace_stage(name, run.path.name),
+                keep_failures(run.path, name),
+                tell_of_work(name, _SILENCE, log_line),
+            ):
                 return work(*args, **kwargs)
 
         # Nothing that a stage returns is stored by Prefect: its storage lies outside the vault.
@@ -87,6 +93,7 @@ logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 def log_line(message: str) -> None:
     """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
+    _SILENCE.end()
     line = escape_unprintable(message)
     try:
         get_run_logger().info(line)
