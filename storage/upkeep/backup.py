@@ -25,9 +25,8 @@ from storage.upkeep.moved_folders import move_releases
 from storage.vault.disk_space import describe_full_disk, is_full
 from storage.vault.files import flush_folder, open_replacement_file
 from storage.vault.refusals import BusyError, FolderError
-from storage.vault.vault import FOLDERS_KEY, LEDGER, LEDGER_KEY, Vault
+from storage.vault.vault import BACKUP, BACKUP_LOCK, FOLDERS_KEY, LEDGER, LEDGER_KEY, Vault
 
-FOLDER, _TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
 # Series first: a version that is in the backup has its run there.
 _PARTS = ("series", "runs", "plans")
 _SINGLE = (SEAL, LEDGER_KEY, FOLDERS_KEY)
@@ -148,12 +147,12 @@ def _open_partial_folder(vault: Path) -> Iterator[Path]:
 @contextmanager
 def backups_held(vault: Vault) -> Iterator[None]:
     """Let no backup be made meanwhile; what a stopped one left, links to all files, goes first."""
-    handle = os.open(vault.path / _TURN, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(vault.path / BACKUP_LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _take_file_lock(
             handle, "another backup of this vault is being made; wait for it and run again"
         )
-        shutil.rmtree(vault.path / FOLDER, ignore_errors=True)
+        shutil.rmtree(vault.path / BACKUP, ignore_errors=True)
         yield
     finally:
         os.close(handle)
@@ -169,7 +168,7 @@ def _take_file_lock(handle: int, otherwise: str) -> None:
 @contextmanager
 def _open_snapshot(vault: Vault) -> Iterator[Path]:
     """A folder with links to all files, as they are at one moment, and a copy of the ledger."""
-    folder = vault.path / FOLDER
+    folder = vault.path / BACKUP
     with backups_held(vault):
         try:
             folder.mkdir(mode=0o700)

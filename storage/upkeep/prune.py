@@ -22,9 +22,8 @@ from storage.series.retractions import Retractions
 from storage.series.series import ABANDONED, Series
 from storage.vault.refusals import BusyError
 from storage.vault.run import Run
-from storage.vault.vault import Vault
+from storage.vault.vault import REMOVED, Vault
 
-REMOVED = ".removed"  # in the vault: what is on its way out
 DECIDED = {
     "run.json",
     "seed",

@@ -2,7 +2,7 @@
 
 The shadow is a private folder outside of the vault, removed at the end. Its files are links to
 those of the vault. What a stage writes takes the place of a link, never of the file behind it. What
-is written in place is copied: the ledger and locks.
+is written in place is copied: the ledger. Locks are left out.
 """
 
 import os
@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
+from storage.encryption.encryption import LOCK
 from storage.encryption.plain_copies import (
     create_locked_folder,
     discard_plain_copies,
@@ -21,9 +22,8 @@ from storage.encryption.plain_copies import (
     sweep_plain_copies,
 )
 from storage.vault.refusals import FolderError
-from storage.vault.vault import LEDGER, OF_A_VAULT, Vault
+from storage.vault.vault import LEDGER, Vault, refuse_open_folder
 
-LOCK = "lock"
 PREFIX, INSIDE = "crowdcover-rehearsal-", "work"
 # What goes with the shadow.
 KEPT = re.compile(r"; (every \w+ lies|its traceback is) in the vault: \S+")
@@ -84,14 +84,8 @@ def _refuse_unusable_vault(vault: Vault) -> None:
             raise FileExistsError if there == path else NotADirectoryError
         if not os.access(there, os.W_OK | os.X_OK):
             raise PermissionError
-        if there != path:
-            return
-        others = {each.name for each in path.iterdir()} - OF_A_VAULT
-        if path.stat().st_mode & 0o077 and others:
-            raise FolderError(
-                f"publish.vault {path} is no vault and open to others; "
-                "name an empty folder or chmod it to 700"
-            )
+        if there == path:
+            refuse_open_folder(path)
     except OSError as error:
         raise FolderError(
             f"publish.vault {path} cannot be used ({type(error).__name__}); name another folder"

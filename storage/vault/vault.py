@@ -26,13 +26,15 @@ from storage.encryption.encryption import (
 )
 from storage.vault import secret_streams
 from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import read_private, write_json, write_private
+from storage.vault.files import is_partial, read_private, write_json, write_private
 from storage.vault.refusals import FolderError
 from storage.vault.run import Run, lock_file
 
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
 FOLDERS_KEY = "folders.key"
-OF_A_VAULT = {SEAL, *PARTS, LEDGER, LEDGER + "-journal"}
+# While a backup is made; the lock stays. What a prune is removing.
+BACKUP, BACKUP_LOCK, REMOVED = ".backup", ".backup.lock", ".removed"
+_OF_A_VAULT = {SEAL, *PARTS, LEDGER, f"{LEDGER}-journal", BACKUP, BACKUP_LOCK, REMOVED}
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,8 @@ class Vault:
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             # mkdir keeps the mode of a folder that exists; a foreign folder is refused, not closed.
+            refuse_open_folder(self.path)
             if self.path.stat().st_mode & 0o077:
-                if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
-                    raise FolderError(
-                        f"publish.vault {self.path} is no vault and open to others; "
-                        "name an empty folder or chmod it to 700"
-                    )
                 self.path.chmod(0o700)
             # Before `runs` is made: a plain vault that has this folder stays plain.
             self._seal_if_new()
@@ -135,6 +133,22 @@ class Vault:
         """Let one run at a time read what other runs published, and publish."""
         with lock_file(self.runs / "lock", fcntl.LOCK_EX):
             yield
+
+
+def refuse_open_folder(path: Path) -> None:
+    """Refuse a folder that is open to others and holds other things than a vault does."""
+    others = [
+        each
+        for each in path.iterdir()
+        # What a kill left half-written has the name of its file inside its own.
+        if each.name not in _OF_A_VAULT
+        and not (is_partial(each) and each.name.startswith(tuple(f".{of}." for of in _OF_A_VAULT)))
+    ]
+    if others and path.stat().st_mode & 0o077:
+        raise FolderError(
+            f"publish.vault {path} is no vault and open to others; "
+            "name an empty folder or chmod it to 700"
+        )
 
 
 def run_name(plan_sha256: str, source_sha256: str) -> str:

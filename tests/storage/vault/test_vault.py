@@ -6,13 +6,19 @@ import stat
 import polars as pl
 import pytest
 
-from anon_core.errors import GuaranteeError, InputError
+from anon_core.errors import GuaranteeError, InputError, LimitError
+from storage.encryption.encryption import DamagedError, SealedError
+from storage.places.credentials import CredentialsError
+from storage.places.objects import StoreError
+from storage.upkeep.backup import back_up
 from storage.vault import build
+from storage.vault.dry_run_vault import open_shadow
+from storage.vault.endings import read_ending
 from storage.vault.failures import StageError, keep_failures
 from storage.vault.files import file_sha256, read_json, write_json, write_private
 from storage.vault.refusals import BusyError, FolderError
 from storage.vault.run import Release, Stored
-from storage.vault.vault import Vault
+from storage.vault.vault import BACKUP, LEDGER_KEY, REMOVED, Vault
 from tests.flows.processes import FORKS, finish, hold, start
 
 PLAN, SOURCE = "p" * 64, "s" * 64
@@ -269,13 +275,32 @@ def test_a_vault_of_ours_that_stands_open_is_closed(vault):
     assert mode(vault.path) == 0o700
 
 
+def test_a_vault_that_was_backed_up_and_pruned_is_closed_too(vault, tmp_path):
+    vault.open()
+    back_up(vault, tmp_path / "backup", plain=True)
+    for name in (BACKUP, REMOVED):
+        (vault.path / name).mkdir()
+    (vault.path / f".{LEDGER_KEY}.0123.partial").touch()
+    vault.path.chmod(0o755)
+    with open_shadow(vault):
+        pass
+    assert mode(vault.path) == 0o755
+    vault.open()
+    assert mode(vault.path) == 0o700
+
+
 def test_a_folder_of_others_is_neither_used_nor_closed(tmp_path):
-    (tmp_path / "letters.txt").touch()
+    (tmp_path / ".letters.partial").touch()
     tmp_path.chmod(0o755)
     with pytest.raises(FolderError, match="is no vault and open to others"):
         Vault(tmp_path).run(PLAN, SOURCE)
+    with (
+        pytest.raises(FolderError, match="is no vault and open to others"),
+        open_shadow(Vault(tmp_path)),
+    ):
+        pass
     assert mode(tmp_path) == 0o755
-    assert [path.name for path in tmp_path.iterdir()] == ["letters.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == [".letters.partial"]
 
 
 def test_a_closed_folder_may_hold_other_things(tmp_path):
