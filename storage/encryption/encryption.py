@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
@@ -32,8 +32,6 @@ SECRET = "AGE-SECRET-KEY-"  # noqa: S105 - how a key begins, no key
 # digests under a key that is encrypted.
 PARTS = {"plans", "runs", "series", "ledger.key", "folders.key"}
 LOCK = "lock"
-# Folders of a run that batch jobs read and write. Jobs have no key, so they stay plain.
-OF_JOBS = {"job", "job-logs"}
 
 
 class SealedError(AnonymityError):
@@ -84,15 +82,33 @@ def vault_around(path: Path) -> Path | None:
     whole = path.absolute()
     for parent in whole.parents:
         if (parent / SEAL).exists():
-            inside = whole.relative_to(parent).parts
-            return parent if _is_sealed(inside) else None
+            return parent if is_sealed(whole.relative_to(parent)) else None
     return None
 
 
-def _is_sealed(inside: Sequence[str]) -> bool:
-    """Whether a path in an encrypted vault is one of those that are encrypted."""
-    of_a_job = inside[0] == "runs" and len(inside) > 2 and inside[2] in OF_JOBS
-    return inside[0] in PARTS and inside[-1] != LOCK and not of_a_job
+def is_sealed(inside: PurePath) -> bool:
+    """Whether a path, relative to an encrypted vault, is one of those that are encrypted."""
+    return inside.parts[0] in PARTS and not is_lock(inside) and not is_of_job(inside)
+
+
+# By place, not by name: a series may be called `lock`.
+def is_lock(inside: PurePath) -> bool:
+    """Whether a path, relative to its vault, is a lock: of publishing, a run, a series or parts."""
+    match inside.parts:
+        case ("runs", name) | ("runs" | "series", _, name) | ("series", _, "parts", name):
+            return name == LOCK
+    return False
+
+
+def is_of_job(inside: PurePath) -> bool:
+    """Whether a path, relative to its vault, is in a folder of a run that batch jobs use.
+
+    Jobs have no key, so these folders stay plain.
+    """
+    match inside.parts:
+        case ("runs", _, "job" | "job-logs", *_):
+            return True
+    return False
 
 
 def recipient_for(path: Path) -> str | None:

@@ -16,10 +16,17 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from storage.encryption.encryption import LOCK, OF_JOBS, SEAL, Seal, is_encrypted
+from storage.encryption.encryption import (
+    SEAL,
+    Seal,
+    is_encrypted,
+    is_lock,
+    is_of_job,
+    load_environment_keys,
+)
 from storage.upkeep.archive import BackupError, build_table_of_contents, read_backup, write_backup
 from storage.upkeep.moved_folders import move_releases
 from storage.vault.disk_space import describe_full_disk, is_full
@@ -30,7 +37,6 @@ from storage.vault.vault import BACKUP, BACKUP_LOCK, FOLDERS_KEY, LEDGER, LEDGER
 # Series first: a version that is in the backup has its run there.
 _PARTS = ("series", "runs", "plans")
 _SINGLE = (SEAL, LEDGER_KEY, FOLDERS_KEY)
-LEFT_OUT = {LOCK, "checkpoint", "parts", *OF_JOBS}
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,7 @@ def _open_snapshot(vault: Vault) -> Iterator[Path]:
             with vault.lock_publishing():
                 for part in _PARTS:
                     if (vault.path / part).is_dir():
-                        _link_folder(vault.path / part, folder / part)
+                        _link_folder(vault.path, PurePath(part), folder)
                 for name in _SINGLE:
                     if (vault.path / name).exists():
                         _link_file(vault.path / name, folder / name)
@@ -186,21 +192,24 @@ def _open_snapshot(vault: Vault) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _link_folder(source: Path, target: Path) -> None:
+def _link_folder(vault: Path, inside: PurePath, snapshot: Path) -> None:
     """Link the files of a folder and of those below. What goes meanwhile is left out.
 
     Folders that hold a whole come and go in one step: one that stood all the time is whole.
     """
     target.mkdir(mode=0o700)
+    source, target = vault / inside, snapshot / inside
     try:
         with _hold_folder(source) as stood:
             for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
-                # Hidden names are half-made stages and files.
-                if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
+                below = inside / entry.name
+                if entry.is_symlink() or _is_made_again(below):
                     continue
                 with suppress(FileNotFoundError):
-                    link = _link_folder if entry.is_dir() else _link_file
-                    link(Path(entry.path), target / entry.name)
+                    if entry.is_dir():
+                        _link_folder(vault, below, snapshot)
+                    else:
+                        _link_file(source / entry.name, target / entry.name)
             if not os.path.samestat(stood, os.stat(source)):
                 raise FileNotFoundError  # it was made again meanwhile
     except FileNotFoundError:
@@ -208,6 +217,16 @@ def _link_folder(source: Path, target: Path) -> None:
 
 
 @contextmanager
+def _is_made_again(inside: PurePath) -> bool:
+    """Whether a path, relative to its vault, holds only what a run or a backfill makes again."""
+    match inside.parts:
+        # By place, not by name: a series may be called `parts` or `checkpoint`.
+        case ("runs", _, "checkpoint") | ("series", _, "parts"):
+            return True
+    # Hidden names are half-made stages and files.
+    return inside.name.startswith(".") or is_lock(inside) or is_of_job(inside)
+
+
 def _hold_folder(folder: Path) -> Iterator[os.stat_result]:
     """What a folder is; no other gets its number before the end."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -15,22 +15,18 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from storage.encryption.encryption import (
-    LOCK,
     PARTS,
     SEAL,
     Seal,
     SealedError,
     decrypt_stream,
     is_encrypted,
+    is_sealed,
     load_environment_keys,
-    vault_around,
 )
 from storage.upkeep.backup import backups_held
-from storage.upkeep.prune import REMOVED
-from storage.vault.files import open_private_replacement, write_json
-from storage.vault.vault import Vault
-
-_PARTIAL = ".partial"
+from storage.vault.files import is_partial, open_private_replacement, write_json
+from storage.vault.vault import REMOVED, Vault
 
 
 class RotationError(AnonymityError):
@@ -97,20 +93,16 @@ def list_encrypted_files(vault: Vault) -> Iterator[Path]:
 
     The caller holds `Vault.at_rest`.
     """
-    for leftover in vault.path.glob(f".*{_PARTIAL}"):
+    for leftover in filter(is_partial, vault.path.iterdir()):
         leftover.unlink()
     for part in sorted(PARTS):
         top = vault.path / part
         for path in sorted([top, *top.rglob("*")] if top.exists() else []):
             # exists: the folder around it may just have been removed as half-made.
-            if _PARTIAL in path.name and path.exists():
+            if is_partial(path) and path.exists():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-            elif path.is_file() and path.name != LOCK and not _of_a_job(vault, path):
+            elif path.is_file() and is_sealed(path.relative_to(vault.path)):
                 yield path
-
-
-def _of_a_job(vault: Vault, path: Path) -> bool:
-    return (vault.path / SEAL).exists() and vault_around(path) is None
 
 
 def _require_readable(path: Path, keys: Sequence[Any]) -> None:

@@ -22,7 +22,14 @@ from storage.series.series import WITHDRAWN, Series
 from storage.shelf.content import has_version_files, read_document
 from storage.shelf.layout import MANIFEST, MARK
 from storage.shelf.shelf import has_version_at
-from storage.vault.files import file_sha256, read_json, read_private, read_secret
+from storage.vault.files import (
+    UNREADABLE,
+    file_sha256,
+    is_partial,
+    read_json,
+    read_private,
+    read_secret,
+)
 from storage.vault.release_owner import is_marked_by
 from storage.vault.run import Release, Run
 from storage.vault.secret_streams import DIGEST_BYTES
@@ -127,7 +134,7 @@ def _look_at_files(report: Report, vault: Vault) -> None:
 
 def _is_plain(path: Path) -> bool:
     """Whether a file is not encrypted, and is no half of one."""
-    return not is_encrypted(path) and ".partial" not in path.name
+    return not is_encrypted(path) and not is_partial(path)
 
 
 def _look_at_run(report: Report, run: Run) -> None:

@@ -36,6 +36,9 @@ from storage.encryption.plain_copies import (
 from storage.places.place import link_once
 from storage.vault.secret_streams import SEED_BYTES
 
+# What reading a damaged record raises.
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+
 
 def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
     """Whether a folder contains these files with these hashes."""

@@ -190,10 +190,10 @@ def ask(vault, statement):
         connection.execute(statement)
 
 
-def series_with(vault, content):
-    folder = vault.path / "series" / "people"
-    folder.mkdir(parents=True, mode=0o700)
-    folder.parent.chmod(0o700)
+def series_with(vault, content, name="people"):
+    folder = vault.path / "series" / name
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700)
     spoil(folder / "withdrawn.bin", content)
     (folder / "withdrawn.bin").chmod(0o600)
 
@@ -445,6 +445,27 @@ def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, mo
     restore_backup(tmp_path / "b", tmp_path / "n")
     there = tmp_path / "n" / stage.relative_to(vault.path)
     assert there.parent.is_dir()
+# Names that files and folders of crowdcover have elsewhere in a vault.
+ODD_NAMES = ("lock", "parts", "job", "job-logs", "checkpoint", "people.partial", "x.partial-1")
+
+
+def test_no_name_of_a_series_or_plan_keeps_it_out_of_a_backup(vault, tmp_path):
+    (vault.path / "plans").mkdir(mode=0o700)
+    for name in ODD_NAMES:
+        series_with(vault, bytes(32), name)
+        write_json(vault.path / "plans" / name, {"name": name})
+        remade = vault.path / "series" / name / "parts"
+        remade.mkdir(mode=0o700)
+        (remade / "2014-01.arrow").touch()
+    back_up(vault, tmp_path / "b", plain=True)
+    restore_backup(tmp_path / "b", tmp_path / "n")
+    series = tmp_path / "n" / "series"
+    assert {path.name for path in series.iterdir()} == set(ODD_NAMES)
+    for name in ODD_NAMES:
+        assert [path.name for path in (series / name).iterdir()] == ["withdrawn.bin"]
+        assert read_json(tmp_path / "n" / "plans" / name) == {"name": name}
+
+
     assert not there.exists()
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
@@ -739,6 +760,23 @@ def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
     """Whoever removes vault.json would have the next run write plain secrets."""
     rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     for name in ("vault.json", *gone):
+def test_no_name_of_a_series_or_plan_keeps_it_from_a_rotation(vault, keys, monkeypatch):
+    (vault.path / "plans").mkdir(mode=0o700)
+    for name in ODD_NAMES:
+        series_with(vault, bytes(32), name)
+        write_json(vault.path / "plans" / name, {"name": name})
+    before = content_of(vault.path)
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
+    written = [vault.path / "series" / name / "withdrawn.bin" for name in ODD_NAMES]
+    written += [vault.path / "plans" / name for name in ODD_NAMES]
+    assert all(encryption.is_encrypted(path) for path in written)
+    assert content_of(vault.path).items() >= before.items()
+    assert verify(vault)[1]["damage"] == []
+    spoil(vault.path / "plans" / "x.partial-1")
+    assert "it is not encrypted" in {each["found"] for each in verify(vault)[1]["damage"]}
+
+
         (vault.path / name).unlink()
     with pytest.raises(SealedError, match=r"vault.json is gone; restore vault.json from a backup"):
         vault.open()
