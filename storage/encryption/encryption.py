@@ -168,10 +168,10 @@ def decrypt_stream(
     raise DamagedError(f"{named} is truncated or was altered; restore it from a backup")
 
 
-def decrypt_bytes(content: bytes, named: str) -> bytes:
-    """The plain bytes of an encrypted file."""
+def decrypt_bytes(content: bytes, named: str, keys: Sequence[Any] | None = None) -> bytes:
+    """The plain bytes of an encrypted file; its key is one of these, or of the environment."""
     plain = io.BytesIO()
-    decrypt_stream(io.BytesIO(content), plain, named)
+    decrypt_stream(io.BytesIO(content), plain, named, keys)
     return plain.getvalue()
 
 

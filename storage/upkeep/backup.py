@@ -116,8 +116,9 @@ def restore_backup(
             for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
                 flush_folder(folder)
             # Before the rename: a vault never appears with only some of its places moved.
-            for old, new in moved:
-                move_releases(Vault(aside), old, new)
+            # An encrypted backup may be under another key than the files in it.
+            known = None if keys is None else [*keys, *load_environment_keys()]
+            move_releases(Vault(aside), moved, known)
             os.rename(aside, vault)
     except OSError as error:
         if is_full(error):
@@ -197,8 +198,8 @@ def _link_folder(vault: Path, inside: PurePath, snapshot: Path) -> None:
 
     Folders that hold a whole come and go in one step: one that stood all the time is whole.
     """
-    target.mkdir(mode=0o700)
     source, target = vault / inside, snapshot / inside
+    target.mkdir(mode=0o700)
     try:
         with _hold_folder(source) as stood:
             for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
@@ -216,7 +217,6 @@ def _link_folder(vault: Path, inside: PurePath, snapshot: Path) -> None:
         shutil.rmtree(target)
 
 
-@contextmanager
 def _is_made_again(inside: PurePath) -> bool:
     """Whether a path, relative to its vault, holds only what a run or a backfill makes again."""
     match inside.parts:
@@ -227,6 +227,7 @@ def _is_made_again(inside: PurePath) -> bool:
     return inside.name.startswith(".") or is_lock(inside) or is_of_job(inside)
 
 
+@contextmanager
 def _hold_folder(folder: Path) -> Iterator[os.stat_result]:
     """What a folder is; no other gets its number before the end."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,7 +1,7 @@
 """Folders of releases that stand elsewhere than when a vault was backed up."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,58 +10,55 @@ from storage.vault.files import read_json, write_json
 from storage.vault.run import RELEASES
 from storage.vault.vault import LEDGER, Vault
 
-_Place = Callable[[str], str]
+Moved = Sequence[tuple[str, str]]  # before, and now
 
 
-def move_releases(vault: Vault, old: str, new: str) -> int:
-    """Let a vault that nobody uses yet know its releases below `new` instead of `old`.
+def move_releases(vault: Vault, moved: Moved, keys: Sequence[Any] | None = None) -> None:
+    """Let a vault that nobody uses yet know its releases where they stand now.
 
-    Both are absolute paths, or places in object storage. Returns how many records were changed.
+    Folders are absolute paths, or places in object storage. `keys` read the files of the vault; by
+    default those of the environment.
     """
-
-    def place(text: str) -> str:
-        return move_place(text, old, new)
-
-    changed = _of_ledger(vault.path / LEDGER, place)
+    _move_in_ledger(vault.path / LEDGER, moved)
     for path in sorted(vault.runs.glob(f"*/{RELEASES}")):
-        marks = read_json(path)
-        changed += _replace_record(
-            path, marks, {place(parent): mark for parent, mark in marks.items()}
+        marks = read_json(path, keys)
+        _replace_record(
+            path, marks, {move_place(parent, moved): mark for parent, mark in marks.items()}
         )
     for path in sorted(vault.runs.glob("*/retracted.json")):
-        record = read_json(path)
-        moved = [
-            {**each, "folder": place(each["folder"]), "place": place(each["place"])}
+        record = read_json(path, keys)
+        retractions = [
+            {**each, **{name: move_place(each[name], moved) for name in ("folder", "place")}}
             for each in record["retractions"]
         ]
-        changed += _replace_record(path, record, {**record, "retractions": moved})
+        _replace_record(path, record, {**record, "retractions": retractions})
     for path in sorted(vault.path.glob("series/*/*/version.json")):
-        record = read_json(path)
-        changed += _replace_record(
-            path, record, {**record, "parent": place(str(record.get("parent", "")))}
-        )
-    return changed
+        record = read_json(path, keys)
+        parent = move_place(str(record.get("parent", "")), moved)
+        _replace_record(path, record, {**record, "parent": parent})
 
 
-def move_place(text: str, old: str, new: str) -> str:
-    """A place below `old` as it is below `new`; others stay."""
-    # The slashes keep /data/releases2 out of /data/releases.
-    below = f"{text}/".removeprefix(f"{old}/")
-    return text if below == f"{text}/" else f"{new}/{below}".rstrip("/")
+def move_place(text: str, moved: Moved) -> str:
+    """Where a place stands now. Of the folders around it the innermost counts; others stay."""
+    # All at once: moved one after another, a place would move twice where folders change places.
+    for old, new in sorted(moved, key=lambda each: len(each[0]), reverse=True):
+        # The slashes keep /data/releases2 out of /data/releases.
+        below = f"{text}/".removeprefix(f"{old}/")
+        if below != f"{text}/":
+            return f"{new}/{below}".rstrip("/")
+    return text
 
 
-def _replace_record(path: Path, before: dict[str, Any], after: dict[str, Any]) -> int:
-    if before == after:
-        return 0
-    write_json(path, after)
-    return 1
+def _replace_record(path: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
+    if before != after:
+        write_json(path, after)
 
 
-def _of_ledger(path: Path, place: _Place) -> int:
+def _move_in_ledger(path: Path, moved: Moved) -> None:
     if not path.exists():
-        return 0
+        return
     with closing(sqlite3.connect(path)) as ledger, ledger:
-        entered = [folder for (folder,) in ledger.execute("select distinct folder from releases")]
-        moved = [(place(folder), folder) for folder in entered if place(folder) != folder]
-        ledger.executemany("update releases set folder = ? where folder = ?", moved)
-    return len(moved)
+        ledger.create_function("move_place", 1, lambda text: move_place(text, moved))
+        # In two steps: a new place may be that of another entry, which is still to be moved.
+        ledger.execute("update releases set folder = '>' || move_place(folder)")
+        ledger.execute("update releases set folder = substr(folder, 2)")

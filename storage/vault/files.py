@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -86,15 +86,15 @@ class _Digest(io.RawIOBase):
         return len(part)
 
 
-def read_private(path: Path) -> bytes:
-    """The plain bytes of a file."""
+def read_private(path: Path, keys: Sequence[Any] | None = None) -> bytes:
+    """The plain bytes of a file; its key is one of these, or of the environment."""
     content = path.read_bytes()
     if not content.startswith(HEADER):
         refuse_plain(path)
         return content
     if (vault := vault_around(path)) is not None:
         sweep_plain_copies(vault)
-    return decrypt_bytes(content, str(path))
+    return decrypt_bytes(content, str(path), keys)
 
 
 def read_secret(path: Path) -> bytes:
@@ -108,9 +108,9 @@ def read_secret(path: Path) -> bytes:
     return content
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object from a file."""
-    return dict(json.loads(read_private(path).decode()))
+def read_json(path: Path, keys: Sequence[Any] | None = None) -> dict[str, Any]:
+    """Read a JSON object from a file; its key is one of these, or of the environment."""
+    return dict(json.loads(read_private(path, keys).decode()))
 
 
 def find_readable_path(path: Path) -> Path:

@@ -24,11 +24,11 @@ from storage.approval.approval import WaitingError
 from storage.encryption import encryption
 from storage.encryption.encryption import DamagedError, SealedError
 from storage.encryption.plain_copies import WORK, discard_plain_copies
-from storage.ledger.ledger import Ledger
+from storage.ledger.ledger import TABLES, Ledger
 from storage.upkeep import backup
 from storage.upkeep.backup import back_up, restore_backup
 from storage.upkeep.key_rotation import rotate_keys
-from storage.upkeep.moved_folders import move_place
+from storage.upkeep.moved_folders import move_place, move_releases
 from storage.upkeep.prune import apply_removals, list_removals
 from storage.vault.files import read_json, read_private, remove_folder, write_json
 from storage.vault.refusals import BusyError, FolderError
@@ -384,7 +384,7 @@ def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeyp
     restoring = ["vault", "restore", tmp_path / "b", "--vault", tmp_path / "n"]
     done = command(*restoring, "--identity", keys[1], "--moved", "/a=/b")
     assert done.code == 1
-    assert "is encrypted, and no key is given" in done.err
+    assert "is encrypted to another key than the one that is given" in done.err
     assert not list(tmp_path.glob("*n*.partial"))
     assert not list(tmp_path.glob(".n*"))
     monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
@@ -399,6 +399,19 @@ def test_two_restores_to_one_place(vault, tmp_path):
         with pytest.raises(BusyError, match="another process restores to"):
             restore_backup(tmp_path / "b", tmp_path / "n")
         assert (aside / "of the first").exists()
+def test_the_key_of_a_backup_reads_the_vault_in_it(order, vault, tmp_path, keys, monkeypatch):
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
+    back_up(vault, tmp_path / "b", plain=False)
+    restoring = ["vault", "restore", tmp_path / "b", "--vault", tmp_path / "n"]
+    moving = ["--identity", keys[0], "--moved", f"{order.releases.parent}=/b"]
+    done = command(*restoring, *moving)
+    assert done.code == 0, done.err
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
+    (release,) = released_run(Vault(tmp_path / "n")).ever_visible()
+    assert str(release.folder.parent) == "/b/people"
+    assert {folder for _, folder, *_ in entries(tmp_path / "n" / "ledger.sqlite")} == {"/b/people"}
+
+
         shutil.rmtree(aside)
     restore_backup(tmp_path / "b", tmp_path / "n")
 
@@ -826,8 +839,25 @@ def test_places_that_moved():
         ("/a/releases-2/people", "/a/releases-2/people"),
         ("s3://x/a", "s3://x/a"),
     ):
-        assert move_place(text, "/a/releases", "/b") == expected
-    assert move_place("s3://x/a/people", "s3://x/a", "s3://y") == "s3://y/people"
+        assert move_place(text, [("/a/releases", "/b")]) == expected
+    assert move_place("s3://x/a/people", [("s3://x/a", "s3://y")]) == "s3://y/people"
+    # Folders that change places, and the innermost of folders in each other.
+    assert move_place("/a/x", [("/a", "/b"), ("/b", "/a")]) == "/b/x"
+    assert move_place("/a/c/x", [("/a", "/b"), ("/a/c", "/d")]) == "/d/x"
+
+
+def test_folders_that_moved_into_each_other_stay_two(tmp_path):
+    vault = Vault(tmp_path / "vault").open()
+    with closing(sqlite3.connect(vault.path / "ledger.sqlite")) as connection, connection:
+        for table in TABLES:
+            connection.execute(table)
+        connection.executemany(
+            "insert into releases values ('run', ?, 'x', ?, '', '', 1, 1, '')",
+            [("/a/x", "v1"), ("/a/b/x", "v2")],
+        )
+    move_releases(vault, [("/a", "/a/b")])
+    moved = [entry[1:4] for entry in entries(vault.path / "ledger.sqlite")]
+    assert moved == [("/a/b/b/x", "x", "v2"), ("/a/b/x", "x", "v1")]
 
 
 # ---------------------------------------------------------------- killed
