@@ -16,8 +16,19 @@ from storage.vault.run import Run
 
 _ENDED = "ended.json"
 ORDER = "run.json"
-# Errors that refuse nothing: the same plan may succeed on the same data.
-FAILURES = {"BusyError", "ClusterError", "FolderError", "LedgerError", "StageError"}
+# Errors that refuse nothing: the same plan may succeed on the same data. LimitError is none of
+# them: but for a machine that is too small, only another plan helps.
+_FAILURES = {
+    "BusyError",
+    "ClusterError",
+    "CredentialsError",
+    "DamagedError",
+    "FolderError",
+    "LedgerError",
+    "SealedError",
+    "StageError",
+    "StoreError",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class Ending:
     @property
     def is_refusal(self) -> bool:
         """Whether plan, source or result were refused, not only stopped."""
-        return self.error not in FAILURES
+        return self.error not in _FAILURES
 
 
 def keep_ending(folder: Path, stage: str, error: AnonymityError) -> None:

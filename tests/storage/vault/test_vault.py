@@ -447,6 +447,25 @@ def test_a_vault_that_is_full_does_not_let_a_value_out(tmp_path):
     assert chain(caught.value) == [caught.value]
 
 
+@pytest.mark.parametrize(
+    ("error", "refuses"),
+    [
+        (SealedError("no key is given"), False),
+        (DamagedError("is truncated"), False),
+        (StoreError("the store does not answer"), False),
+        (CredentialsError("no password"), False),
+        (LimitError("choose another method"), True),
+        (GuaranteeError("k is broken"), True),
+        (InputError("no such column"), True),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_only_what_refuses_plan_source_or_result_is_a_refusal(run, error, refuses):
+    with pytest.raises(type(error)), keep_failures(run.path, "ingest"):
+        fail(error)()
+    assert read_ending(run).is_refusal == refuses
+
+
 def test_an_interruption_is_no_failure(run):
     with pytest.raises(KeyboardInterrupt), keep_failures(run.path, "ingest"):
         fail(KeyboardInterrupt())()
