@@ -28,7 +28,7 @@ from storage.approval.request import (
 from storage.places.place import Place
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
-from storage.vault.files import file_sha256, holds_files, read_json, write_json
+from storage.vault.files import UNREADABLE, file_sha256, holds_files, read_json, write_json
 from storage.vault.run import Run
 
 __all__ = [
@@ -78,7 +78,7 @@ class Approval:
             return cls(run)
         try:
             return cls(run, tuple(_parse_request(entry) for entry in read_json(path)["requests"]))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except UNREADABLE:
             raise GuaranteeError(
                 f"the vault's {run.path.name}/{RECORD} cannot be read, so no approval counts; "
                 "restore it, or remove it to ask again"

@@ -25,7 +25,7 @@ from storage.approval import identity
 from storage.approval.approval import PAGE, Approval, Decision, DecisionError, Question, Request
 from storage.approval.decision_rules import find_decision_objection
 from storage.approval.statement import LONGEST_SIGNED, Rules, from_file
-from storage.vault.files import file_sha256, read_json, read_private
+from storage.vault.files import UNREADABLE, file_sha256, read_json, read_private
 from storage.vault.folder_modes import Modes, is_own
 from storage.vault.refusals import FolderError
 from storage.vault.run import Run
@@ -170,7 +170,7 @@ class Copy:
                 question.sha256 == asked["question"]
                 and file_sha256(folder / REPORT) == asked["report"]
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise DecisionError(
                 f"{folder} is no readable copy of a report ({type(error).__name__}); give the "
                 "folder that the waiting release named"

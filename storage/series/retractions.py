@@ -30,7 +30,7 @@ from storage.places.place import Place, place_of
 from storage.shelf.content import has_version_files, name_aside, read_document
 from storage.shelf.layout import NOTICE
 from storage.shelf.shelf import has_version_at, shelf_of
-from storage.vault.files import read_json, write_json
+from storage.vault.files import UNREADABLE, read_json, write_json
 from storage.vault.refusals import FolderError
 from storage.vault.run import Release, Run
 from storage.vault.vault import Vault
@@ -229,7 +229,7 @@ def notice_of(folder: Place) -> dict[str, Any] | None:
     try:
         notice = read_document(folder / NOTICE)["retracted"]
         return {name: str(text) for name, text in notice.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except UNREADABLE:
         return {"by": "unknown", "at": "unknown", "reason": f"{NOTICE} cannot be read"}
 
 

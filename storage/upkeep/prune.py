@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from anon_core.errors import AnonymityError
 from storage.approval.approval import Approval
+from storage.encryption.encryption import SealedError
 from storage.series.retractions import Retractions
 from storage.series.series import ABANDONED, Series
+from storage.vault.files import UNREADABLE
 from storage.vault.refusals import BusyError
 from storage.vault.run import Run
 from storage.vault.vault import REMOVED, Vault
@@ -45,11 +48,17 @@ class Removal:
 
 
 def list_removals(vault: Vault, keep: timedelta) -> list[Removal]:
-    """What would be removed now, older than `keep`."""
+    """What would be removed now, older than `keep`. Runs with a damaged record are left alone."""
     found: list[Removal] = []
     of_series = runs_of_series(vault)
     for run in vault.every_run():
-        found += _of_run(run, keep, in_series=run.path.name in of_series)
+        try:
+            found += _of_run(run, keep, in_series=run.path.name in of_series)
+        except SealedError:
+            raise
+        # `verify` names the damage. Whether the run is needed is not known, so it stays.
+        except (AnonymityError, *UNREADABLE):
+            continue
     folders = [vault.runs, *vault.path.glob("series/*/[0-9]*")]
     for folder in folders:
         found += _list_old_removals(folder.glob("failure-*.txt"), "traceback", keep)
@@ -104,7 +113,8 @@ def _of_run(run: Run, keep: timedelta, *, in_series: bool) -> list[Removal]:
             *_list_old_removals([run.path / "job-logs"], "logs of batch jobs", keep),
             *_list_old_removals(run.path.glob("failure-*.txt"), "traceback", keep),
         ]
-    if last is not None and not last.ended and (last.decision is None or last.decision.approved):
+    late = last is not None and (last.ended or last.late)
+    if last is not None and not late and (last.decision is None or last.decision.approved):
         return []  # it waits for a decision, or for the run that publishes it
     if _compute_age(run.path) < keep:
         return []

@@ -18,14 +18,13 @@ from storage.series.series import ABANDONED, VERSION
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.vault.endings import ORDER, name_of, read_ending
-from storage.vault.files import read_json
+from storage.vault.files import UNREADABLE, read_json
 from storage.vault.run import RELEASES, Release, Run
 from storage.vault.vault import Vault
 from storage.vault.verdicts import of_gates, of_stage
 
 LOCKS = Path("/proc/locks")  # every file lock of this machine
 _GATES = ("alike", "kept", "beside", "approved")
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _describe_run(run: Run, *, given_up: bool, locked: frozenset[tuple[int, int]
     try:
         request = Approval.of(run).last
         state = _find_state(run, request, given_up=given_up, locked=locked)
-    except (AnonymityError, *_UNREADABLE) as error:
+    except (AnonymityError, *UNREADABLE) as error:
         reason = str(error) if isinstance(error, AnonymityError) else type(error).__name__
         request = None
         state = State("failed", f"cannot be read: {reason}", _find_change_time(run), reason=reason)
@@ -113,7 +112,7 @@ def _build_published_state(run: Run, visible: list[Release]) -> State:
     last = visible[-1].folder / MANIFEST
     try:
         since = str(read_document(last)["created"])
-    except _UNREADABLE:
+    except UNREADABLE:
         since = _find_change_time(run)
     return State("published", f"published {', '.join(parts)}", since)
 
@@ -228,11 +227,11 @@ def _count_rows(run: Run, request: Request | None) -> int | None:
             return int(count_published_rows(request.question.manifest))
         for release in run.ever_visible():
             return int(count_published_rows(read_document(release.folder / MANIFEST)))
-    except _UNREADABLE:
+    except UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:
         return int(read_json(run.path / "ingest" / "stage.json")["shape"][0])
-    except (*_UNREADABLE, IndexError):
+    except (*UNREADABLE, IndexError):
         return None
 
 
@@ -249,7 +248,7 @@ def _find_given_up_runs(vault: Vault) -> set[str]:
     for path in (vault.path / "series").glob(f"*/*/{VERSION}"):
         try:
             found.update(read_json(path).get(ABANDONED, ()))
-        except _UNREADABLE:
+        except UNREADABLE:
             continue
     return found
 

@@ -253,6 +253,6 @@ def _read_or_report(
         report.add(path, f"it {found}", remedy)
     except AnonymityError as refusal:
         report.add(path, str(refusal), remedy)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         report.add(path, f"it cannot be read ({type(error).__name__})", remedy)
     return None

@@ -198,14 +198,14 @@ def build_partial_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.partial")
 
 
-@contextmanager
-def open_replacement_path(path: Path) -> Iterator[Path]:
-    """A path to which other libraries can write what becomes this file."""
 def is_partial(path: Path) -> bool:
     """Whether a path is named as what is being made or removed; no plan's name begins so."""
     return path.name.startswith(".") and path.name.endswith(".partial")
 
 
+@contextmanager
+def open_replacement_path(path: Path) -> Iterator[Path]:
+    """A path to which other libraries can write what becomes this file."""
     vault = vault_around(path)
     if vault is None:
         # In a plain vault the library writes in place. The caller removes what a kill leaves.

@@ -24,6 +24,7 @@ from storage.vault import secret_streams
 from storage.vault.build import compute_code_stamp, stamp_of
 from storage.vault.disk_space import describe_full_disk, is_full
 from storage.vault.files import (
+    UNREADABLE,
     build_partial_path,
     file_sha256,
     find_readable_path,
@@ -288,7 +289,7 @@ def _load_unchanged_stage(folder: Path) -> tuple[Stored, Any, Any] | None:
         stored, made = Stored(folder, digest, tuple(record["shape"])), stamp_of(record)
         return stored, made, record["inputs"]
     # SealedError passes: a missing key must not count as a missing stage.
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except UNREADABLE:
         return None  # the record is missing or cannot be read
 
 

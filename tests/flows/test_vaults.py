@@ -20,7 +20,14 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows import cli
 from kinds import kind_called
-from storage.approval.approval import WaitingError
+from storage.approval.approval import (
+    Approval,
+    Question,
+    Request,
+    WaitingError,
+    current_time,
+    format_record_time,
+)
 from storage.encryption import encryption
 from storage.encryption.encryption import DamagedError, SealedError
 from storage.encryption.plain_copies import WORK, discard_plain_copies
@@ -392,13 +399,6 @@ def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeyp
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 
-def test_two_restores_to_one_place(vault, tmp_path):
-    back_up(vault, tmp_path / "b", plain=True)
-    with backup._open_partial_folder(tmp_path / "n") as aside:
-        (aside / "of the first").touch()
-        with pytest.raises(BusyError, match="another process restores to"):
-            restore_backup(tmp_path / "b", tmp_path / "n")
-        assert (aside / "of the first").exists()
 def test_the_key_of_a_backup_reads_the_vault_in_it(order, vault, tmp_path, keys, monkeypatch):
     rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     back_up(vault, tmp_path / "b", plain=False)
@@ -412,6 +412,13 @@ def test_the_key_of_a_backup_reads_the_vault_in_it(order, vault, tmp_path, keys,
     assert {folder for _, folder, *_ in entries(tmp_path / "n" / "ledger.sqlite")} == {"/b/people"}
 
 
+def test_two_restores_to_one_place(vault, tmp_path):
+    back_up(vault, tmp_path / "b", plain=True)
+    with backup._open_partial_folder(tmp_path / "n") as aside:
+        (aside / "of the first").touch()
+        with pytest.raises(BusyError, match="another process restores to"):
+            restore_backup(tmp_path / "b", tmp_path / "n")
+        assert (aside / "of the first").exists()
         shutil.rmtree(aside)
     restore_backup(tmp_path / "b", tmp_path / "n")
 
@@ -438,26 +445,6 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["removed", "made again"])
-def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, monkeypatch, again):
-    stage = released_run(vault).path / "anonymize"
-    shutil.copytree(stage, tmp_path / "same")
-    link, linked = backup._link_file, []
-
-    def linking(source, target):
-        link(source, target)
-        if source.parent == stage and not linked:
-            linked.append(source)
-            remove_folder(stage)
-            if again:
-                shutil.copytree(tmp_path / "same", stage)
-
-    monkeypatch.setattr(backup, "_link_file", linking)
-    back_up(vault, tmp_path / "b", plain=True)
-    assert linked
-    restore_backup(tmp_path / "b", tmp_path / "n")
-    there = tmp_path / "n" / stage.relative_to(vault.path)
-    assert there.parent.is_dir()
 # Names that files and folders of crowdcover have elsewhere in a vault.
 ODD_NAMES = ("lock", "parts", "job", "job-logs", "checkpoint", "people.partial", "x.partial-1")
 
@@ -479,6 +466,26 @@ def test_no_name_of_a_series_or_plan_keeps_it_out_of_a_backup(vault, tmp_path):
         assert read_json(tmp_path / "n" / "plans" / name) == {"name": name}
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["removed", "made again"])
+def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, monkeypatch, again):
+    stage = released_run(vault).path / "anonymize"
+    shutil.copytree(stage, tmp_path / "same")
+    link, linked = backup._link_file, []
+
+    def linking(source, target):
+        link(source, target)
+        if source.parent == stage and not linked:
+            linked.append(source)
+            remove_folder(stage)
+            if again:
+                shutil.copytree(tmp_path / "same", stage)
+
+    monkeypatch.setattr(backup, "_link_file", linking)
+    back_up(vault, tmp_path / "b", plain=True)
+    assert linked
+    restore_backup(tmp_path / "b", tmp_path / "n")
+    there = tmp_path / "n" / stage.relative_to(vault.path)
+    assert there.parent.is_dir()
     assert not there.exists()
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
@@ -646,6 +653,27 @@ def test_a_run_at_work_is_left_alone(vault):
     assert refused.path.exists()
 
 
+def test_a_run_is_pruned_once_nobody_can_decide_it_any_more(tmp_path):
+    vault = Vault(tmp_path / "vault")
+    run = vault.run("p" * 64, "s" * 64)
+    question = Question({}, str(tmp_path / "v1"), "", {})
+    Approval.of(run).ask(Request.of(question, "", timedelta(days=7)))
+    assert list_removals(vault, NOW) == []
+    Approval.of(run).amend(until=format_record_time(current_time()))
+    assert [each.path for each in list_removals(vault, NOW)] == [run.path]
+
+
+@pytest.mark.parametrize("name", ["approval.json", "releases.json"])
+def test_a_damaged_run_is_left_alone_and_others_are_pruned(vault, name):
+    refused = next(run for run in vault.every_run() if not run.ever_visible())
+    damaged = released_run(vault)
+    spoil(damaged.path / name)
+    before = content_of(damaged.path)
+    removed = apply_removals(vault, NOW, lambda _: None)
+    assert refused.path in {each.path for each in removed}
+    assert content_of(damaged.path) == before
+
+
 def test_a_wrong_duration(vault):
     done = command("vault", "prune", "--vault", vault.path, "--keep", "long")
     assert done.code == 2
@@ -732,6 +760,23 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
     assert verify(vault)[0] == 0
 
 
+def test_no_name_of_a_series_or_plan_keeps_it_from_a_rotation(vault, keys, monkeypatch):
+    (vault.path / "plans").mkdir(mode=0o700)
+    for name in ODD_NAMES:
+        series_with(vault, bytes(32), name)
+        write_json(vault.path / "plans" / name, {"name": name})
+    before = content_of(vault.path)
+    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
+    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
+    written = [vault.path / "series" / name / "withdrawn.bin" for name in ODD_NAMES]
+    written += [vault.path / "plans" / name for name in ODD_NAMES]
+    assert all(encryption.is_encrypted(path) for path in written)
+    assert content_of(vault.path).items() >= before.items()
+    assert verify(vault)[1]["damage"] == []
+    spoil(vault.path / "plans" / "x.partial-1")
+    assert "it is not encrypted" in {each["found"] for each in verify(vault)[1]["damage"]}
+
+
 def test_a_damaged_file_stops_a_rotation_before_it_begins(vault, keys, monkeypatch):
     """Else some files were under the new key, the next call failed in the same way, and so on."""
     rotate_keys(vault, encryption.keys_in(keys[0], "test"))
@@ -773,23 +818,6 @@ def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
     """Whoever removes vault.json would have the next run write plain secrets."""
     rotate_keys(vault, encryption.keys_in(keys[0], "test"))
     for name in ("vault.json", *gone):
-def test_no_name_of_a_series_or_plan_keeps_it_from_a_rotation(vault, keys, monkeypatch):
-    (vault.path / "plans").mkdir(mode=0o700)
-    for name in ODD_NAMES:
-        series_with(vault, bytes(32), name)
-        write_json(vault.path / "plans" / name, {"name": name})
-    before = content_of(vault.path)
-    rotate_keys(vault, encryption.keys_in(keys[0], "test"))
-    monkeypatch.setenv(encryption.KEY_FILE, str(keys[0]))
-    written = [vault.path / "series" / name / "withdrawn.bin" for name in ODD_NAMES]
-    written += [vault.path / "plans" / name for name in ODD_NAMES]
-    assert all(encryption.is_encrypted(path) for path in written)
-    assert content_of(vault.path).items() >= before.items()
-    assert verify(vault)[1]["damage"] == []
-    spoil(vault.path / "plans" / "x.partial-1")
-    assert "it is not encrypted" in {each["found"] for each in verify(vault)[1]["damage"]}
-
-
         (vault.path / name).unlink()
     with pytest.raises(SealedError, match=r"vault.json is gone; restore vault.json from a backup"):
         vault.open()
