@@ -28,6 +28,7 @@ FEWER = "the graph holds fewer than 2 columns; each edge needs two ends"
 EDGE_SEPARATORS = (",", "\t", " ")
 ABSENT_SEPARATOR = "\x1f"  # in no text: each line is one field
 WHOLE_NUMBER = re.compile(r"^\s*[0-9]{1,18}\s*$")
+_NUMBER = r"^(?:0|[1-9][0-9]{0,17})$"  # leading zeros have a meaning: 01 and 1 are two vertices
 MOST_VERTICES = 2**31 - 1
 LINES_LOOKED_AT = 1000  # lines that are looked at for whole numbers
 
@@ -210,11 +211,10 @@ def _convert_probabilities(p: pl.Series, rows: int) -> NDArray[np.int32]:
 def name_vertices(*ends: pl.Series) -> pl.Series:
     """Return the names of all vertices, each once, from ends as `spell_ends` gives them.
 
-    Names that are whole numbers keep their order; others take the order of their text.
+    Names that are whole numbers keep their order; others take the order of their text, and so do
+    all names of a graph where some number has leading zeros.
     """
-    whole = all(
-        each.dtype.is_integer() or each.str.contains(WHOLE_NUMBER.pattern).all() for each in ends
-    )
+    whole = all(each.dtype.is_integer() or each.str.contains(_NUMBER).all() for each in ends)
     kind = pl.Int64 if whole else pl.String
     named = call_or_refuse(
         lambda: pl.concat([each.alias("").cast(kind) for each in ends]), UNREADABLE_EDGES

@@ -76,6 +76,11 @@ def test_lines_of_one_field_where_a_batch_begins(tmp_path):
     assert whole["v"].null_count() == 1
 
 
+def test_leading_zeros(tmp_path):
+    (tmp_path / "a.txt").write_text("1 2\n01 3\n2 3\n" + "4 5\n" * 9)
+    assert in_batches(tmp_path / "a.txt")[0] == list_numbered(read_edges(tmp_path / "a.txt"))
+
+
 def test_names_of_words(tmp_path):
     (tmp_path / "a.txt").write_text("who whom\nann bob\nbob 7\n7 ann\n")
     assert in_batches(tmp_path / "a.txt")[0] == list_numbered(read_edges(tmp_path / "a.txt"))

@@ -43,6 +43,22 @@ def test_whole_numbers_keep_their_order_and_names_that_of_their_text(tmp_path):
     assert list_numbered(read_edges(tmp_path / "t.txt")) == [(0, 2), (1, 2)]
 
 
+def test_numbers_that_differ_in_leading_zeros_are_two_vertices(tmp_path):
+    (tmp_path / "n.txt").write_text("1 2\n01 3\n2 3\n")
+    edges = read_edges(tmp_path / "n.txt")
+    assert edges.vertices == 4
+    assert list_numbered(edges) == [(0, 3), (1, 2), (2, 3)]  # 01, 1, 2, 3
+
+
+def test_numbers_of_one_width_keep_their_order(tmp_path):
+    for name, content in (
+        ("n.txt", "7 10\n10 100\n7 0\n"),
+        ("z.txt", "007 010\n010 100\n007 000\n"),
+    ):
+        (tmp_path / name).write_text(content)
+        assert list_numbered(read_edges(tmp_path / name)) == [(0, 1), (1, 2), (2, 3)]
+
+
 def test_both_directions_are_one_edge_and_loops_none(tmp_path):
     (tmp_path / "g.txt").write_text("1 2\n2 1\n1 2\n2 2\n2 3\n")
     edges = read_edges(tmp_path / "g.txt")
