@@ -1,5 +1,6 @@
 """A shelf in a local folder: a version is written beside the others and renamed once."""
 
+import errno
 import os
 import shutil
 from collections.abc import Mapping
@@ -45,9 +46,18 @@ class FolderShelf:
             shutil.rmtree(leftover, ignore_errors=True)
 
     def commit(self, aside: Path, version: str) -> None:
-        """Rename the folder; a version of that name makes it fail."""
-        # A folder that holds files cannot be replaced by a rename, so of two writers one fails.
-        os.rename(aside, self.parent / version)
+        """Rename the folder; FileExistsError if anything has that name."""
+        place = self.parent / version
+        # A rename would replace an empty folder.
+        if os.path.lexists(place):
+            raise FileExistsError(str(place))
+        try:
+            # A folder that holds files cannot be replaced by a rename, so of two writers one fails.
+            os.rename(aside, place)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise FileExistsError(str(place)) from None
+            raise
 
     def put_aside(self, name: str, files: Mapping[str, str], notice: bytes) -> Path | None:
         """Rename the version, close it to others and leave a notice."""

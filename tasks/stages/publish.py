@@ -153,7 +153,10 @@ def _explain_write_failure(
     )
     if isinstance(error, StoreError):
         refusal = f"publishing in {to.parent} was interrupted, no half version is visible: {error}"
-    elif isinstance(error, FileExistsError) and not isinstance(to.parent, Path):
+    # Of a local path: where publish.path is a file, no folder can be made.
+    elif isinstance(error, FileExistsError) and (
+        not isinstance(to.parent, Path) or to.parent.is_dir()
+    ):
         refusal = (
             f"another writer published in {to.parent} meanwhile; nothing of this run is published. "
             "Run again"

@@ -615,7 +615,6 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     import storage.shelf.folders as module
 
     order = Order(tmp_path)
-
     rename = os.rename
 
     def stop_at_v1(aside, final):
@@ -628,6 +627,18 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
         with pytest.raises(FolderError, match="nothing could be published"):
             order.release()
     assert order.versions == []
+
+    def be_slower(aside, final):
+        if Path(final).name == "v1":
+            Path(final).mkdir()
+            (Path(final) / "manifest.json").touch()
+        rename(aside, final)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.os, "rename", be_slower)
+        with pytest.raises(FolderError, match=r"another writer published in .* meanwhile"):
+            order.release()
+    shutil.rmtree(order.folder_of_v1)
     other = Order(tmp_path, people(draws=9, first=90), source={"path": "other.csv"})
     other.source.rename(tmp_path / "other.csv")
     assert other.release() == order.folder_of_v1
