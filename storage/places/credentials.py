@@ -114,7 +114,9 @@ def _of_file(name: str) -> str:
         secret = path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, ValueError, RuntimeError):
         return ""
-    if open_to_all and not str(path).startswith(OPEN_TO_ALL):
+    # Of the path without `..`, which could lead out of these folders.
+    place = Path(os.path.abspath(path))
+    if open_to_all and not any(place.is_relative_to(each) for each in OPEN_TO_ALL):
         raise CredentialsError(
             f"file:{name} can be read by every account of this machine; chmod it to 600, or give "
             "it to the group of the account that runs the plan and chmod it to 640"

@@ -188,6 +188,18 @@ def test_a_password_is_found_when_it_is_used(plan_of, tmp_path, monkeypatch):
     assert "zq7" not in repr(plan)
 
 
+def test_only_a_containers_own_folder_is_open_to_all(tmp_path, monkeypatch):
+    monkeypatch.setattr("storage.places.credentials.OPEN_TO_ALL", (str(tmp_path / "secrets"),))
+    for name in ("secrets", "secrets-old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "people").write_text(PASSWORD)
+        (tmp_path / name / "people").chmod(0o644)
+    assert secret_of(f"file:{tmp_path}/secrets/people") == PASSWORD
+    for way in ("secrets-old/people", "secrets/../secrets-old/people"):
+        with pytest.raises(CredentialsError, match="can be read by every account"):
+            secret_of(f"file:{tmp_path}/{way}")
+
+
 def test_a_process_that_is_started_finds_it(plan_of, tmp_path, monkeypatch):
     """Served plans and plans side by side run in processes of their own."""
     monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)
