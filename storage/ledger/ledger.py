@@ -88,36 +88,34 @@ class Ledger:
     def mend(self) -> None:
         """Enter releases of this vault that the ledger lacks; delete those that were stopped.
 
-        The caller holds `Vault.publishing`.
+        The caller holds `Vault.lock_publishing`.
         """
         runs = self.vault.by_seal()
+        visible = {
+            (seal, str(release.folder.parent)): release.folder.name
+            for seal, run in runs.items()
+            for release in run.ever_visible()
+        }
         with self._open_transaction() as ask:
             known = {
                 (run, folder): bool(seen)
                 for run, folder, seen in ask("select run, folder, published from releases")
             }
-            for seal, run in runs.items():
-                visible = {
-                    str(release.folder.parent): release.folder.name
-                    for release in run.ever_visible()
-                }
-                for folder, version in visible.items():
-                    if (seal, folder) not in known:
-                        place = folder, version
-                        self._enter(ask, run, place, self.people(run), published=True)
-                    # Visible but not confirmed: the process was killed before `confirm`.
-                    elif not known[seal, folder]:
-                        ask(
-                            "update releases set version = $3, published = 1 "
-                            "where run = $1 and folder = $2",
-                            *(seal, folder, version),
-                        )
-                # Announced and never visible: nobody can have seen that release.
-                for entry in [
-                    entry for entry, seen in known.items() if entry[0] == seal and not seen
-                ]:
-                    if entry[1] not in visible:
-                        ask("delete from releases where run = $1 and folder = $2", *entry)
+            for (seal, folder), version in visible.items():
+                if (seal, folder) not in known:
+                    run, place = runs[seal], (folder, version)
+                    self._enter(ask, run, place, self.people(run), published=True)
+                # Visible but not confirmed: the process was killed before `confirm`.
+                elif not known[seal, folder]:
+                    ask(
+                        "update releases set version = $3, published = 1 "
+                        "where run = $1 and folder = $2",
+                        *(seal, folder, version),
+                    )
+            # Announced and never visible: nobody can have seen that release.
+            for entry, seen in known.items():
+                if entry[0] in runs and not seen and entry not in visible:
+                    ask("delete from releases where run = $1 and folder = $2", *entry)
             ask("delete from people where run not in (select run from releases)")
 
     def knows(self, run: Run) -> bool:
@@ -305,11 +303,11 @@ def _select_other_releases(
         "select run, name, version, source from releases where run <> $1 order by at, run, folder",
         seal,
     )
-    return {
-        run: [row[1:] for row in rows if row[0] == run]
-        for run in dict.fromkeys(row[0] for row in rows)
-        if run not in kin
-    }
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for run, *release in rows:
+        if run not in kin:
+            found.setdefault(run, []).append(tuple(release))
+    return found
 
 
 def _select_people(ask: Ask, run: str) -> People:
