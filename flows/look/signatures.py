@@ -13,7 +13,7 @@ from kinds.judge.forms import check_file_forms
 from kinds.section import PlanError
 from storage.approval.attestation import hash_folder_files, list_stray_names, signature_in
 from storage.approval.signing_keys import public_in
-from storage.places.place import Place, local_copy
+from storage.places.place import Place, local_copy, read_start
 from storage.shelf.content import hash_released_file, read_document
 from storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
@@ -26,7 +26,7 @@ def read_public_key(text: str) -> str:
     stated = public_in(text)
     if stated is None:
         try:
-            content = Path(text).expanduser().read_bytes()[:LONGEST_KEY]
+            content = read_start(Path(text).expanduser(), LONGEST_KEY)
             stated = public_in(content.decode("ascii", errors="replace"))
         # RuntimeError: `expanduser` knows no such user.
         except (OSError, ValueError, RuntimeError):

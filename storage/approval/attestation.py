@@ -24,6 +24,7 @@ from storage.approval.signing_keys import (
     public_of,
     sign_content,
 )
+from storage.places.place import read_start
 from storage.shelf.content import hash_released_file
 from storage.shelf.layout import SIGNATURE
 
@@ -59,7 +60,7 @@ def build_envelope(
 def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]:
     """What the signature of a folder says if one of these public keys made it; else why not."""
     try:
-        content = (folder / SIGNATURE).read_bytes()[: _LONGEST + 1]
+        content = read_start(folder / SIGNATURE, _LONGEST + 1)
     except OSError:
         return None, f"there is no {SIGNATURE}: not signed, or no longer"
     try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storage.places.credentials import CredentialsError, secret_of
+from storage.places.place import read_start
 from storage.vault.refusals import FolderError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
     """Read a private key; refused if other accounts can read its file."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
-        content = path.read_bytes()[:_LONGEST]
+        content = read_start(path, _LONGEST)
     except OSError as error:
         raise FolderError(
             f"the key {path} cannot be read ({type(error).__name__}); give the file that "

@@ -49,6 +49,12 @@ def local_copy(folder: Place) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
+def read_start(path: Path, size: int) -> bytes:
+    """The first bytes of a local file; of a device, which may have no end, too."""
+    with path.open("rb") as handle:
+        return handle.read(size)
+
+
 def link_once(aside: Path, path: Path) -> None:
     """Let a finished file appear under a name at once; of two that do so the first's stays.
 

@@ -7,6 +7,9 @@ import stat
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from flows.look.signatures import read_public_key
+from kinds.section import PlanError
+from storage.approval.attestation import signature_in
 from storage.approval.signing_keys import (
     WEAK,
     is_public,
@@ -16,6 +19,7 @@ from storage.approval.signing_keys import (
     read_key,
     sign_content,
 )
+from storage.shelf.layout import SIGNATURE
 from storage.vault.refusals import FolderError
 
 # RFC 8032, section 7.1, test 2.
@@ -52,6 +56,19 @@ def test_a_key_that_others_can_read_is_refused(path, mode):
     path.chmod(mode)
     with pytest.raises(FolderError, match="is open to other accounts; run chmod 600"):
         read_key(path)
+
+
+def test_of_a_file_without_an_end_only_the_start_is_read(tmp_path):
+    for name in ("key", SIGNATURE):
+        (tmp_path / name).touch(mode=0o600)
+        os.truncate(tmp_path / name, 1 << 42)  # a hole, which no memory holds
+    with pytest.raises(FolderError, match="is no Ed25519 private key"):
+        read_key(tmp_path / "key")
+    with pytest.raises(PlanError, match="--key takes a public key"):
+        read_public_key(str(tmp_path / "key"))
+    signed, why = signature_in(tmp_path, [PUBLIC])
+    assert signed is None
+    assert "is no signature" in why
 
 
 def test_what_is_no_key_is_refused_without_its_content(tmp_path):
