@@ -23,7 +23,6 @@ EITHER = rf"{LEAD}\.[0-9]{{3}}$"
 POWER = r"^[+-]?[0-9](?:\.[0-9]+[eE]\+?|[eE]\+)[0-9]{1,3}$"  # as programs print large numbers
 UUID = r"^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?$"
 _PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each begins, its length
-EXPONENT = r"^(.*)e(\d+)$"  # polars prints 1e16 of a float
 # Blanks and hyphens that look like one, and marks that look like nothing.
 BLANK = r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
 HYPHEN = r"[\u2010\u2011\u2212]"
@@ -44,9 +43,7 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
     # Types without exponents and groups: the plain spelling is the only one.
     if values.dtype.is_numeric() and not values.dtype.is_float():
         return texts.alias(values.name)
-    given = _fold_characters(texts).str.replace(
-        EXPONENT, "${1}e+${2}" if values.dtype.is_float() else "$0"
-    )
+    given = _fold_characters(texts)
     text, small = pl.col("text"), pl.col("text").str.to_lowercase()
     grouped = text.str.replace_all(r"[,'\u2019 ]", "")
     pointed = text.str.replace_all(r"\.", "")
