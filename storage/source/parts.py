@@ -154,7 +154,8 @@ def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
         return path, None
     parts = str(path).split("/")
     first = next(number for number, part in enumerate(parts) if WILDCARDS.search(part))
-    start = "/".join(parts[:first]) or "/"
+    # Of /*.parquet the text before is empty, of *.parquet there is none.
+    start = "/".join(parts[:first]) or ("/" if first else ".")
     folder = ObjectPath(start) if isinstance(path, ObjectPath) else Path(start)
     return folder, _compile_pattern("/".join(parts[first:]))
 

@@ -4,6 +4,7 @@ import datetime
 import hashlib
 import random
 import shutil
+from pathlib import Path
 
 import fsspec
 import polars as pl
@@ -100,6 +101,13 @@ def test_a_pattern_takes_some_files(tmp_path):
     odd = tmp_path / "a*b.parquet"
     FRAME.write_parquet(odd)
     assert read(odd)[0].equals(FRAME)  # a file of that very name
+
+
+def test_a_pattern_without_a_folder_is_of_the_current_one(tmp_path, monkeypatch):
+    write(tmp_path / "below")
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert read(Path("*.parquet"))[0].equals(FRAME)
 
 
 def test_columns_that_stand_in_the_files_too_are_read_there(tmp_path):
