@@ -43,18 +43,19 @@ class Room:
 
     def copy(self, path: Path) -> Path:
         """A plain copy of an encrypted file as it is now."""
-        about = path.stat()
-        now = (about.st_ino, about.st_mtime_ns, about.st_size)
-        place = self.place(path)
-        if self.seen.get(place) != now or not place.exists():
-            aside = place.with_name(f".{place.name}.plain")
-            aside.unlink(missing_ok=True)
-            with path.open("rb") as source, create_private_file(aside) as target:
-                decrypt_stream(source, target, str(path))
-            # A reader of the old copy keeps it; a half-written copy never has the name.
-            os.rename(aside, place)
-            self.seen[place] = now
-        return place
+        with _lock:
+            about = path.stat()
+            now = (about.st_ino, about.st_mtime_ns, about.st_size)
+            place = self.place(path)
+            if self.seen.get(place) != now or not place.exists():
+                aside = place.with_name(f".{place.name}.plain")
+                aside.unlink(missing_ok=True)
+                with path.open("rb") as source, create_private_file(aside) as target:
+                    decrypt_stream(source, target, str(path))
+                # A reader of the old copy keeps it; a half-written copy never has the name.
+                os.rename(aside, place)
+                self.seen[place] = now
+            return place
 
 
 _rooms: dict[tuple[int, Path], Room] = {}

@@ -125,23 +125,24 @@ def find_readable_path(path: Path) -> Path:
 
 
 def readable_folder(folder: Path) -> Path:
-    """The same for a folder and all files in it."""
+    """A folder in which other libraries can read all files of a folder: it, or plain copies."""
     vault = vault_around(folder)
     if vault is None or not folder.is_dir():
         return folder
     files = [path for path in folder.iterdir() if path.is_file()]
-    # Room for all of them is looked for at once, so that no copy comes to lie elsewhere.
-    place = plain_place(vault, folder, sum(path.stat().st_size for path in files))
+    # One room for all of them: copied one by one, some could come to lie on another disk.
+    room = room_of(vault, sum(path.stat().st_size for path in files))
+    place = room.place(folder)
     place.mkdir(mode=0o700, exist_ok=True)
     # A stage that was made again may have fewer files; readers take every file of the folder.
     for leftover in {path.name for path in place.iterdir()} - {path.name for path in files}:
         (place / leftover).unlink()
     for path in files:
-        if (copy := find_readable_path(path)) == path:  # it was never encrypted
+        if is_encrypted(path):
+            room.copy(path)
+        else:
+            refuse_plain(path)
             shutil.copyfile(path, place / path.name)
-        # The disk filled up meanwhile, so the copy lies in a second room.
-        elif copy.parent != place:
-            shutil.move(copy, place / path.name)
     return place
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 
 import pytest
 
@@ -16,6 +17,7 @@ from storage.vault.files import (
     open_replacement_path,
     read_json,
     read_private,
+    readable_folder,
     write_json,
     write_private,
 )
@@ -271,6 +273,23 @@ def test_the_folder_of_a_living_process_stays(vault, tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
     assert room.folder.exists()
     assert not dead.exists()
+
+
+def test_plain_copies_of_one_folder_lie_in_one_place(vault, tmp_path, monkeypatch):
+    """Also where the disk fills up meanwhile: what it holds already is not moved."""
+    stage = vault.runs / "stage"
+    stage.mkdir()
+    for name in "abc":
+        write_private(stage / name, CONTENT)
+    free = iter([1 << 60, 0, 0, 0, 0, 0, 0])
+    usage = shutil.disk_usage(tmp_path)
+    room_of(vault.path)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage._replace(free=next(free)))
+    folder = readable_folder(stage)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == dict.fromkeys(
+        "abc", CONTENT
+    )
+    assert len(list((tmp_path / "work").iterdir())) == 1
 
 
 def test_a_folder_that_cannot_be_made_is_named(vault, monkeypatch, tmp_path):
