@@ -86,9 +86,6 @@ def find_signature_objection(question: Question, decision: Decision, rules: Rule
     return ""
 
 
-# ---------------------------------------------------------------- a published folder
-
-
 def find_release_objection(run: Run, folder: Place, rules: Rules) -> str:
     """Why a published folder does not count as approved under these rules; empty if it does."""
     return Approval.of(run).find_objection(folder) or find_manifest_objection(run, folder, rules)

@@ -140,9 +140,6 @@ def accept_signed_decision(text: str, request: Request, rules: Rules, owner: str
     return decision
 
 
-# ---------------------------------------------------------------- read by an officer
-
-
 @dataclass(frozen=True)
 class Copy:
     """A copy as an officer reads it: the question, and how it was asked."""

@@ -138,9 +138,6 @@ def attach_signature(
     return replace(made, statement=hash_statement(content), signature=sign_content(key, content))
 
 
-# ---------------------------------------------------------------- as a file
-
-
 def to_file(question: Question, decision: Decision) -> bytes:
     """A signed decision as a file, for who has no access to the vault."""
     statement = {

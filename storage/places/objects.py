@@ -75,7 +75,7 @@ class ObjectPath:
         return self.parent / name
 
     def absolute(self) -> "ObjectPath":
-        """The same: there is no current folder."""
+        """The place itself: object storage has no current folder."""
         return self
 
     def exists(self) -> bool:

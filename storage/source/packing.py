@@ -197,9 +197,6 @@ def _guess_encoding(head: bytes) -> str:
     return "utf-16-le" if zeros[1] else "utf-16-be"
 
 
-# ---------------------------------------------------------------- zip archives
-
-
 def _list_members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The files of an archive, without what systems put beside them."""
     return [

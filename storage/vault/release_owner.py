@@ -52,7 +52,7 @@ def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) ->
 def claim_folder(vault: Vault, parent: Place) -> None:
     """Mark a folder as this vault's; refused if another vault was faster.
 
-    The caller holds `Vault.publishing`. The mark appears whole and replaces none.
+    The caller holds `Vault.lock_publishing`. The mark appears whole and replaces none.
     """
     key = vault.path / FOLDERS_KEY
     if not key.exists():

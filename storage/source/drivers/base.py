@@ -23,7 +23,7 @@ class Database(NamedTuple):
     ends : of the names of its files. What follows the start of an address is then a path; none
         where a server answers.
     common : whether `doctor` shows its driver without a plan.
-    has_older_hash : whether the fingerprint of its rows is another one in form 1.
+    has_older_hash : whether older versions, whose form of reading is 1, hashed its rows otherwise.
     """
 
     title: str
