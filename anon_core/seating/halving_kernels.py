@@ -6,6 +6,30 @@ from anon_core.jit.kernel import kernel
 
 
 @kernel
+def halve_counts(owner, row, count, odd, odd_owner, odd_row):
+    # count (edges,): changed; odd int32, odd_owner, odd_row (edges,): filled from the front
+    """Halve the counts, rounded down; list the edges whose counts were odd, and their ends."""
+    m = 0
+    for e in range(len(count)):
+        if count[e] & 1:
+            odd[m], odd_owner[m], odd_row[m] = e, owner[e], row[e]
+            m += 1
+        count[e] >>= 1
+    return m
+
+
+@kernel
+def drop_empty_edges(owner, row, count):  # (edges,) each: changed
+    """Move the edges that are left to the front, in their order; return their number."""
+    left = 0
+    for e in range(len(count)):
+        if count[e] > 0:
+            owner[left], row[left], count[left] = owner[e], row[e], count[e]
+            left += 1
+    return left
+
+
+@kernel
 def pair_ends(vertex, vertices, words, order, mate):
     # vertex int32 (m,): of each edge, each vertex an even number of times; words uint32 (m,)
     # order int32 (m,): scratch; mate int32 (m,): filled

@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
 from anon_core.seating.filling_kernels import raise_flow, turn_around
-from anon_core.seating.halving_kernels import pair_ends, toss_cycle_coins
+from anon_core.seating.halving_kernels import (
+    drop_empty_edges,
+    halve_counts,
+    pair_ends,
+    toss_cycle_coins,
+)
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reseating import reseat_people
 from anon_core.tables.encoding import distinct_columns, order_columns
@@ -212,11 +217,11 @@ def _halve_to_matching(
 
     Edges ascend by owner.
     """
+    owner, row = owner.copy(), row.copy()
     for _ in range(SHARE.bit_length() - 1):
         count = halve_multiplicities(owner, row, count, vertices, draw)
-        stays = count > 0
-        if not stays.all():
-            owner, row, count = owner[stays], row[stays], count[stays]
+        left = drop_empty_edges(owner, row, count)
+        owner, row, count = owner[:left], row[:left], count[:left]
     return np.repeat(row, count)
 
 
@@ -233,16 +238,16 @@ def halve_multiplicities(
     """
     # Degrees are even, so an even number of odd counts meet at each vertex: they pair up, and pairs
     # at both ends join into cycles.
-    odd = np.flatnonzero(count & 1)
-    m = len(odd)
-    count = count >> 1
+    count = count.copy()
+    odd, *ends = np.empty((3, len(count)), dtype=np.int32)
+    m = halve_counts(owner, row, count, odd, *ends)
     if m:
         mates, order = np.empty((2, m), dtype=np.int32), np.empty(m, dtype=np.int32)
-        for mate, vertex, number in zip(mates, (owner[odd], row[odd]), vertices, strict=True):
-            pair_ends(vertex, number, draw(m), order, mate)
+        for mate, vertex, number in zip(mates, ends, vertices, strict=True):
+            pair_ends(vertex[:m], number, draw(m), order, mate)
         up = np.empty(m, dtype=np.int8)
         toss_cycle_coins(mates[0], mates[1], draw(-(-m // 32)), up)
-        count[odd] += up
+        count[odd[:m]] += up
     return count
 
 
