@@ -205,7 +205,7 @@ class Ranks(Protocol):
         """Return which of some vertices are own ones."""
         ...
 
-    def own(self, wanted: NDArray[Any]) -> NDArray[Any]:
+    def clear_others(self, wanted: NDArray[Any]) -> NDArray[Any]:
         """Return the same (n,) with zeros at the vertices of other ranks."""
         ...
 

@@ -28,7 +28,7 @@ class FolderShelf:
         """Names that are taken."""
         return {path.name for path in self.parent.glob("*")}
 
-    def stands(self, version: str) -> bool:
+    def has_version(self, version: str) -> bool:
         """Whether there is anything of this name."""
         return (self.parent / version).exists()
 

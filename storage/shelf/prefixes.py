@@ -37,7 +37,7 @@ class ObjectShelf:
         found = (name.partition("/") for name in self.parent.below())
         return {version for version, _, name in found if name == MANIFEST}
 
-    def stands(self, version: str) -> bool:
+    def has_version(self, version: str) -> bool:
         """Whether there is a version of this name."""
         return (self.parent / version / MANIFEST).is_file()
 
@@ -55,7 +55,7 @@ class ObjectShelf:
     def commit(self, aside: Path, version: str) -> None:
         """Write the files, then the manifest; FileExistsError if another writer was faster."""
         folder = self.parent / version
-        if self.stands(version):
+        if self.has_version(version):
             raise FileExistsError(str(folder))
         for leftover in folder.below():
             (folder / leftover).unlink(missing_ok=True)
@@ -85,7 +85,7 @@ class ObjectShelf:
             (place / MANIFEST).unlink()
         if not has_version_files(aside, files):
             return None
-        if place != aside and not self.stands(name):
+        if place != aside and not self.has_version(name):
             for left in place.below():
                 (place / left).copy_to(aside / left)
                 (place / left).unlink()

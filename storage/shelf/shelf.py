@@ -25,7 +25,7 @@ class Shelf(Protocol):
         """Names that no new version may have: of versions, and of those that were put aside."""
         ...
 
-    def stands(self, version: str) -> bool:
+    def has_version(self, version: str) -> bool:
         """Whether there is something that is a version of this name, changed or not."""
         ...
 
@@ -71,4 +71,4 @@ def shelf_of(parent: Place) -> Shelf:
 
 def has_version_at(folder: Place) -> bool:
     """Whether a version stands at a place, changed or not."""
-    return shelf_of(folder.parent).stands(folder.name)
+    return shelf_of(folder.parent).has_version(folder.name)

@@ -42,7 +42,7 @@ class Partners:
 class Together:
     """All vertices in one place; a subclass spreads them."""
 
-    def own(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def clear_others(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the same (n,), zero at the vertices that another process works on."""
         return wanted
 
@@ -145,7 +145,9 @@ def _list_partners(
     runs = np.diff(tree.first)
     twins[graph.layout] = np.repeat(runs, runs) - 1
     room = np.minimum(LISTED_PER_NEED * np.maximum(0, b - twins), table.records - 1)
-    indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
+    indptr, listed, size = first_agreeing(
+        table, graph, tree, hidden, where.clear_others(room), twins=False
+    )
     partners = where.mutual(indptr, listed, size)
     return partners, partners.size + twins - b
 

@@ -50,7 +50,7 @@ class MpiRanks:
         owned: NDArray[np.bool_] = (self.low <= vertices) & (vertices < self.high)
         return owned
 
-    def own(self, wanted: NDArray[Any]) -> NDArray[Any]:
+    def clear_others(self, wanted: NDArray[Any]) -> NDArray[Any]:
         """Return the same (n,) with zeros at the vertices of other ranks."""
         mine = np.zeros_like(wanted)
         mine[self.low : self.high] = wanted[self.low : self.high]
