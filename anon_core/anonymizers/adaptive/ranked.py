@@ -136,7 +136,7 @@ class _Apart(Together):
     """Vertices that lie on many ranks."""
 
     def __init__(self, ranks: Ranks) -> None:
-        self.own, self.share = ranks.clear_others, ranks.share  # type: ignore[method-assign]
+        self.clear_others, self.share = ranks.clear_others, ranks.share  # type: ignore[method-assign]
         self.in_turn = ranks.in_turn  # type: ignore[method-assign]
         self._ranks = ranks
 
