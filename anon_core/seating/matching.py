@@ -43,8 +43,8 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
     records, seats are then exchanged until every crowd holds k people (`reseat_people`).
 
-    Where records had rows before or classes are diverse, and equal rows are crowds, everyone stays
-    among these: a group was chosen by what its own members carry.
+    Without holders, where records had rows before or classes are diverse, and equal rows are
+    crowds, everyone stays among these: a group was chosen by what its own members carry.
 
     References
     ----------
@@ -52,9 +52,9 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     """
     table, holders = masked.table, masked.holders
     of_values = table.pasts is not None or table.diverse is not None
-    if of_values and (group := _crowds_of_equal_rows(masked)) is not None:
-        return _draw_in_groups(group, draw)
     if holders is None:
+        if of_values and (group := _crowds_of_equal_rows(masked)) is not None:
+            return _draw_in_groups(group, draw)
         return draw_by_chances(seat_chances(list_seats(masked, draw(table.records))), draw)
     if table.person is None:
         return draw_by_holders(table, holders, draw)

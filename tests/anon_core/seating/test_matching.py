@@ -1,6 +1,7 @@
 """Random matchings: each record fits its row, and each seat has exactly its chosen chance."""
 
 import math
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -17,6 +18,7 @@ from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.matching import draw_by_chances, halve_multiplicities, random_matching
 from anon_core.tables import encoding
+from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import MaskedTable
 from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_pairs, of_true_row
 from tests import naive
@@ -227,6 +229,20 @@ def test_the_same_words_give_the_same_matching_whatever_the_threads():
         numba.set_num_threads(usual)
     assert seats[0].tolist() == seats[1].tolist() == seats[2].tolist()
     assert seats[0].tolist() != seats[3].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_records_with_pasts_keep_the_chances_of_the_holders_though_equal_rows_are_crowds(seed):
+    """Six distinct records hide all, so that each fits each row, but two hold each row."""
+    n = 6
+    x = (np.arange(n)[:, None] >> np.arange(3)) & 1
+    table = replace(
+        encoding.from_bits(x, np.full(n, 2)), pasts=Pasts.of_values(np.zeros(n, dtype=np.int64))
+    )
+    holders = np.stack([np.arange(n), np.roll(np.arange(n), 1)], axis=1).astype(np.int32)
+    hidden = np.full_like(table.bits, 2**3 - 1)
+    seat = random_matching(MaskedTable(table, hidden, holders=holders), words(seed))
+    assert all(record in holders[row] for record, row in enumerate(seat))
 
 
 @pytest.mark.parametrize("hides", ["nothing", "everything"])
