@@ -139,6 +139,21 @@ def test_rows_of_few_people_wait_and_join_the_next_batch(tmp_path):
     assert audit_release(made["2014-05"], order.plan).passed
 
 
+def test_constant_values_that_only_waiting_records_have(tmp_path):
+    """Three people of February wait; neither a row nor the rows of March have their diagnoses."""
+    rows = [
+        (*row[:4], f"rare-{row[0]}", *row[5:]) if row[-1].startswith("2014-02") else row
+        for row in visits(3, rare=(2,))
+    ]
+    order = visited(tmp_path, rows, series={"constant": ["diagnosis"]})
+    made = backfill(order.plan, "2014-01..2014-03")
+    assert made["2014-02"] == made["2014-01"] == order.folder_of_v1
+    few = sum(row[-1].startswith("2014-02") for row in rows)
+    assert told(made["2014-03"])["waited"] == few
+    assert frame(made["2014-03"]).height == len(rows)
+    assert told(made["2014-03"])["histories_below_k"] == 0
+
+
 def test_a_range_that_ends_where_nobody_can_hide_is_refused(tmp_path):
     order = visited(tmp_path, visits(rare=(1,)))
     for _ in range(2):

@@ -20,8 +20,8 @@ _VALUE = "#value"  # what a row carries in these columns, as a number
 class Linking:
     """Counts the histories that rows of earlier versions leave to people.
 
-    `numbers` has a number for each value of the constant columns; `closed` are the cells of rows
-    that earlier versions withdrew.
+    `numbers` has a number for each value of the constant columns that a row carries; `closed` are
+    the cells of rows that earlier versions withdrew.
     """
 
     earlier: Earlier
@@ -29,10 +29,10 @@ class Linking:
     closed: tuple[ValueCounts, ...]
 
     @classmethod
-    def of(cls, earlier: Earlier, known: pl.DataFrame) -> "Linking":
-        """Of the versions before, and a source in which `known` has the digests of the rows."""
+    def of(cls, earlier: Earlier) -> "Linking":
+        """Of the versions before."""
         # One numbering for all: cells multiply by value, so a value has one number everywhere.
-        carried = pl.concat([earlier.rows[CONSTANT], known[CONSTANT]]).unique().sort()
+        carried = earlier.rows[CONSTANT].unique().sort()
         numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(_VALUE)
         numbers = numbers.with_columns(pl.col(_VALUE).cast(pl.Int64))
         counting = cls(earlier, numbers, ())
@@ -72,8 +72,12 @@ class Linking:
         return part[CHAIN].to_numpy(), self._values(part), fits
 
     def _values(self, rows: pl.DataFrame) -> NDArray[np.int64]:
+        """What each row carries, as a number; values that no earlier row carries come last."""
+        # In the order of `rows`: fits and chains are beside these values by place.
         both = rows.select(CONSTANT).join(
             self.numbers, on=CONSTANT, how="left", maintain_order="left"
         )
-        # In the order of `rows`: fits and chains are beside these values by place.
-        return both[_VALUE].to_numpy()
+        # No cell has these values, so their numbers need to differ only from each other and from
+        # those of the cells. Records that wait bring them, too, so no list of values is complete.
+        fresh = self.numbers.height + pl.col(CONSTANT).rank("dense").cast(pl.Int64)
+        return both.select(pl.coalesce(_VALUE, fresh)).to_series().to_numpy()

@@ -68,7 +68,7 @@ def divide_version(
     found = found.only(np.flatnonzero(~is_among(found.known[OWNER], withdrawn)))
     found.table.write_parquet(folder / TABLE)
     _require_constant(earlier, found, following)
-    linking = Linking.of(earlier, found.known) if following.constant else None
+    linking = Linking.of(earlier) if following.constant else None
     going = _find_going_rows(earlier, found, withdrawn, append=following.record is None)
     parts = _divide_people(earlier, found, going, Returning(plan, following, asked), linking)
     parts.write(folder)
