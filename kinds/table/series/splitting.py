@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.series.histories import ValueCounts
-from anon_core.series.withdrawing import widen_withdrawal
-from anon_core.tables.pasts import Pasts
+from anon_core.tables.pasts import MOST_WAYS, Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan.sections import TablePlan
 from kinds.table.profile import build_table_profile
@@ -27,6 +26,7 @@ from kinds.table.series.earlier import Earlier
 from kinds.table.series.linking import Linking
 from kinds.table.series.present import Present, is_among, read_present_records
 from kinds.table.series.returning import Returning
+from kinds.table.series.widening import find_gone_rows
 from kinds.table.version_files import (
     BATCH,
     BORN,
@@ -188,16 +188,15 @@ def _divide_people(
     returning: Returning,
     linking: Linking | None,
 ) -> SplitVersion:
-    """Pull along who must be, until those who are in the batch can hide there.
+    """Withdraw rows, and more rows, until the records that are in the batch can hide there.
 
-    Where rows are withdrawn, the batch has room: in one of hardly k people all would look alike,
-    and a level that is to be of k people might have none. Who waits since too few histories would
-    be left does not ask for more room: a larger batch seldom helps.
+    Where rows are withdrawn, the batch gets room: in a batch of hardly k people all would look
+    alike, and a level that is to be of k people might have none. A record that waits since it would
+    have too few histories does not ask for more room: a larger batch seldom helps.
     """
     k = int(np.concatenate([found.k, earlier.rows[DEMANDED_K].to_numpy()]).max(initial=0))
-    # Each step pulls more along. In the last one every member goes, which is always an answer.
-    for least in (0, k, ROOM * k, max(1, earlier.members.height)):
-        gone = _find_gone(earlier, going, least if going.any() else 0, linking)
+    for least in _list_steps(k, earlier.members.height):
+        gone = find_gone_rows(earlier, going, least if going.any() else 0, linking)
         parts = _build_parts(earlier, found, gone, returning, linking)
         small = parts.batch.raw.height < ROOM * k and least < ROOM * k
         if not gone.any() or not (small or parts.cramped or not parts.batch.raw.height):
@@ -205,32 +204,14 @@ def _divide_people(
     return parts
 
 
-def _find_gone(
-    earlier: Earlier, going: NDArray[np.bool_], least: int, linking: Linking | None
-) -> NDArray[np.bool_]:
-    """Whose row is withdrawn, batch by batch."""
-    gone = going.copy()
-    members = earlier.members
-    alive = members.join(
-        earlier.rows.select(ROW_KEY, BORN), on=ROW_KEY, how="left", maintain_order="left"
-    )
-    for born in alive[BORN].unique().sort().to_list():
-        of_batch = (alive[BORN] == born).to_numpy()
-        if not (going[of_batch].any() or least):
-            continue
-        everyone = earlier.rows.filter(pl.col(BORN) == born)
-        here = everyone[DIED].is_null().to_numpy()
-        place = {
-            key: at for at, key in enumerate(everyone[ROW_KEY].filter(pl.Series(here)).to_list())
-        }
-        at = np.array([place[key] for key in alive[ROW_KEY].filter(pl.Series(of_batch)).to_list()])
-        must = np.zeros(len(at), dtype=np.bool_)  # bool (standing rows of the batch,)
-        must[at] = going[of_batch]
-        k, person = (everyone[name].to_numpy()[here] for name in (DEMANDED_K, PERSON))
-        ways = None if linking is None else linking.ways(born)
-        fits = earlier.fits(born).among(here)
-        gone[of_batch] = widen_withdrawal(fits, k, must, person, ways=ways, least=least)[at]
-    return gone
+def _list_steps(k: int, members: int) -> list[int]:
+    """How many others are withdrawn at least, step by step, for records that cannot hide yet."""
+    steps = [0, k]
+    # People may own several records each, so that 3 k records are fewer than k people.
+    while 0 < steps[-1] * ROOM < members:
+        steps.append(steps[-1] * ROOM)
+    # Every member goes in the last step, which is always an answer.
+    return [*steps, max(1, members)]
 
 
 def _build_parts(
@@ -291,7 +272,7 @@ def _find_hiding(
     person: NDArray[np.int64],
     pasts: Pasts | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Who can hide in the batch, and who waits for want of histories; everybody else waits, too.
+    """Which records can hide in the batch, and which of the others wait for want of histories.
 
     At least k people are in the batch, and k histories are left even if the whole batch were one
     crowd. All records of a person wait together.
@@ -311,10 +292,10 @@ def _find_hiding(
 def _count_at_most(pasts: Pasts, hides: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Histories of each record if everybody in the batch were in its crowd, int64 (n,)."""
     people = np.bincount(pasts.value[hides], minlength=int(pasts.values.max(initial=0)) + 1)
-    ways = np.minimum(pasts.ways, 2**31) * people[pasts.values]  # below 2^63: people < 2^32
+    ways = pasts.ways * people[pasts.values]  # below 2^63: ways <= MOST_WAYS, people < 2^32
     total = np.bincount(pasts.record, ways.astype(np.float64), len(hides))
     fresh = np.diff(pasts.start) == 0  # no row before: each row leaves one history
-    return np.where(fresh, int(hides.sum()), np.minimum(total, 2**31)).astype(np.int64)
+    return np.where(fresh, int(hides.sum()), np.minimum(total, MOST_WAYS)).astype(np.int64)
 
 
 def _require_types(earlier: Earlier, found: Present) -> None:
