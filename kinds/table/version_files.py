@@ -16,6 +16,10 @@ HELD = "held.parquet"  # split, assembled: records that wait, if later sources l
 CHAIN, PERSON, BORN, DIED, DEMANDED_K = "#chain", "#person", "#born", "#died", "#k"
 ROW_SEAL, CONSTANT = "#seal", "#constant"
 RECORD_DIGEST, OWNER, VALUES, ROW_KEY = "#record", "#owner", "#values", "#key"
+AT, GOES = "#at", "#goes"  # beside them while changed records are counted
+# No source column that a plan uses has one of these names.
+RESERVED = frozenset({CHAIN, PERSON, BORN, DIED, DEMANDED_K, ROW_SEAL, CONSTANT, AT, GOES})
+RESERVED |= {RECORD_DIGEST, OWNER, VALUES, ROW_KEY}
 
 
 def is_in_version(number: int) -> pl.Expr:

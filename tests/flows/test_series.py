@@ -399,6 +399,16 @@ def test_what_a_series_cannot_keep(tmp_path, sections, expected):
     assert expected in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["since", "#owner", "#key", "#goes"])
+def test_names_of_columns_that_files_of_versions_have_themselves(tmp_path, name):
+    order = registry(tmp_path)
+    order.write(columns={name: {"role": "keep"}})
+    with pytest.raises(PlanError, match=f"columns.{name}: .*rename it in the source or drop it"):
+        order.release()
+    order.write(columns={name: {"role": "drop"}})
+    ReleasePlan.load(order.plan)
+
+
 def test_what_earlier_rows_tell_stays_in_one_process(tmp_path):
     order = registry(tmp_path, anonymizer={"name": "k-member"}, compute={"engine": "dask"})
     with pytest.raises(PlanError, match=r"does not run on compute.engine = 'dask'; allowed: local"):

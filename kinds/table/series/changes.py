@@ -10,10 +10,9 @@ from kinds.columns import type_source_column
 from kinds.table.layout import CARRIED, list_released_columns
 from kinds.table.plan.sections import TablePlan
 from kinds.table.series.present import Present
-from kinds.table.version_files import RECORD_DIGEST, VALUES
+from kinds.table.version_files import AT, GOES, RECORD_DIGEST, VALUES
 
 _MOSTLY = 0.5  # of the values of a column
-_AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
 
 
 def count_changed_records(
@@ -27,13 +26,13 @@ def count_changed_records(
     if not members.height:
         return {}
     place = pl.DataFrame(
-        {RECORD_DIGEST: found.known[RECORD_DIGEST], _AT: np.arange(found.known.height)}
+        {RECORD_DIGEST: found.known[RECORD_DIGEST], AT: np.arange(found.known.height)}
     )
     of_members = members.with_columns(pl.Series(GOES, going)).drop(VALUES)
     # An inner join: a record that left has no value to compare with.
     both = of_members.join(place, on=RECORD_DIGEST, how="inner", maintain_order="left")
     both = both.filter(pl.col(GOES))  # others have equal values, pulled or not
-    now = found.table[both[_AT].to_numpy()]
+    now = found.table[both[AT].to_numpy()]
     return {
         column.name: int(
             type_source_column(both, column, plan.source.missing).ne_missing(now[column.name]).sum()

@@ -15,7 +15,7 @@ from kinds.section import PlanError
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import lay_rows_beside_records
-from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET
+from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET, list_released_columns
 from kinds.table.pipeline.encode import load_encoded
 from kinds.table.pipeline.kept_rows import text_rows
 from kinds.table.plan.sections import TablePlan
@@ -31,6 +31,7 @@ from kinds.table.version_files import (
     MEMBERS,
     OWNER,
     PASTS,
+    RESERVED,
     ROWS,
     SHORT,
     SINCE,
@@ -99,11 +100,7 @@ class TableVersions(Versions):
                 "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "
                 "for every version"
             )
-        if SINCE in roles and roles[SINCE] not in ("drop", "identifier"):
-            raise PlanError(
-                f"columns.{SINCE}: versions of a series have a column of this name already; "
-                "rename it in the source or drop it"
-            )
+        _refuse_taken_names(plan)
 
     def parts(
         self, plan: TablePlan, reading: Reading, first: str, last: str
@@ -290,3 +287,14 @@ class TableVersions(Versions):
                 frame = pl.read_parquet(path, glob=False, columns=[OWNER])
                 found |= frozenset(frame[OWNER].drop_nulls().to_list())
         return found
+
+
+def _refuse_taken_names(plan: TablePlan) -> None:
+    """Refuse columns that would stand twice, in released versions or in files of the vault."""
+    released = {column.name for column in list_released_columns(plan.columns)}
+    for name in list_needed_columns(plan):
+        if name in RESERVED or (name == SINCE and name in released):
+            raise PlanError(
+                f"columns.{name}: versions of a series have a column of this name already; "
+                "rename it in the source or drop it"
+            )
