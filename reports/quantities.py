@@ -15,6 +15,11 @@ def is_number(number: Any) -> TypeGuard[float]:
     return isinstance(number, numbers.Real) and math.isfinite(number)
 
 
+def convert_to_float(number: Any) -> float:
+    """A number as a float; nan where there is none."""
+    return float(number) if is_number(number) else math.nan
+
+
 def count(number: Any) -> str:
     """An integer with commas between thousands."""
     return f"{int(number):,}" if is_number(number) else NOT_STATED

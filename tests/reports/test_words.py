@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kinds.table.report import attackers, facts
+from kinds.table.report import attackers, bars, facts
 from kinds.table.report.words import WORDS
 from reports import history, notices, verdict
 from tests.reports.samples import alarming, attack, full, manifest, old
@@ -22,22 +22,24 @@ def test_attacks_are_known_however_they_are_spelled(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "result"),
+    ("found", "result", "tone"),
     [
-        ({"success": 0.1, "promised": 0.1}, "no better"),
-        ({"success": 0.0999, "promised": 0.1}, "no better"),
-        ({"success": 0.1001, "promised": 0.1}, "better"),
-        ({"success": 0.1}, "not stated"),
-        ({"success": None, "promised": 0.1}, "not stated"),
-        ({"success": math.nan, "promised": 0.1}, "not stated"),
-        ({}, "not stated"),
+        ({"success": 0.1, "promised": 0.1}, "no better", "pass"),
+        ({"success": 0.0999, "promised": 0.1}, "no better", "pass"),
+        ({"success": 0.1001, "promised": 0.1}, "better", "fail"),
+        ({"success": 0.1}, "not stated", "open"),
+        ({"success": None, "promised": 0.1}, "not stated", "open"),
+        ({"success": math.nan, "promised": 0.1}, "not stated", "open"),
+        ({}, "not stated", "open"),
     ],
 )
-def test_an_attack_is_contained_only_where_both_numbers_say_so(
-    found: dict[str, float], result: str
+def test_an_attack_is_contained_or_above_only_where_both_numbers_say_so(
+    found: dict[str, float], result: str, tone: str
 ) -> None:
-    assert one(**found).result == result
-    assert one(**found).is_contained == (result == "no better")
+    tried = one(**found)
+    assert (tried.result, tried.tone) == (result, tone)
+    assert (tried.is_contained, tried.is_above) == (tone == "pass", tone == "fail")
+    assert ("danger" in bars.attack_plot([tried])) == (tone == "fail")
 
 
 def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kinds.table.plan.limits import BY_DEMAND, WITNESS
 from reports.facts import Fact, Manifest
 from reports.messages import load_messages
-from reports.quantities import NOT_STATED, is_number, percent, printable
+from reports.quantities import NOT_STATED, convert_to_float, is_number, percent, printable
 from reports.words import Block
 
 _MESSAGES = load_messages("kinds", "kinds.table")
@@ -64,20 +64,25 @@ class Attack(NamedTuple):
         return self.is_judged and self.success <= self.guess * (1 + 1e-9)
 
     @property
+    def is_above(self) -> bool:
+        """Whether the attack succeeds more often than guessing; False if a number is missing."""
+        return self.is_judged and not self.is_contained
+
+    @property
     def result(self) -> str:
         """The comparison as text; with k = 1 for everyone a guess is always right."""
         if not self.is_judged:
             return NOT_STATED
         if self.guess >= 1:
             return _MESSAGES.say("attacks", "no_demand")
-        return _MESSAGES.say("attacks", "no_better" if self.is_contained else "better")
+        return _MESSAGES.say("attacks", "better" if self.is_above else "no_better")
 
     @property
     def tone(self) -> str:
         """How the page colours the comparison."""
-        if self.is_judged and self.guess >= 1:
+        if not self.is_judged or self.guess >= 1:
             return "open"
-        return "pass" if self.is_contained else "fail"
+        return "fail" if self.is_above else "pass"
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -151,14 +156,13 @@ def _build_attack(name: str, numbers: Mapping[str, Any]) -> Attack:
     )
     attacker = ATTACKERS.get(plain, unknown)
     above = {
-        str(times): _convert_to_float(share)
-        for times, share in (numbers.get("above") or {}).items()
+        str(times): convert_to_float(share) for times, share in (numbers.get("above") or {}).items()
     }
     return Attack(
         printable(name),
         attacker,
-        _convert_to_float(numbers.get("success")),
-        _convert_to_float(numbers.get("promised")),
+        convert_to_float(numbers.get("success")),
+        convert_to_float(numbers.get("promised")),
         above,
     )
 
@@ -199,10 +203,6 @@ def _parse_multiple(times: str) -> float:
         return math.inf
 
 
-def _convert_to_float(number: Any) -> float:
-    return float(number) if is_number(number) else math.nan
-
-
 def build_attack_blocks(manifest: Manifest) -> list[Block]:
     """Success of the attacks, then chances above multiples of 1/k; two tables fit 80 columns."""
     tried = attacks(manifest)
@@ -236,7 +236,7 @@ def list_attack_warnings(manifest: Manifest) -> list[str]:
         if attack.name.startswith(WITNESS):
             continue
         figures = {"who": attack.who, "success": attack.success, "guess": attack.guess}
-        if attack.is_judged and not attack.is_contained:
+        if attack.is_above:
             warnings.append(_MESSAGES.say("warnings", "attack", **figures))
         share = attack.above.get("3")
         if attack.attacker.chances and is_number(share) and share > 0:

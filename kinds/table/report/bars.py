@@ -10,7 +10,7 @@ import numpy as np
 from kinds.table.report.attackers import Attack
 from kinds.table.report.facts import ColumnKept
 from reports import drawing
-from reports.drawing import ACCENT, DANGER, GRID, INK, SECOND
+from reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND
 from reports.quantities import is_number, one_in, percent
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
 
 def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     beside = axes.get_yaxis_transform()
-    colour = ACCENT if attack.is_contained else DANGER
+    # Without a guess to compare with, the bar says neither that it is fine nor that it is not.
+    colour = DANGER if attack.is_above else ACCENT if attack.is_judged else MUTED
     # nan: an older manifest lacks the number, so there is no bar.
     axes.barh(place, np.nan_to_num(attack.success), color=colour, height=0.42)
     if is_number(attack.guess):
@@ -67,18 +68,14 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     axes.text(
         -0.05, place, _cut_label(attack.who), ha="right", va="center_baseline", transform=beside
     )
-    label = (
-        one_in(attack.success)
-        if attack.is_contained or not attack.is_judged
-        else f"{one_in(attack.success)}: above"
-    )
+    label = one_in(attack.success)
     axes.text(
         1.04,
         place,
-        label,
+        f"{label}: above" if attack.is_above else label,
         va="center_baseline",
         transform=beside,
-        color=INK if attack.is_contained else DANGER,
+        color=DANGER if attack.is_above else INK,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from reports.facts import Manifest, describe_levels, list_facts
 from reports.messages import load_messages
-from reports.quantities import count, digits, is_number, printable
+from reports.quantities import convert_to_float, count, digits, is_number, printable
 from reports.words import Block, ShareCell
 
 
@@ -171,7 +171,7 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
     kept = [
         ColumnKept(
             printable(name),
-            _convert_to_float(entry.get("exact")),
+            convert_to_float(entry.get("exact")),
             _compute_kept_share(entry.get("ncp")),
         )
         for name, entry in manifest["utility"].get("per_column", {}).items()
@@ -194,7 +194,3 @@ def shows_medians(manifest: Manifest) -> bool:
 
 def _compute_kept_share(loss: Any) -> float:
     return 1 - float(loss) if is_number(loss) else math.nan
-
-
-def _convert_to_float(number: Any) -> float:
-    return float(number) if is_number(number) else math.nan
