@@ -209,10 +209,12 @@ def constant_values(
     found = {}
     for column in columns:
         if column.role in CARRIED:
-            values = frame[column.name].alias("").cast(pl.String).fill_null("").to_list()
-            _, value = np.unique(np.array(values), return_inverse=True)
-            # A column for each distinct (person, value): a person in one column has one value.
-            owner = np.unique(np.stack([person, value]), axis=1)[0]
+            # Ranks, not texts: these would be Python objects, gigabytes for ten million records.
+            values = frame[column.name].alias("").cast(pl.String).fill_null("")
+            value = values.rank("dense").cast(pl.Int64).to_numpy()
+            span = int(value.max()) + 1
+            # One number for each (person, value): a person with one number has one value.
+            owner = np.unique(person.astype(np.int64) * span + value) // span
             same = (np.bincount(owner) == 1) & several
             found[column.name] = {"people": int(several.sum()), "constant": int(same.sum())}
     return found
