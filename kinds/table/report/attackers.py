@@ -24,7 +24,7 @@ class Attacker(NamedTuple):
     chances: bool = True
 
 
-WITHOUT_CHANCES = ("tightest row", "order", "demand")
+WITHOUT_CHANCES = ("tightest row", "order", BY_DEMAND)
 ATTACKERS = {  # by the name of the attack in the manifest
     name: Attacker(who, knows, name not in WITHOUT_CHANCES)
     for name, who, knows in _MESSAGES.list_lines("attackers")

@@ -10,7 +10,7 @@ from typing import Any
 
 from anon_core.measures.requirements import is_limit_reached
 from kinds.table.plan.checks import ChecksSection
-from kinds.table.plan.limits import WITNESS
+from kinds.table.plan.limits import BY_DEMAND, WITNESS
 from kinds.table.report import attackers
 from kinds.table.report import series_words as versions
 from kinds.table.report.facts import count_owners, describe_subjects, promise_of
@@ -34,6 +34,7 @@ from reports.words import (
 UNIFORM = "uniform crowds"
 MEASURES = ChecksSection.list_measures()
 _MESSAGES = load_messages("kinds", "kinds.table")
+_SUCCESS = "attack success"  # the measure that limits attacks
 
 
 def list_risks(manifest: Manifest) -> list[Risk]:
@@ -206,7 +207,7 @@ def _list_minimality(manifest: Manifest) -> Iterator[Figure]:
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:
     """How many people's k follows from their crowd; stated only where k is private."""
-    guesses = (manifest.get("attacks") or {}).get("demand")
+    guesses = (manifest.get("attacks") or {}).get(BY_DEMAND)
     if guesses is None:
         return
     records = manifest["privacy"]["records"]
@@ -252,12 +253,12 @@ def _list_chance_figures(
     if not attack.is_judged:
         yield _build_unmeasured(what)
         return
-    measured, limit = one_in(attack.success), _find_limit(manifest, "attack success", attack.name)
+    measured, limit = one_in(attack.success), _find_limit(manifest, _SUCCESS, attack.name)
     result = WITHIN if attack.is_contained else ABOVE
     result = NO_DEMAND if attack.guess >= 1 else result
     yield Figure(what, measured, _hold_against("guess", guess=attack.guess), result)
     if limit is not None:
-        result = _compare_with_limit("attack success", attack.success, limit)
+        result = _compare_with_limit(_SUCCESS, attack.success, limit)
         yield Figure(what, measured, _hold_against("limit", limit=limit), result)
 
 

@@ -73,9 +73,8 @@ def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> st
     with drawing.apply_style():
         figure = drawing.start_figure(300)
         axes = drawing.place_axes(figure, (52, 48, 316, 206))
-        marks = "o-" if len(numbers) <= MOST else "-"
-        axes.plot(numbers, median, marks, color=SECOND, linewidth=2.5, markersize=6)
-        axes.plot(numbers, least, marks, color=ACCENT, linewidth=2.5, markersize=6)
+        axes.plot(numbers, median, "o-", color=SECOND, linewidth=2.5, markersize=6)
+        axes.plot(numbers, least, "o-", color=ACCENT, linewidth=2.5, markersize=6)
         lines = [("median", SECOND), ("least", ACCENT)]
         if privacy["k_min"] == privacy["k_max"]:
             axes.axhline(privacy["k_min"], color=MUTED, linewidth=2, linestyle=(0, (4, 2)))

@@ -89,7 +89,7 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
         )
         return {**found, **negative}, {*found, *negative}, set()
     sure = {text for text in found if text.casefold() in SURE}
-    return {text: found[text] for text in found}, sure, found.keys() - sure
+    return found, sure, found.keys() - sure
 
 
 def is_marker(text: str) -> bool:

@@ -100,7 +100,7 @@ class Name:
 
     @cached_property
     def of_a_body(self) -> bool:
-        """The weight of a body, or a sampling weight."""
+        """A word for the weight of a body, which may also be a sampling weight."""
         return self._says("body")
 
     @cached_property

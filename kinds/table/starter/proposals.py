@@ -91,8 +91,8 @@ def _propose_for_names(name: Name, values: Values) -> Proposal | None:
     """Names of people in cells, where the name of the column says nothing else."""
     if name.place or name.coded or name.sensitive:
         return None
-    named = values.count_listed_names or (0 if name.known else values.full_names)
-    if not named or (values.distinct <= FEW and not values.count_listed_names):
+    named = values.listed_names or (0 if name.known else values.full_names)
+    if not named or (values.distinct <= FEW and not values.listed_names):
         return None
     reason = f"written like names of people: {named:,} of {describe_counts(values)}"
     return Proposal("identifier", reason, decide=("role",))

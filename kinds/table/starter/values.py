@@ -105,7 +105,7 @@ class Values:
         return contacts.count_contacts(self.distinct_texts) if self.is_text else []
 
     @cached_property
-    def count_listed_names(self) -> int:
+    def listed_names(self) -> int:
         """Distinct texts that lists know as names of people, scaled up from a sample; else 0."""
         if not self.is_text:
             return 0
