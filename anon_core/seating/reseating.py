@@ -94,7 +94,7 @@ def mix_values(
     table, hidden, holders, seat, draw
         As for `reseat_people`.
     value : int64 (n,)
-        Number of the value of each record, from 0 to n - 1.
+        Number of the value of each record, from 0 to n.
 
     Returns
     -------

@@ -1,8 +1,9 @@
 """The audit of a table's release.
 
 Everything is recomputed from the plan, the source and the released bytes. Of the makers nothing is
-used but the vault's canonical matching, and that as a claim: if it pairs all records with all rows
-and every row is truthful for its record, then the guarantees hold, whoever made the release.
+used but two claims of the vault. The first is its canonical matching: if it pairs all records with
+all rows and every row is truthful for its record, then the guarantees on crowds hold, whoever made
+the release. The second is read where even seats are promised: the records that hold each row.
 """
 
 from kinds.table.judge.rows import audit_rows

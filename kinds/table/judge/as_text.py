@@ -90,7 +90,7 @@ def show_as_text(rows: pl.DataFrame, readers: Sequence[Reader]) -> pl.DataFrame:
 def batches_as_text(
     rows: pl.DataFrame, readers: Mapping[int, Sequence[Reader]], names: Sequence[str]
 ) -> pl.DataFrame:
-    """The same of the rows of a series; `readers` by the version in which rows were new.
+    """Rows of a series with cells as text; `readers` by the version in which rows were new.
 
     The cells of rows that are of no such version become null in the columns `names`.
     """

@@ -31,7 +31,7 @@ def of_rows(laid: Laid) -> pl.DataFrame:
 
 
 def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
-    """The same for every row ever published; `folder` is what the version before stored."""
+    """By key, what every row ever published keeps: `born` and what `folder` has of earlier rows."""
     return (
         born
         if folder is None

@@ -22,7 +22,7 @@ BLANKS = re.compile(r"\s+")
 
 
 def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
-    """Whether a row of texts repeats the names of two columns or more, bool (rows,)."""
+    """Whether a row repeats the names of all columns, at least two, bool (rows,)."""
     alike = [
         column.alias("").str.strip_chars().eq_missing(pl.Series([name.strip()]))
         for name, column in columns.items()

@@ -54,7 +54,7 @@ class DiverseSection(Section):
     t: Annotated[float, Field(gt=0, lt=1)] | None = None
 
     def type_demand(self, column: Column) -> Diverse:
-        """The same, typed by its column."""
+        """The demand of this section, with the order of the column's values."""
         if column.role != "sensitive":
             raise PlanError(
                 f"privacy.diverse: column {self.column!r} has role = {column.role!r}; name a "

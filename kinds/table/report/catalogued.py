@@ -32,5 +32,5 @@ def describe_fields(
 
 
 def _find_field_type(role: str, found: Type, kind: str) -> Type:
-    """The type in this format; of a carried column the plan's, where only texts are there."""
+    """The type of a column in a file; of a carried column the plan's, as CSV has only text."""
     return OF_KIND.get(kind, found) if found == "string" and role != "quasi" else found

@@ -116,7 +116,7 @@ def compute_kept_information(manifest: Manifest) -> float:
 
 
 def compute_kept_in_all_rows(manifest: Manifest) -> float:
-    """The same for all rows of a version, where the release is one."""
+    """The share of information kept, in all rows of a version where the release is one."""
     section = manifest.get("series")
     return (
         compute_kept_information(manifest)

@@ -88,7 +88,7 @@ def read_present_records(
 def present_of(
     plan: TablePlan, following: Following, raw: pl.DataFrame, key: bytes, form: int
 ) -> Present:
-    """The same of rows that were read before."""
+    """Type and digest source rows that were read before: see `Present`."""
     columns, missing = plan.columns, plan.source.missing
     table = pl.DataFrame(
         {
