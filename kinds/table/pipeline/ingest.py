@@ -83,7 +83,7 @@ def _store_weights(
 
 
 def person_numbers(values: pl.Series) -> NDArray[np.int32]:
-    """Number the persons in the order of their spelt identifiers, int32 (rows,): it is no secret."""
+    """Number the persons in the order of their identifiers, no secret one, int32 (rows,)."""
     absent = values.null_count()
     if absent:
         raise InputError(
