@@ -9,12 +9,13 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.judge.audit import Finding
-from kinds.judge.traces import find_file_traces
+from kinds.judge.traces import find_file_traces, list_other_builds
 from storage.shelf.layout import KEY
 from storage.source.csv_rows import first_rows, read_csv
 from storage.source.panics import silence_panics
 from storage.source.values import FOREIGN_ERRORS
 
+TOLD = "headers, footers and pages tell nothing but the rows"
 _AT_ONCE = 250_000  # rows whose text is held at a time
 
 Flat = Callable[[pl.DataFrame], pl.DataFrame]
@@ -55,7 +56,7 @@ def read_rows(
         Finding(
             "no traces in the files",
             not traced,
-            "; ".join(traced) or "headers and footers tell nothing but the rows",
+            "; ".join(traced or [TOLD, *list_other_builds(folder, files, formats)]),
         ),
     ]
 

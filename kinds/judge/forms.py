@@ -5,36 +5,34 @@ Nothing here needs the source or the vault.
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+import polars as pl
 
 from kinds.judge.audit import Finding
 from kinds.judge.layouts import loose_bytes
 from kinds.judge.manifest_keys import Keys, count_unknown
-from kinds.judge.traces import gzip_traces
+from kinds.judge.traces import find_file_traces, gzip_traces, list_other_builds
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
+from storage.source.panics import silence_panics
+from storage.source.values import FOREIGN_ERRORS
 
 WRITTEN_OTHERWISE = "says something twice or is written in another way"
 
 
 def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
     """Look at each data file that is there, at the codebook and at the manifest."""
-    found = [
-        finding
-        for form, name in files.items()
-        if (folder / name).is_file()
-        for finding in _check_data_form(form, (folder / name).read_bytes())
-    ]
+    there = [form for form, name in files.items() if (folder / name).is_file()]
+    found = [finding for form in there for finding in _check_data_form(form, folder / files[form])]
     found += [
         *_check_document_form(folder / codebook, "codebook"),
         *_check_document_form(folder / MANIFEST, "manifest"),
     ]
-    return Finding(
-        "form of the files",
-        not found,
-        "; ".join(found) or "no byte beside the rows, codebook and manifest in their one form",
-    )
+    right = "no byte beside the rows, codebook and manifest in their one form"
+    told = found or [right, *list_other_builds(folder, files, there)]
+    return Finding("form of the files", not found, "; ".join(told))
 
 
 def codebook_form(folder: Path, codebook: str) -> Finding:
@@ -51,14 +49,24 @@ def manifest_form(folder: Path, keys: Keys) -> Finding:
     return Finding("form of the manifest", not found, "; ".join(found) or "its one form")
 
 
-def _check_data_form(form: str, content: bytes) -> Iterator[str]:
+def _check_data_form(form: str, path: Path) -> Iterator[str]:
     if form == "parquet":
-        yield from loose_bytes(content)
+        found = list(loose_bytes(path.read_bytes()))
+        # Reading unpacks what the pages hold, so it waits until their sizes are known to be right.
+        yield from found or _read_parquet_traces(path)
         return
     try:
-        yield from gzip_traces(content)
+        yield from gzip_traces(path.read_bytes())
     except (zlib.error, IndexError, EOFError):
         yield "the gzip file cannot be read"
+
+
+def _read_parquet_traces(path: Path) -> Sequence[str]:
+    try:
+        with silence_panics():
+            return find_file_traces(path, "parquet", pl.read_parquet(path, glob=False))
+    except FOREIGN_ERRORS:
+        return ["the Parquet file cannot be read"]
 
 
 def _check_document_form(path: Path, what: str) -> Iterator[str]:

@@ -7,33 +7,50 @@ last, and leave nothing between them.
     PAR1  pages of each column chunk, after each a copy of its metadata  indexes  footer  size  PAR1
 
 pyarrow is no help here: it gives the values of a footer, but neither where a struct ends, nor
-fields that it does not know, nor the headers of pages.
+fields that it does not know, nor the headers of pages. See `footers` for what structs may hold.
 """
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import zstandard
 
+from kinds.judge.footers import (
+    FormError,
+    find_first_page,
+    require_counts,
+    require_footer,
+    require_page,
+)
 from kinds.judge.thrift import Compact
 
 MAGIC = b"PAR1"
 _PLAIN, ZSTD = 0, 6  # codecs
-# Fields by number: of an offset index and a column index, of the header of a page.
-KNOWN_OF_INDEX = {4: {1, 2}, 6: {1, 2, 3, 4, 5}}
-KNOWN_OF_PAGE = {1, 2, 3, 4, 5, 7, 8}
+UNREADABLE = "the layout of the Parquet file cannot be followed"
 LOOSE = "the Parquet file holds bytes that are no part of its rows"
 
 _Span = tuple[int, int]
+
+
+class Page(NamedTuple):
+    """A page of a column chunk: where it begins and ends, and its header."""
+
+    at: int
+    end: int
+    header: dict[int, Any]
+    header_size: int
 
 
 def loose_bytes(content: bytes) -> Iterator[str]:
     """Say that some bytes of a Parquet file have no place in it; nothing where all have one."""
     try:
         parts = sorted(_list_parts(content))
+    except FormError as error:
+        yield str(error)
+        return
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-        yield "the layout of the Parquet file cannot be followed"
+        yield UNREADABLE
         return
     ends = [0, *(end for _, end in parts)]
     starts = [*(start for start, _ in parts), len(content)]
@@ -42,47 +59,63 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         yield LOOSE
 
 
-def _list_parts(content: bytes) -> Iterator[_Span]:
-    """Where each part begins and ends."""
-    size = int.from_bytes(content[-8:-4], "little")
-    start = len(content) - 8 - size
+def read_footer(content: bytes) -> Compact:
+    """A reader that stands at the footer of a file."""
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     if content[:4] != MAGIC or content[-4:] != MAGIC or start < 4:
         raise ValueError(MAGIC)
+    return Compact(content, start)
+
+
+def _list_parts(content: bytes) -> Iterator[_Span]:
+    """Where each part begins and ends."""
+    reader = read_footer(content)
+    start, footer = reader.at, reader.fields()
+    require_footer(footer)
     yield 0, 4
-    footer = Compact(content, start)
-    groups = footer.fields().get(4, [])
-    yield start, footer.at
+    yield start, reader.at
     yield len(content) - 8, len(content)
-    for group in groups:
+    for group in footer.get(4, []):
         for chunk in group[1]:
             yield from _list_chunk_parts(content, chunk)
 
 
-def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
-    """The pages of a column chunk, the copy of its metadata, and its indexes."""
-    # Of a chunk's metadata: 4 codec, 7 bytes of its pages and their headers, 9 and 11 offsets.
-    about = chunk[3]
-    at = about.get(11) or about[9]  # the page of its dictionary, else of its first rows
-    end = at + about[7]
+def list_pages(content: bytes, about: dict[int, Any]) -> list[Page]:
+    """The pages of a column chunk by its metadata."""
+    at = find_first_page(about)
+    end = at + about[7]  # bytes of its pages and their headers
+    pages = []
     while at < end:
         reader = Compact(content, at)
-        page = reader.fields()
-        if not set(page) <= KNOWN_OF_PAGE:
-            raise ValueError(LOOSE)
-        stop = reader.at + page[3]
-        require_exact_page(content[reader.at : stop], about[4], page[2])
-        yield at, stop
-        at = stop
+        header = reader.fields()
+        require_page(header)
+        pages.append(Page(at, reader.at + header[3], header, reader.at - at))
+        at = pages[-1].end
+    return pages
+
+
+def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
+    """The pages of a column chunk, the copy of its metadata, and its indexes."""
+    about = chunk[3]
+    pages = list_pages(content, about)
+    for page in pages:
+        packed = content[page.at + page.header_size : page.end]
+        require_exact_page(packed, about[4], page.header[2])
+        yield page.at, page.end
     # polars repeats the metadata behind the pages. Anything else there remains a gap.
-    if (copy := Compact(content, end)).fields() == about:
+    if (copy := Compact(content, end := pages[-1].end)).fields() == about:
         yield end, copy.at
+    indexes: list[dict[int, Any] | None] = []
     for offset, size in ((4, 5), (6, 7)):
-        if offset in chunk:
-            reader = Compact(content, chunk[offset])
-            known = set(reader.fields()) <= KNOWN_OF_INDEX[offset]
-            if not known or reader.at != chunk[offset] + chunk[size]:
-                raise ValueError(LOOSE)
-            yield chunk[offset], reader.at
+        if offset not in chunk:
+            indexes.append(None)
+            continue
+        reader = Compact(content, chunk[offset])
+        indexes.append(reader.fields())
+        if reader.at != chunk[offset] + chunk[size]:
+            raise ValueError(LOOSE)
+        yield chunk[offset], reader.at
+    require_counts(chunk, [(page.at, page.header, page.header_size) for page in pages], *indexes)
 
 
 def require_exact_page(packed: bytes, codec: int, size: int) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 UNUSUAL = "no structs of Parquet, or not in their shortest form"
+DEEPEST = 16  # structs and lists inside each other; those of Parquet need 8
 
 
 class Compact:
@@ -13,6 +14,7 @@ class Compact:
 
     def __init__(self, content: bytes, at: int = 0) -> None:
         self.content, self.at = content, at
+        self._depth = 0
 
     def fields(self) -> dict[int, Any]:
         """The fields of a struct by number."""
@@ -29,6 +31,15 @@ class Compact:
         return values
 
     def _value(self, kind: int) -> Any:
+        # A byte opens another level: without a limit a small file exhausts the stack.
+        if self._depth > DEEPEST:
+            raise ValueError(UNUSUAL)
+        self._depth += 1
+        value = self._read_value(kind)
+        self._depth -= 1
+        return value
+
+    def _read_value(self, kind: int) -> Any:
         if kind in (1, 2, 3):  # a boolean in a list takes one byte
             return self._take(1)[0]
         if kind in (4, 5, 6):

@@ -1,27 +1,44 @@
-"""Metadata of release files beside the rows: gzip header and Parquet footer. No Prefect here."""
+"""What release files hold beside the rows: gzip header, Parquet footer and pages. No Prefect here.
 
+A Parquet file has many places that no reader shows: unused entries of dictionaries, bytes behind
+the last value of a page, unknown fields of its structs. So the rows are written again, and the
+bytes must be equal. That presumes the build of polars that wrote the file, which the footer names.
+Another build may choose other pages or compress them otherwise. Of its files the structs are
+compared (`footers`, `layouts`), and the finding says that the pages were not.
+"""
+
+import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from kinds.judge.layouts import loose_bytes
-from kinds.judge.thrift import Compact
+from kinds.judge.layouts import UNREADABLE, list_pages, loose_bytes, read_footer
 
-WRITER = re.compile(rb"Polars( \(\w+\))?( version [\w.+-]+)?( \(build \w+\))?")
+# No part takes free words. Only the build has room for a message, and another build is told.
+WRITER = re.compile(
+    rb"Polars( \((python|rust)\))?"
+    rb"( version \d{1,3}(\.\d{1,3}){2}(-?(alpha|beta|a|b|rc)\.?\d{1,3})?)?"
+    rb"( \(build [0-9a-f]{7,40}\))?"
+)
+OTHER_BUILD = (
+    "{name} names another build of polars than the one in use, so its footer was compared, but not "
+    "each byte of its pages"
+)
+WRITTEN_OTHERWISE = "the Parquet file is not what polars writes of its rows"
 # What Python writes in a gzip header for speed and system.
 SPEEDS, SYSTEMS = (0, 2, 4), (3, 255)
-_SCHEMA = b"ARROW:schema"
 # Writers cut statistics of long texts at this many bytes and may raise the last letter by one.
 CUT = 32
 LETTER = 4  # bytes at most
-# Format codes of `struct` for Parquet's physical types whose statistics can be read.
-_NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}
-TEXT = 6
+# Format codes of `struct` for Parquet's physical types. Of fixed size: floats of two bytes.
+TEXT, FIXED = 6, 7
+_NUMBERS = {0: "?", 1: "i", 2: "q", 4: "f", 5: "d", FIXED: "e"}
 _AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
 
@@ -56,36 +73,93 @@ def gzip_traces(content: bytes) -> Iterator[str]:
         yield "the gzip file goes on after its rows"
 
 
+def list_other_builds(
+    folder: Path, files: Mapping[str, str], formats: Iterable[str]
+) -> Iterator[str]:
+    """Say that another build of polars than the one in use wrote a folder's Parquet file."""
+    used = read_footer(_write_rows(pl.DataFrame())).fields()[6]
+    for form in formats:
+        path = folder / files[form]
+        if form == "parquet" and read_footer(path.read_bytes()).fields().get(6) != used:
+            yield OTHER_BUILD.format(name=path.name)
+
+
+def _write_rows(rows: pl.DataFrame, group: int | None = None) -> bytes:
+    """A Parquet file as the makers write one, with groups of about so many rows."""
+    file = io.BytesIO()
+    rows.write_parquet(file, row_group_size=group)
+    return file.getvalue()
+
+
+def _write_again(rows: pl.DataFrame, sizes: Sequence[int]) -> Iterator[bytes]:
+    """A file's rows as one that has groups of these sizes may have been written."""
+    whole = rows.rechunk()
+    yield _write_rows(whole, max(sizes, default=None))
+    # Groups end where the rows lay apart in memory, as those of two versions of a series do.
+    parts = [whole[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
+    if len(parts) > 1:
+        yield _write_rows(pl.concat(parts, rechunk=False))
+
+
 def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
-    """Check a Parquet footer: FileMetaData, fields by number."""
-    size = int.from_bytes(content[-8:-4], "little")
-    footer = Compact(content[-8 - size : -8]).fields()
-    if any(entry[1] != _SCHEMA for entry in footer.get(5, [])):
+    """Check a Parquet file; of its footer, FileMetaData, by number of the field."""
+    try:
+        footer = read_footer(content).fields()
+        groups = footer.get(4, [])
+        sizes = [int(group[3]) for group in groups]
+    except (ValueError, KeyError, TypeError):
+        yield UNREADABLE
+        return
+    # The last group has the rest. Other sizes that differ could carry a message.
+    if max(sizes[:-1], default=0) - min(sizes[:-1], default=0) > 1:
+        yield "the Parquet file's row groups differ in size"
+    for again in _write_again(rows, sizes):
+        if again == content:
+            return
+        written = read_footer(again).fields()
+    found = list(_compare_footers(footer, written))
+    found += loose_bytes(content)
+    if not found:
+        found += _compare_statistics(content, groups, rows)
+    if not found and footer[6] == written[6]:
+        found.append(WRITTEN_OTHERWISE)
+    yield from found
+
+
+def _compare_footers(footer: Mapping[int, Any], written: Mapping[int, Any]) -> Iterator[str]:
+    """Compare what a footer says beside the rows with the one that is written of the rows."""
+    # The schema that Arrow reads is metadata, too: any other text of it could be longer.
+    if footer.get(5) != written.get(5):
         yield "the Parquet footer contains metadata"
     if not WRITER.fullmatch(footer.get(6, b"")):
         yield "the Parquet footer names another writer"
-    yield from loose_bytes(content)
-    groups = footer.get(4, [])
-    # The last group has the rest. Other sizes that differ could carry a message.
-    sizes = [group[3] for group in groups[:-1]]
-    if sizes and max(sizes) - min(sizes) > 1:
-        yield "the Parquet file's row groups differ in size"
+    if any(footer.get(field) != written.get(field) for field in (1, 2, 7)):
+        yield "the Parquet footer describes other columns than those of its rows"
+
+
+def _compare_statistics(content: bytes, groups: Sequence[Any], rows: pl.DataFrame) -> Iterator[str]:
+    """Compare the statistics of each column chunk and of its pages with the rows that it holds."""
     first = 0
     for group in groups:
         there = rows[first : first + group[3]]
         first += group[3]
         # Without a name: polars reads a name such as ^a$ as a pattern.
         leaves = (leaf for column in there.get_columns() for leaf in _list_leaves(column.alias("")))
-        for leaf, chunk in zip(leaves, group[1], strict=False):
-            if 1 in chunk or 8 in chunk.get(3, {}):
-                yield "the Parquet footer contains metadata"
-            if not _tells_its_rows(leaf, chunk.get(3, {})):
+        for leaf, chunk in zip(leaves, group[1], strict=True):
+            about, at = chunk[3], 0
+            right = _tells_its_values(leaf, about[1], about.get(12, {}))
+            for page in list_pages(content, about):
+                if 5 in page.header:  # a page of rows, not of a dictionary
+                    held = leaf[at : at + page.header[5][1]]
+                    at += page.header[5][1]
+                    right &= _tells_its_values(held, about[1], page.header[5].get(5, {}))
+            if not right or at != len(leaf):
                 yield "the Parquet file's statistics are not those of its rows"
 
 
 def _list_leaves(column: pl.Series) -> Iterator[pl.Series]:
     """The values of a column by chunk: those in its lists, and of each field of a struct."""
-    if isinstance(column.dtype, pl.List):
+    if isinstance(column.dtype, (pl.List, pl.Array)):
         yield from _list_leaves(column.explode())
     elif isinstance(column.dtype, pl.Struct):
         for name in column.struct.fields:
@@ -94,23 +168,44 @@ def _list_leaves(column: pl.Series) -> Iterator[pl.Series]:
         yield column
 
 
-def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
-    """Whether the stated minimum and maximum of a column chunk occur in its rows."""
-    # Of statistics: 1 and 5 are the maximum, 2 and 6 the minimum, in old and new form.
-    stated = [value for field, value in chunk.get(12, {}).items() if field in (1, 2, 5, 6)]
-    kind = chunk[1]
-    if not stated or not (kind == TEXT or kind in _NUMBERS):
+def _tells_its_values(column: pl.Series, kind: int, stated: Mapping[int, Any]) -> bool:
+    """Whether statistics are those of values: 3 counts nulls, 5 is the maximum, 6 the minimum."""
+    if stated.get(3, column.null_count()) != column.null_count():
+        return False
+    ends = {field: stated[field] for field in (5, 6) if field in stated}
+    if not ends:
         return True
+    values = _list_values(column, kind)
+    if not values:
+        return False
+    found = {5: max(values), 6: min(values)}
+    return all(
+        _is_end(_read_number(end, column, kind), found[field]) for field, end in ends.items()
+    )
+
+
+def _list_values(column: pl.Series, kind: int) -> set[Any]:
+    """Different values of a column, as its statistics are read."""
     if kind == TEXT:
         values = column.cast(pl.String) if column.dtype != pl.Binary else column
-        held = {v if isinstance(v, bytes) else v.encode() for v in values.unique().drop_nulls()}
-        return all(_is_among_values(value, held) for value in stated)
-    sign = str.upper if column.dtype.is_unsigned_integer() else str.lower
-    code = "<" + (sign(_NUMBERS[kind]) if kind in (1, 2) else _NUMBERS[kind])
-    held = set(column.to_physical().unique().drop_nulls())
-    return all(struct.unpack(code, value)[0] in held for value in stated)
+        return {v if isinstance(v, bytes) else v.encode() for v in values.unique().drop_nulls()}
+    held = column.to_physical().unique().drop_nulls()
+    # A value that is no number has no place in an order.
+    return set(held.drop_nans() if held.dtype.is_float() else held)
 
 
-def _is_among_values(value: bytes, held: set[bytes]) -> bool:
-    cut = len(value) >= CUT
-    return value in held or (cut and any(text.startswith(value[:-LETTER]) for text in held))
+def _read_number(end: bytes, column: pl.Series, kind: int) -> Any:
+    """A statistic as a value: text as its bytes, any other as a number."""
+    if kind == TEXT:
+        return end
+    if kind == FIXED and not column.dtype.is_float():
+        return int.from_bytes(end, "big", signed=True)
+    code = _NUMBERS[kind]
+    return struct.unpack("<" + (code.upper() if column.dtype.is_unsigned_integer() else code), end)[
+        0
+    ]
+
+
+def _is_end(stated: Any, found: Any) -> bool:
+    cut = isinstance(stated, bytes) and len(stated) >= CUT
+    return bool(stated == found or (cut and found.startswith(stated[:-LETTER])))

@@ -8,9 +8,21 @@ import polars as pl
 import pytest
 import zstandard
 
-from kinds.judge.layouts import LOOSE, ZSTD, loose_bytes, require_exact_page
-from kinds.judge.traces import find_file_traces
+from kinds.judge.files import read_rows
+from kinds.judge.footers import MISCOUNTED, UNKNOWN, FormError, require_counts, require_page
+from kinds.judge.forms import check_file_forms
+from kinds.judge.layouts import (
+    UNREADABLE,
+    ZSTD,
+    list_pages,
+    loose_bytes,
+    read_footer,
+    require_exact_page,
+)
+from kinds.judge.thrift import Compact
+from kinds.judge.traces import WRITTEN_OTHERWISE, find_file_traces
 from kinds.rows import write_csv
+from storage.shelf.layout import MANIFEST
 
 FRAME = pl.DataFrame(
     {
@@ -86,10 +98,8 @@ def test_a_footer_that_says_more_is_found(path):
 def test_statistics_of_other_rows_are_found(path, old, new):
     parquet(path)
     change_footer(path, old, new)
-    assert find_file_traces(path, "parquet", FRAME) == [
-        LOOSE,  # the copy of the metadata beside the pages says something else
-        "the Parquet file's statistics are not those of its rows",
-    ]
+    # Those of the pages say something else.
+    assert find_file_traces(path, "parquet", FRAME) == [MISCOUNTED]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +126,196 @@ def test_lists_carry_nothing_but_the_values_in_them(path):
     assert find_file_traces(path, "parquet", other) == [
         "the Parquet file's statistics are not those of its rows"
     ]
+
+
+# ---------------------------------------------------------------- footers that say more
+
+NAME = b"Anna Meier"
+NESTED = FRAME.with_columns(
+    items=pl.Series([[3, 5], [], [-4]]), bounds=pl.Series([{"lo": 1, "hi": 2.5}] * 3)
+)
+
+
+class Places(Compact):
+    """Notes where each struct ends, and where each number begins."""
+
+    def __init__(self, content, at):
+        super().__init__(content, at)
+        self.ends, self.numbers = [], []
+
+    def fields(self):
+        found = super().fields()
+        self.ends.append(self.at - 1)
+        return found
+
+    def _whole(self):
+        self.numbers.append(self.at)
+        return super()._whole()
+
+
+def name_another_build(path):
+    """Change a digit of the build that wrote a file, so that its bytes are not expected again."""
+    build = b"(build "
+    digit = path.read_bytes().rindex(build) + len(build)
+    content = bytearray(path.read_bytes())
+    content[digit] = ord("0") if content[digit] != ord("0") else ord("1")
+    path.write_bytes(content)
+    return bytes(content)
+
+
+def list_places(content):
+    places = Places(content, read_footer(content).at)
+    places.fields()
+    return places
+
+
+def lengthen_footer(content, at, more):
+    """Write something into a footer, and its new size behind it."""
+    size = int.from_bytes(content[-8:-4], "little") + len(more)
+    return content[:at] + more + content[at:-8] + size.to_bytes(4, "little") + content[-4:]
+
+
+def test_a_file_of_another_build_passes_and_is_told(path):
+    FRAME.write_parquet(path)
+    files = {"parquet": path.name}
+    for document in (MANIFEST, "codebook.json"):
+        (path.parent / document).write_text("{}")
+    told = read_rows(path.parent, files, ["parquet"])[1][2]
+    assert (told.passed, "build" in told.detail) == (True, False)
+    name_another_build(path)
+    told = read_rows(path.parent, files, ["parquet"])[1][2]
+    assert told.passed
+    assert "data names another build of polars" in told.detail
+    told = check_file_forms(path.parent, files, "codebook.json")
+    assert told.passed
+    assert "data names another build of polars" in told.detail
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_an_unknown_field_in_any_struct_of_the_footer_is_found(path, other):
+    NESTED.write_parquet(path)
+    content = name_another_build(path) if other else path.read_bytes()
+    ends = list_places(content).ends
+    assert len(ends) > 100
+    # A field of bytes with the number 99, zigzag 198.
+    field = bytes([8, 198, 1, len(NAME)]) + NAME
+    for at in ends:
+        path.write_bytes(lengthen_footer(content, at, field))
+        assert pl.read_parquet(path).equals(NESTED)
+        assert UNKNOWN in find_file_traces(path, "parquet", NESTED), at
+        assert UNKNOWN in check_file_forms(path.parent, {"parquet": path.name}, "-").detail
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_another_number_anywhere_in_the_footer_is_found(path, other):
+    """Sizes, offsets, counts, types: each either follows from the pages or from the rows."""
+    NESTED.write_parquet(path)
+    content = name_another_build(path) if other else path.read_bytes()
+    numbers = list_places(content).numbers
+    assert len(numbers) > 300
+    for at in numbers:
+        changed = bytearray(content)
+        changed[at] ^= 2  # zigzag: the next number, or the one before
+        path.write_bytes(changed)
+        assert find_file_traces(path, "parquet", NESTED), at
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (b" version 2.", b" version Z.", "the Parquet footer names another writer"),
+        (b"root", b"anna", "the Parquet footer describes other columns than those of its rows"),
+        (
+            b"element",
+            b"ameier1",
+            "the Parquet footer describes other columns than those of its rows",
+        ),
+        (b"/////", b"Anna/", "the Parquet footer contains metadata"),
+    ],
+)
+def test_free_text_in_a_known_field_is_found(path, old, new, words):
+    NESTED.write_parquet(path)
+    change_footer(path, old, new)
+    assert words in find_file_traces(path, "parquet", NESTED)
+
+
+def test_a_file_that_is_packed_otherwise_is_found(path):
+    """Pages of the right rows with room for a message: another level of compression."""
+    frame = pl.DataFrame({"text": [f"{n % 97} and {n % 89}" for n in range(5_000)]})
+    assert parquet(path, frame, compression_level=19) == [WRITTEN_OTHERWISE]
+    name_another_build(path)
+    assert find_file_traces(path, "parquet", frame) == []
+
+
+def list_chunks(path):
+    """Each column chunk with its pages and indexes, as `require_counts` takes them."""
+    content = path.read_bytes()
+    for group in read_footer(content).fields()[4]:
+        for chunk in group[1]:
+            pages = list_pages(content, chunk[3])
+            parts = [(page.at, page.header, page.header_size) for page in pages]
+            indexes = [Compact(content, chunk[at]).fields() for at in (4, 6)]
+            yield chunk, parts, *indexes
+
+
+def change_within(value):
+    """A structure with one of its parts changed, each part in turn."""
+    if isinstance(value, dict):
+        yield {**value, 99: NAME}
+        for key, held in value.items():
+            yield from ({**value, key: other} for other in change_within(held))
+    elif isinstance(value, list):
+        yield [*value, *value[-1:]] if value else [1]
+        for at, held in enumerate(value):
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in change_within(held))
+    else:
+        yield value + (b"1" if isinstance(value, bytes) else 1)
+
+
+def test_indexes_say_what_the_pages_say(path):
+    frame = NESTED.select("key", "byte", "items", "bounds", "nothing", "flag")
+    pl.concat([frame] * 40).write_parquet(path, data_page_size=64)
+    for chunk, pages, offsets, columns in list_chunks(path):
+        require_counts(chunk, pages, offsets, columns)
+        for other in change_within(columns):
+            with pytest.raises(FormError, match=f"{UNKNOWN}|{MISCOUNTED}"):
+                require_counts(chunk, pages, offsets, other)
+        for other in change_within(offsets):
+            # How many values the list of a row takes is not known here.
+            if len(chunk[3][3]) == 1 or without_rows(other) != without_rows(offsets):
+                with pytest.raises(FormError, match=f"{UNKNOWN}|{MISCOUNTED}"):
+                    require_counts(chunk, pages, other, columns)
+
+
+def without_rows(offsets):
+    return [(page[1], page[2], len(page)) for page in offsets[1]]
+
+
+def test_a_header_of_a_page_has_no_other_fields(path):
+    NESTED.write_parquet(path)
+    for _, pages, _, _ in list_chunks(path):
+        for _, header, _ in pages:
+            require_page(header)
+            inside = {5: 5, 7: 7}[5 if 5 in header else 7]
+            for other in (
+                {**header, 4: 0x12345678},  # a checksum, which polars does not write
+                {**header, 8: {1: 3}},
+                {**header, inside: {**header[inside], 9: NAME}},
+                {**header, 3: -1},  # the next page would be this one again
+            ):
+                with pytest.raises(FormError, match=UNKNOWN):
+                    require_page(other)
+
+
+def test_a_footer_of_nothing_but_beginnings_is_refused(path):
+    """One byte opens a struct, or a list: reading them must end before the stack does."""
+    for opening in (b"\x1c", b"\x19"):
+        footer = opening * 5_000
+        path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+        assert list(loose_bytes(path.read_bytes())) == [UNREADABLE]
+        found = check_file_forms(path.parent, {"parquet": path.name}, "-")
+        assert found.broken
+        assert UNREADABLE in found.detail
 
 
 # ---------------------------------------------------------------- bytes without a place
