@@ -242,8 +242,11 @@ class Measured:
 
     def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
+        levels = self.hiding.levels / self.k
+        # Logarithms are rounded: k equal chances may give a hair less than k, and count as k.
+        levels = np.where(self.hiding.below, levels, np.maximum(levels, 1.0))
         return {
-            "levels": np.sort(self.hiding.levels / self.k),
+            "levels": np.sort(levels),
             "before": degree_counts(self.degrees[0]),
             "after": degree_counts(self.degrees[1]),
         }

@@ -49,10 +49,14 @@ def build_page_sections(
 
 
 def level_plot(levels: NDArray[np.float64]) -> str:
-    """Bars of how many vertices hide among so many times their own k; `levels` are 2^H / k."""
+    """Bars of how many vertices hide among so many times their own k.
+
+    `levels` are 2^H / k, and below 1 exactly where the audit counts a vertex as below its k.
+    """
     edges = np.array([*LEVELS, np.inf])
-    shown = np.maximum(levels, 0.0)
-    held = [int(np.count_nonzero((shown >= low) & (shown < high))) for low, high in pairwise(edges)]
+    held = [
+        int(np.count_nonzero((levels >= low) & (levels < high))) for low, high in pairwise(edges)
+    ]
     names = ["fewer than k", *(f"{low} to {high} k" for low, high in pairwise(LEVELS[1:]))]
     names.append(f"over {LEVELS[-1]} k")
     shares = [number / max(1, len(levels)) for number in held]
@@ -101,11 +105,10 @@ def choose_degree_bins(before: NDArray[np.float64], least: int) -> list[int]:
     rounds = [0, *(step * 10**power for power in range(8) for step in _STEPS)]
     rounds = sorted({each for each in rounds if each < len(before)})
     starts = [0]
-    for place, start in enumerate(rounds[1:], start=1):
-        end = rounds[place + 1] if place + 1 < len(rounds) else len(before)
+    for start in rounds[1:]:
         # Both the bin that ends here and all that is left must be full: so the last bin is.
         full = before[starts[-1] : start].sum() >= least
-        if full and before[start:].sum() >= least and end > start:
+        if full and before[start:].sum() >= least:
             starts.append(start)
     return starts
 

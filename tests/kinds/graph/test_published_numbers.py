@@ -1,10 +1,15 @@
 """What published numbers follow from: rounded where a secret decides, bins where a vertex would."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from kinds.graph.judge.measured import round_step
-from kinds.graph.report.pictures import choose_degree_bins, degree_plot
+from anon_core.measures.graph.degrees import Degrees, UncertainEdges
+from anon_core.measures.graph.posteriors import compute_posteriors
+from anon_core.specs.graphs import ONE
+from kinds.graph.judge.measured import Measured, round_step
+from kinds.graph.report.pictures import choose_degree_bins, degree_plot, level_plot
 from tests.kinds.graph.orders import manifest
 
 
@@ -50,3 +55,33 @@ def test_each_bin_of_degrees_has_k_vertices_of_the_source(least):
 def test_few_vertices_make_one_bin():
     assert choose_degree_bins(np.array([3.0, 2.0]), 20) == [0]
     assert "0 or more" in degree_plot(np.array([3.0, 2.0]), np.array([5.0]), 20)
+
+
+def measure_ring(size, k):
+    """What is measured of the levels of a ring that is released as it is."""
+    u = np.arange(size, dtype=np.int32)
+    ends = np.sort(np.stack([u, (u + 1) % size]), axis=0)
+    ring = UncertainEdges(*ends, np.full(size, ONE, dtype=np.int64), size)
+    degrees = Degrees.of(ring), Degrees.of(ring)
+    nothing = dict.fromkeys(("dropping", "joined", "lengths"))
+    return Measured(
+        k=np.full(size, k, dtype=np.int32),
+        plan=SimpleNamespace(knows="ceiling"),
+        exempt=0,
+        before=ring,
+        after=ring,
+        degrees=degrees,
+        below_before=0,
+        tried={"ceiling": compute_posteriors(*degrees, "ceiling")},
+        **nothing,
+    )
+
+
+@pytest.mark.parametrize("size", range(3, 60))
+def test_the_picture_counts_below_k_whom_the_audit_counts(size):
+    """All vertices of a ring are alike: each hides among all, by a sum of rounded logarithms."""
+    same, more = measure_ring(size, size), measure_ring(size, size + 1)
+    assert (same.below, more.below) == (0, size)
+    none, all_of_them = (level_plot(each.picture_arrays()["levels"]) for each in (same, more))
+    assert "fewer than k: 0" in none
+    assert "fewer than k: 100" in all_of_them
