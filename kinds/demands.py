@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -49,6 +50,20 @@ def parse_k_setting(
     return Demands(name=k.get(key, name or ""), column=k.get("column", "k")), k["path"]
 
 
+def shape_k(k: int | dict[str, str]) -> Any:
+    """privacy.k in the plan's hash: of a table only that there is one.
+
+    Its content is in the fingerprint of the source.
+    """
+    return k if isinstance(k, int) else {**k, "path": True}
+
+
+def count_doubled(names: pl.Series) -> int:
+    """Names that stand there again; a missing name is none."""
+    stated = names.drop_nulls()
+    return len(stated) - stated.n_unique()
+
+
 def refuse_level(k: int | Demands, allow_unprotected: bool) -> None:
     """Refuse one k for everyone that is no level, or that protects nobody."""
     if isinstance(k, Demands):
@@ -74,7 +89,7 @@ def read_demands(
     # What is no whole number becomes null, and counts as wrong below.
     k = convert_to_texts(frame[demands.column], ()).cast(pl.Int64, strict=False)
     wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | named["name"].is_null()).sum())
-    doubled = named.height - named["name"].n_unique()
+    doubled = count_doubled(named["name"])
     if wrong or doubled:
         raise InputError(
             f"of {frame.height} demands in privacy.k.path {wrong} have no {whom} or no whole "

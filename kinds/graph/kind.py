@@ -9,6 +9,7 @@ import numpy as np
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
+from kinds.demands import shape_k
 from kinds.graph.judge import audit_graph
 from kinds.graph.judge.measured import round_step
 from kinds.graph.layout import CODEBOOK, FILES, MEASURED
@@ -16,7 +17,7 @@ from kinds.graph.pipeline.encode import load_encoded, write_encoded
 from kinds.graph.pipeline.ingest import ingest_source
 from kinds.graph.pipeline.people import build_people, rebuild_people
 from kinds.graph.pipeline.write import write_release
-from kinds.graph.plan.sections import K_RULE, SECTIONS, GraphPlan
+from kinds.graph.plan.sections import K_RULE, SECTIONS, EarlierGraphSource, GraphPlan
 from kinds.graph.profile import compare_profiles
 from kinds.graph.report.catalogued import describe_fields
 from kinds.judge.audit import Audit, Sections
@@ -54,13 +55,14 @@ class Graph(Kind):
 
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""
-        k = sections.privacy.k
-        # Of a table only that there is one: its content is in the fingerprint of the source.
-        stated = k if isinstance(k, int) else {**k, "path": True}
-        privacy = {"k": stated, "eps": sections.privacy.eps, "knows": sections.privacy.knows}
+        stated = sections.privacy
+        privacy = {"k": shape_k(stated.k), "eps": stated.eps, "knows": stated.knows}
         source = sections.source.model_dump(exclude={"kind", "path", "uri"})
-        source["vertices"] = source["vertices"] is not None
-        return {"kind": self.name, "privacy": privacy, "source": source}
+        return {"kind": self.name, "privacy": privacy, "source": source | sections.source.shaping}
+
+    def earlier(self, sections: Any) -> Mapping[str, Any]:
+        """[source] as 0.1.0 understood it: with what only allows a release in the plan's hash."""
+        return {"source": EarlierGraphSource.of(sections.source)}
 
     def states_levels(self, plan: GraphPlan) -> bool:
         """k is one number."""

@@ -10,6 +10,7 @@ import polars as pl
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
+from kinds.demands import shape_k
 from kinds.judge.audit import Audit
 from kinds.judge.drift import Changes
 from kinds.judge.manifest_keys import EACH, OPEN
@@ -71,11 +72,9 @@ class Matrix(Kind):
 
     def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
-        k = sections.privacy.k
-        # Of a table only that there is one: its content is in the fingerprint of the source.
-        stated = k if isinstance(k, int) else {**k, "path": True}
         columns = sections.columns.model_dump(exclude=set(ALLOWING))
-        return {"kind": self.name, "columns": columns, "privacy": {"k": stated}}
+        privacy = {"k": shape_k(sections.privacy.k)}
+        return {"kind": self.name, "columns": columns, "privacy": privacy}
 
     def states_levels(self, plan: MatrixPlan) -> bool:
         """k is one number."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
 from kinds.columns import convert_to_texts, respell_identifiers
-from kinds.demands import Demands, read_demands
+from kinds.demands import Demands, count_doubled, read_demands
 from kinds.graph.plan.sections import GraphPlan
 from storage.source.reading import Reading
 from storage.source.values import call_or_refuse, unwrap_extension
@@ -87,7 +87,7 @@ def _read_vertices(beside: Reading | None, plan: GraphPlan) -> pl.DataFrame:
     except InputError as error:
         raise InputError(f"source.vertices: {error}") from None
     named = respell_identifiers(frame[plan.vertex], plan.source.missing)
-    absent, doubled = named["name"].null_count(), named.height - named["name"].n_unique()
+    absent, doubled = named["name"].null_count(), count_doubled(named["name"])
     if absent or doubled:
         raise InputError(
             f"of {named.height} rows in source.vertices {absent} name no vertex and {doubled} name "
@@ -118,8 +118,9 @@ def _read_probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[n
     refusal = f"column {plan.p!r} holds values that cannot be read as numbers; convert it"
     numbers = call_or_refuse(lambda: values.cast(pl.Float64, strict=False), refusal)
     found = numbers.fill_null(np.nan).to_numpy()
-    none = int(np.count_nonzero(~np.isfinite(found)))
-    outside = int(np.count_nonzero((found < 0) | (found > 1)))
+    given = np.isfinite(found)  # an infinity is no number either
+    none = int(np.count_nonzero(~given))
+    outside = int(np.count_nonzero(given & ((found < 0) | (found > 1))))
     if none or outside:
         raise InputError(
             f"column {plan.p!r}: {none} of {len(found)} probabilities are no numbers and "

@@ -32,6 +32,29 @@ class GraphSource(SourceSection):
     vertices: str | None = None
     both_ways: Rule = "refuse"
 
+    @property
+    def shaping(self) -> dict[str, Any]:
+        """What the plan's hash has in place of what the section states.
+
+        Of a table of vertices only that there is one: its content is in the fingerprint of the
+        source. What only allows a release counts as left out.
+        """
+        return {"vertices": self.vertices is not None, "credentials": None, "optional": False}
+
+
+class EarlierGraphSource(GraphSource):
+    """The same as 0.1.0 hashed it: with where the password stands, and with optional values."""
+
+    @classmethod
+    def of(cls, section: GraphSource) -> GraphSource:
+        """A section as it was hashed."""
+        return cls.model_construct(section.model_fields_set, **dict(section))
+
+    @property
+    def shaping(self) -> dict[str, Any]:
+        """Only that there is a table of vertices."""
+        return {"vertices": self.vertices is not None}
+
 
 class ColumnsSection(Section):
     """[columns]: which columns hold the ends of an edge and its probability.

@@ -1407,6 +1407,34 @@ def test_what_only_allows_a_release_changes_no_hash(tmp_path):
     assert ReleasePlan.load(order.plan).sha256 == before
 
 
+@pytest.mark.parametrize(
+    ("source", "others", "older"),
+    [
+        (
+            {"uri": "postgresql://u@h/db", "query": "q", "credentials": "env:X"},
+            {"credentials": "env:Y"},
+            "55c6e7ad857175c9644ee7f669667d89801245104c94c5dcf7e0368c21dbca9b",
+        ),
+        (
+            {"path": "links.csv", "missing": ["?"], "optional": True},
+            {"optional": False},
+            "5ddd9a12e1e1d5c8eb0ba458870511b7c52c863e49e1a67130c16456aa834cc3",
+        ),
+    ],
+)
+def test_what_only_reads_a_graph_changes_no_hash(source, others, older):
+    """Runs that older builds made of such a plan, with another hash, stay known."""
+
+    def plan_of(stated):
+        sections = {"columns": {"u": "u", "v": "v"}, "privacy": {"k": 20}}
+        return ReleasePlan.of({"name": "x", "source": {"kind": "graph", **stated}, **sections})
+
+    plan = plan_of(source)
+    without = {key: value for key, value in source.items() if key not in others}
+    assert plan.sha256 == plan_of({**source, **others}).sha256 == plan_of(without).sha256
+    assert [each.sha256 for each in plan.earlier] == [older]
+
+
 def test_everyone_knows_a_quasi_identifier(tmp_path):
     smokes = {"role": "quasi", "kind": "binary", "public": True}
     order = Order(tmp_path, columns={"smokes": smokes})

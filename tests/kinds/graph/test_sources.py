@@ -160,7 +160,7 @@ def test_the_auditor_joins_directions_as_the_makers_do(tmp_path):
         ([("a", "b", "0.2"), ("a", "b", "0.2")], "1 of 42 edges repeat an edge in the same dir"),
         ([("a", "b", "1.5"), ("c", "d", "-0.1")], "0 of 42 probabilities are no numbers and 2 are"),
         ([("a", "b", "often"), ("a", "c", "")], "2 of 42 probabilities are no numbers and 0 are"),
-        ([("a", "b", "nan"), ("a", "c", "inf")], "2 of 42 probabilities are no numbers"),
+        ([("a", "b", "nan"), ("a", "c", "inf")], "2 of 42 probabilities are no numbers and 0 are"),
         ([("", "b", "0.2")], r"column 'u': 1 of 41 edges lack this end"),
         ([("a", "?", "0.2")], r"column 'v': 1 of 41 edges lack this end"),
     ],
@@ -218,6 +218,9 @@ def test_a_list_of_vertices_names_those_without_an_edge(tmp_path):
     order.write(checks={"drift": "off"})
     with pytest.raises(InputError, match=r"of 3 rows in source.vertices 1 name no vertex and 1 "):
         order.release()
+    pl.DataFrame({"who": ["lonely", "lonely", "", ""]}).write_csv(tmp_path / "all.csv")
+    with pytest.raises(InputError, match=r"of 4 rows in source.vertices 2 name no vertex and 1 "):
+        order.release()
     order.write(source={"vertices": "none.csv"})
     with pytest.raises(InputError, match=r"none.csv was not found; correct source.vertices"):
         order.release()
@@ -250,6 +253,15 @@ def test_demands_that_cannot_be_met_are_refused(tmp_path, k_of, error, words):
     order = GraphOrder(tmp_path)
     demands(order, k_of)
     with pytest.raises(error, match=words):
+        order.release()
+
+
+def test_a_demand_of_nobody_is_none_of_somebody_again(tmp_path):
+    order = GraphOrder(tmp_path)
+    demands(order, lambda _: 3)
+    with (tmp_path / "k.csv").open("a") as file:
+        file.write(",3\n" * 2)
+    with pytest.raises(InputError, match=r"42 demands in privacy.k.path 2 have no .* and 0 are of"):
         order.release()
 
 
