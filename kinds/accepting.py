@@ -32,6 +32,14 @@ class AcceptedSection(Section):
     note: Note = ""
 
 
+def read_counted_limits(section: Any, of: type[Limits]) -> Limits | None:
+    """[checks] drift of data whose columns are not compared; None if the comparison is off."""
+    if section is None:
+        return None
+    refuse_unknown(section)
+    return limits_of(section, of)
+
+
 def limits_of(section: Any, of: type[Limits]) -> Limits:
     """[checks] drift as the tasks use it."""
     stated = section.model_dump()
@@ -43,12 +51,12 @@ def limits_of(section: Any, of: type[Limits]) -> Limits:
 def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
     """Refuse what is neither a limit of [checks] drift nor a compared column."""
     limits = [name for name in type(section).model_fields if name not in ("ignore", "accepted")]
+    allowed = [*limits, *map(DriftLimits.name_of_column, columns)]
     for name in section.accepted:
-        if name not in limits and name not in columns:
+        if name not in allowed:
             raise PlanError(
                 f"{_KEY} names {name!r}, which is neither a limit of checks.drift nor a column "
-                f"that is compared; allowed: {', '.join([*limits, *columns])}"
-                + did_you_mean(name, [*limits, *columns])
+                f"that is compared; allowed: {', '.join(allowed)}" + did_you_mean(name, allowed)
             )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
@@ -64,6 +65,12 @@ Bins = Annotated[
     ),
 ]
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
+
+
+def declare_or_off(section: type[BaseModel]) -> BeforeValidator:
+    """What makes a key take a section or 'off'."""
+    # Without the input type the schema would not offer 'off'.
+    return BeforeValidator(or_off, json_schema_input_type=section | Literal["off"])
 
 
 def or_off(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """Limits on changes between releases, and messages about what exceeds them. No Prefect here."""
 
-import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -10,8 +8,11 @@ from typing import Any, Literal, NamedTuple, Self
 from anon_core.errors import GuaranteeError
 from anon_core.measures.requirements import is_at_most
 from anon_core.measures.table.drift import Drift, by_chance
+from kinds.section import toml_key
 
 OF_A_COLUMN = ("new_categories", "gone_categories", "shift")
+_ALL = 1.0  # allows every change
+_COLUMN = "column "  # stands before a column's name that is that of a limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +46,22 @@ class DriftLimits:
         """What may be accepted by name: every limit, and `types`."""
         return [each.name for each in fields(cls) if each.name not in ("ignore", "accepted")]
 
+    @classmethod
+    def name_of_column(cls, column: str) -> str:
+        """The name by which changes of a column are accepted: never that of a limit."""
+        # With the mark before a mark, too: no two columns may have one name.
+        bare = column
+        while bare.startswith(_COLUMN):
+            bare = bare.removeprefix(_COLUMN)
+        return f"{_COLUMN}{column}" if bare in cls.names() else column
+
     def ease_limits(self) -> Self:
         """The limits, with those that are accepted by name."""
         return self._ease_by({name: each.limit for name, each in self.accepted.items()})
 
     def of_column(self, name: str) -> Self:
         """The limits of one column, if a change of it is accepted."""
-        if name in self.names() or (accepted := self.accepted.get(name)) is None:
+        if (accepted := self.accepted.get(self.name_of_column(name))) is None:
             return self
         return self._ease_by(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
 
@@ -162,7 +172,8 @@ class Changes:
         for name, (was, now) in self.types.items():
             if was != now and limits.of_column(name).types == "refuse":
                 text = f"column {name!r} has type {now} instead of {was}"
-                yield Excess(text, name, _format_acceptance(name))
+                accepted = limits.name_of_column(name)
+                yield Excess(text, accepted, _format_acceptance(accepted))
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits.of_column(name))
@@ -173,39 +184,75 @@ class Changes:
             yield build_excess(fall, "utility", limits.utility)
 
     def _excesses_of(self, name: str, drift: Drift, limits: DriftLimits) -> Iterator[Excess]:
-        column = f"column {name!r}"
+        column, accepted = f"column {name!r}", limits.name_of_column(name)
         if not is_at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
             new = f"{column} has {_format_category_count(drift.new, 'new ')} in {rows}"
-            yield build_excess(new, "new_categories", limits.new_categories, name)
+            yield build_excess(new, "new_categories", limits.new_categories, accepted)
         if not is_at_most(drift.gone_records / self.rows_before, limits.gone_categories):
             rows = f"{drift.gone_records} of {self.rows_before} rows"
             gone = f"{column} lacks {_format_category_count(drift.gone)} that {rows} had"
-            yield build_excess(gone, "gone_categories", limits.gone_categories, name)
+            yield build_excess(gone, "gone_categories", limits.gone_categories, accepted)
         chance = by_chance(self.rows_before, self.rows)
         if not is_at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
-            excess = build_excess(shift, "shift", limits.shift, name)
+            excess = build_excess(shift, "shift", limits.shift, accepted)
             text = f"{excess.change} plus the {chance:.4f} that chance explains"
             yield excess._replace(change=text)
 
 
-def build_excess(change: str, key: str, limit: float, column: str | None = None) -> Excess:
-    """A change that exceeds its limit, with what accepts it.
+@dataclass(frozen=True, kw_only=True)
+class CountedChanges(Changes):
+    """Data of which only counts are compared.
+
+    Attributes
+    ----------
+    counts : earlier and present number of what has a limit, by the name of the limit.
+    limits_rows : whether rows are compared by their own limit; else `counts` has them.
+    """
+
+    counts: Mapping[str, tuple[int, int]]
+    limits_rows: bool
+
+    @property
+    def claims(self) -> dict[str, Any]:
+        """The manifest's drift section."""
+        rows = {"rows_before": self.rows_before, "rows": self.rows}
+        claims = {
+            "compared_with": self.version,
+            **(rows if self.limits_rows else {}),
+            **{name: now for name, (_, now) in self.counts.items()},
+            **{f"{name}_before": was for name, (was, _) in self.counts.items()},
+        }
+        return claims if self.utility is None else {**claims, "utility_before": self.utility[0]}
+
+    def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
+        """Each change above its limit, with what accepts it."""
+        # Columns and types are empty here, so beside rows only utility is compared.
+        yield from super().excesses(limits if self.limits_rows else replace(limits, rows=_ALL))
+        for name, (was, now) in self.counts.items():
+            change = abs(now - was) / max(now, was, 1)  # a count may be 0 in both
+            allowed = getattr(limits, name)
+            if not is_at_most(change, allowed):
+                noun = name.replace("_", " ")
+                text = f"there are {now} {noun} instead of {was}, a difference of {change:.4f}"
+                yield build_excess(text, name, allowed)
+
+
+def build_excess(change: str, key: str, limit: float, accepted: str | None = None) -> Excess:
+    """A change that exceeds its limit, with what accepts it: the limit, or a name of a column.
 
     What accepts a change of a column is about that column only.
     """
     text = f"{change}, above checks.drift.{key} = {limit:g}"
-    if column is None:
+    if accepted is None:
         return Excess(text, key, f"{key}=1")
-    return Excess(text, column, _format_acceptance(column))
+    return Excess(text, accepted, _format_acceptance(accepted))
 
 
-def _format_acceptance(column: str) -> str:
-    """The setting that accepts every change of a column."""
-    # TOML takes these letters bare; any other name needs quotes.
-    plain = re.fullmatch(r"[A-Za-z0-9_-]+", column)
-    return f"accepted.{column if plain else json.dumps(column)}.limit=1"
+def _format_acceptance(name: str) -> str:
+    """The setting that accepts every change of a column, by `DriftLimits.name_of_column`."""
+    return f"accepted.{toml_key(name)}.limit=1"
 
 
 def _format_category_count(number: int, sort: str = "") -> str:

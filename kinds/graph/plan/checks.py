@@ -1,15 +1,15 @@
 """[checks] of a plan for a graph: limits that a release must meet; they never shape it."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.accepting import AcceptedSection, read_counted_limits
 from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.graph.profile import GraphDriftLimits
 from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, build_number, read_number
-from kinds.section import Section, Share, or_off
+from kinds.section import Section, Share, declare_or_off
 
 LESS = "lower k, raise privacy.eps or the limit"
 _Positive = Annotated[float, Field(ge=0)]
@@ -31,10 +31,6 @@ class DriftSection(Section):
     expected_edges: Share = GraphDriftLimits.expected_edges
     utility: Share = GraphDriftLimits.utility
     accepted: dict[str, AcceptedSection] = {}
-
-
-# A plan states a table or 'off'. Without the input type the schema would not offer 'off'.
-_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
 def _read_hiding(measured: MeasuredSections, _: float) -> Iterator[LimitNumber]:
@@ -122,12 +118,9 @@ class ChecksSection(LimitsSection):
             "vertices hide already, nothing is hidden",
         ),
     )
-    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, declare_or_off(DriftSection)] = DriftSection()
 
     @property
     def drift_limits(self) -> GraphDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        if self.drift is None:
-            return None
-        refuse_unknown(self.drift)
-        return limits_of(self.drift, GraphDriftLimits)
+        return read_counted_limits(self.drift, GraphDriftLimits)

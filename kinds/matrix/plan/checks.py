@@ -1,15 +1,13 @@
 """[checks] of a plan for a matrix: limits that a release must meet; they never shape it."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BeforeValidator
-
-from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.accepting import AcceptedSection, read_counted_limits
 from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
 from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, read_attacks, read_number
 from kinds.matrix.profile import MatrixDriftLimits
-from kinds.section import Section, Share, or_off
+from kinds.section import Section, Share, declare_or_off
 
 
 class DriftSection(Section):
@@ -18,8 +16,8 @@ class DriftSection(Section):
     Attributes
     ----------
     rows : difference of the two numbers of users, as a share of the larger.
-    items : items that are new or gone.
-    entries : difference of the two numbers of entries.
+    items : the same of items: which items there are is not compared.
+    entries : the same of entries.
     utility : fall of the Jaccard similarity, under the same plan only.
     """
 
@@ -28,10 +26,6 @@ class DriftSection(Section):
     entries: Share = MatrixDriftLimits.entries
     utility: Share = MatrixDriftLimits.utility
     accepted: dict[str, AcceptedSection] = {}
-
-
-# A plan states a table or 'off'. Without the input type the schema would not offer 'off'.
-_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
 def _read_attacks(measured: MeasuredSections, stated: float) -> Iterator[LimitNumber]:
@@ -91,12 +85,9 @@ class ChecksSection(LimitsSection):
             3, "0.99", "refuses a matrix whose entries are all as in the source", offered=True
         ),
     )
-    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, declare_or_off(DriftSection)] = DriftSection()
 
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        if self.drift is None:
-            return None
-        refuse_unknown(self.drift)
-        return limits_of(self.drift, MatrixDriftLimits)
+        return read_counted_limits(self.drift, MatrixDriftLimits)

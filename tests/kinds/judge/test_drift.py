@@ -137,15 +137,40 @@ def test_what_is_accepted_is_accepted_of_that_column_and_to_that_limit_only():
         assert {name for name in ("30 rows", "'city'", "'age'") if name in told} == set(left)
 
 
-def test_an_odd_column_is_quoted_for_the_shell():
-    changed = replace(SAME, columns={"a \"b' c": Drift(shift=0.9)})
+def accept_as_offered(changed):
+    """The limits with what a refusal of a change offers, read as a command reads it."""
     with pytest.raises(DriftError) as caught:
         changed.require(DriftLimits())
-    setting = shlex.split(str(caught.value).partition("with --set ")[2])[0]
-    assert read_document(ROOT / "examples/adult.toml", [setting])["checks"]["drift"] == {
-        "accepted": {"a \"b' c": {"limit": 1}}
-    }
-    assert list(caught.value.facts) == ["compared_with", "changes", "accept"]
+    offered = str(caught.value).partition("for one run with ")[2].partition(" (in Prefect")[0]
+    settings = [word for word in shlex.split(offered) if word != "--set"]
+    drift = read_document(ROOT / "examples/adult.toml", settings)["checks"]["drift"]
+    accepted = {name: Accepted(**each) for name, each in drift["accepted"].items()}
+    assert list(accepted) == caught.value.facts["accept"]
+    return replace(DriftLimits(), accepted=accepted)
+
+
+@pytest.mark.parametrize("name", ["a \"b' c", "Größe", "state \U0001f600", "tab\t", "\x7f", ""])
+def test_an_odd_column_is_quoted_for_the_shell_and_for_toml(name):
+    changed = replace(SAME, columns={name: Drift(shift=0.9)})
+    limits = accept_as_offered(changed)
+    assert list(limits.accepted) == [name]
+    changed.require(limits)
+
+
+@pytest.mark.parametrize("limit", DriftLimits.names())
+@pytest.mark.parametrize("mark", ["", "column ", "column column "])
+def test_a_column_named_like_a_limit_is_accepted_for_itself(limit, mark):
+    name, other = f"{mark}{limit}", f"column {mark}{limit}"
+    changed = replace(SAME, columns={name: Drift(shift=0.9)}, types={name: ("Int64", "String")})
+    limits = accept_as_offered(changed)
+    changed.require(limits)
+    for beyond in (
+        replace(SAME, rows=10, utility=(1.0, 0.0)),
+        replace(SAME, columns={other: Drift(shift=0.9)}),
+    ):
+        with pytest.raises(DriftError) as caught:
+            beyond.require(limits)
+        assert len(caught.value.facts["changes"]) == len(list(beyond.excesses(DriftLimits())))
 
 
 def test_half_the_rows_and_a_single_new_category_are_refused_by_default():
