@@ -3,7 +3,6 @@
 Prefect stores parameters, so no plan and no value of the data is one.
 """
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
 from flows.runs.partitions import format_partition_settings
 from kinds.accepting import LONGEST_NOTE
-from kinds.section import PlanError
+from kinds.section import PlanError, toml_text
 from tasks.orchestration.events import find_flow_run
 from tasks.orchestration.stage import log_line
 
@@ -99,7 +98,7 @@ def load_run_plan(
         if read_run_plan(path).limits.drift_limits is None:
             raise PlanError("accept: checks.drift is off, so there is nothing to accept")
         stated = ", ".join(
-            f"{json.dumps(name)} = {{limit = {float(each.limit)}, note = {json.dumps(each.note)}}}"
+            f"{toml_text(name)} = {{limit = {float(each.limit)}, note = {toml_text(each.note)}}}"
             for name, each in accept.items()
         )
         changes.append(f"checks.drift.accepted={{{stated}}}")

@@ -186,6 +186,17 @@ def test_what_is_accepted_is_part_of_the_plan_as_it_runs(tmp_path):
     ]
 
 
+def test_names_and_notes_beyond_the_basic_plane_are_accepted(tmp_path):
+    """TOML has no pairs of surrogates, which JSON writes for them."""
+    order = Order(tmp_path)
+    given = {"city": Accept(note="moved \U0001f69a")}
+    limits = load_run_plan(str(order.plan), given, None).limits.drift_limits
+    assert limits.claims == [{"what": "city", "limit": 1.0, "note": "moved \U0001f69a"}]
+    named = {"\U0001f3d9": Accept(note="x")}
+    with pytest.raises(PlanError, match="names '\U0001f3d9', which is neither"):
+        load_run_plan(str(order.plan), named, None)
+
+
 def test_keys_are_small_letters_digits_and_dashes():
     assert key_of("verdict", "Open_Payments.IA", "check") == "verdict-open-payments-ia-check"
     assert key_of("anonymize", "") == "anonymize"
