@@ -5,6 +5,8 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
@@ -57,20 +59,19 @@ def check_vault(folder: Path) -> Iterator[Look]:
 
 def _check_modes(folder: Path) -> Look:
     """Whether only the owner may read the vault, and the owner is who runs this."""
-    found = [folder, *folder.rglob("*")]
-    about = [path.lstat() for path in found]
+    about = _list_states(folder)
     # A link shows mode 777 whatever it leads to.
     opened = sum(bool(each.st_mode & 0o077) and not stat.S_ISLNK(each.st_mode) for each in about)
     foreign = sum(each.st_uid != os.geteuid() for each in about)
     if opened:
         do = f"chmod -R go= {folder}, and find out who read it"
-        finding = f"{opened} of {len(found)} files and folders are open to others"
+        finding = f"{opened} of {len(about)} files and folders are open to others"
         return Look("vault modes", "wrong", finding, "others may read secrets of the releases", do)
     if foreign:
-        finding = f"{foreign} of {len(found)} files and folders belong to another account"
+        finding = f"{foreign} of {len(about)} files and folders belong to another account"
         do = "run as the account that owns the vault"
         return Look("vault modes", "wrong", finding, "a run may fail to read or replace them", do)
-    return Look("vault modes", "ok", f"{len(found)} files and folders, open to their owner only")
+    return Look("vault modes", "ok", f"{len(about)} files and folders, open to their owner only")
 
 
 def _check_keys(folder: Path) -> Look:
@@ -79,7 +80,7 @@ def _check_keys(folder: Path) -> Look:
     needed = [run / "seed" for run in runs]
     if any((run / "releases.json").exists() for run in runs):
         needed += [folder / LEDGER_KEY, folder / FOLDERS_KEY]
-    lost = [path for path in needed if not path.is_file() or path.stat().st_size < SEED_BYTES]
+    lost = [path for path in needed if not _is_whole_key(path)]
     if lost:
         names = ", ".join(sorted({path.name for path in lost}))
         means = "runs cannot be repeated or audited, nobody can be recognised in the ledger"
@@ -88,9 +89,26 @@ def _check_keys(folder: Path) -> Look:
     return Look("vault keys", "ok", f"{len(needed)} of {len(needed)} there")
 
 
+def _is_whole_key(path: Path) -> bool:
+    with suppress(OSError):
+        about = path.stat()
+        return stat.S_ISREG(about.st_mode) and about.st_size >= SEED_BYTES
+    return False
+
+
+def _list_states(folder: Path) -> list[os.stat_result]:
+    """A folder and all in it; without what a run beside this look has taken away meanwhile."""
+    inside = (Path(place, name) for place, *names in os.walk(folder) for name in chain(*names))
+    found = []
+    for path in chain((folder,), inside):
+        with suppress(FileNotFoundError):
+            found.append(path.lstat())
+    return found
+
+
 def _check_clock(folder: Path) -> Look:
     """Whether a file of the vault is from the future: then the clock was set back."""
-    newest = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+    newest = max((each.st_mtime for each in _list_states(folder)), default=0.0)
     ahead = newest - time.time()
     if ahead > AHEAD:
         means = "deadlines of approvals and the order of releases follow the clock"

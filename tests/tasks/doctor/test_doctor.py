@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -198,6 +199,30 @@ def damaged(vault, what):
 def test_a_vault(tmp_path, copied, what, seen):
     damaged(copied, what)
     assert states(copied) == {"vault modes": "ok", "vault keys": "ok", "clock": "ok", **seen}
+
+
+def test_what_a_run_takes_away_meanwhile_is_no_fault(copied, monkeypatch):
+    """A file and a folder that were listed are gone when they are looked at."""
+    run = next((copied / "runs").glob("[!.]*"))
+    (run / "folder").mkdir(0o700)
+    (run / "passing").touch(0o600)
+    lstat, scandir = Path.lstat, os.scandir
+
+    def look(path):
+        if path.name == "passing":
+            path.unlink(missing_ok=True)
+        return lstat(path)
+
+    def scan(path):
+        if Path(path).name == "folder":
+            Path(path).rmdir()
+        return scandir(path)
+
+    monkeypatch.setattr(Path, "lstat", look)
+    monkeypatch.setattr(os, "scandir", scan)
+    assert states(copied) == {"vault modes": "ok", "vault keys": "ok", "clock": "ok"}
+    assert not (run / "folder").exists()
+    assert not (run / "passing").exists()
 
 
 @pytest.fixture
