@@ -4,7 +4,7 @@ Prefect and Great Expectations take seconds to import, so only commands that run
 """
 
 import argparse
-import json
+import logging
 import os
 import re
 import sys
@@ -20,6 +20,7 @@ from flows.commands import COMMANDS
 from kinds.nearest import did_you_mean
 from storage.vault.build import CODE_VERSION, PACKAGES
 from storage.vault.disk_space import describe_full_disk, is_full
+from tasks.orchestration.json_lines import format_line
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -83,8 +84,9 @@ def writes_json_logs() -> bool:
 
 def _print_refusal(refusal: str) -> None:
     """Print a refusal on standard error."""
-    line = {"severity": "ERROR", "name": "crowdcover", "message": refusal}
-    print(json.dumps(line) if writes_json_logs() else f"crowdcover: {refusal}", file=sys.stderr)
+    as_json = writes_json_logs()
+    line = format_line(logging.ERROR, refusal) if as_json else f"crowdcover: {refusal}"
+    print(line, file=sys.stderr)
 
 
 def _describe_unforeseen_error(error: BaseException) -> str:

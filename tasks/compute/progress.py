@@ -88,11 +88,14 @@ class _Shown:
     def _new_artifact(self) -> Any:
         if FlowRunContext.get() is None:
             return None
-        return create_progress_artifact(
-            progress=self._percent(),
-            key=key_of("anonymize", plan_name()),
-            description="Iterations of the anonymizer",
-        )
+        try:
+            return create_progress_artifact(
+                progress=self._percent(),
+                key=key_of("anonymize", plan_name()),
+                description="Iterations of the anonymizer",
+            )
+        except Exception:
+            return None  # a server that is away does not stop the work
 
 
 class StepProgress(_Shown, Observer):

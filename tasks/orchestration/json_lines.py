@@ -9,6 +9,12 @@ from typing import Any
 OF_PREFECT = ("flow_name", "flow_run_name", "flow_run_id", "task_name", "task_run_name")
 
 
+def format_line(severity: int, message: str) -> str:
+    """A line that no log shows, in the form of those that one does."""
+    record = logging.LogRecord("crowdcover", severity, "", 0, message, None, None)
+    return JsonLines().format(record)
+
+
 class JsonLines(logging.Formatter):
     """One line a record. Of an exception it holds the type: a traceback may quote values."""
 

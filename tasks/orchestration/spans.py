@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 
 from opentelemetry import trace
 
@@ -42,15 +41,15 @@ def _set_up() -> None:
     """Send spans where the environment says, unless the process has set up the SDK itself."""
     # Cached, since a second processor would send each span twice.
     wanted = any(os.environ.get(name) for name in _ASKED)
-    if not wanted or find_spec("opentelemetry.sdk") is None:
-        return
     # A proxy stands where nobody has set a provider; one that is set stays.
-    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
+    if wanted and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.resources import Resource
+            from opentelemetry.sdk.trace import TracerProvider
+            from opentelemetry.sdk.trace.export import BatchSpanProcessor
+        except ImportError:  # packages of their own: the SDK and the exporter
+            return
         named = os.environ.get("OTEL_SERVICE_NAME", "crowdcover")
         provider = TracerProvider(resource=Resource.create({"service.name": named}))
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

@@ -4,7 +4,6 @@ A refusal passes as it is. The message of any other failure stays in the vault.
 """
 
 import functools
-import json
 import logging
 import os
 import re
@@ -23,6 +22,7 @@ from prefect.logging import get_run_logger
 from anon_core.errors import AnonymityError, escape_unprintable
 from storage.vault.failures import keep_failures
 from storage.vault.run import Run
+from tasks.orchestration.json_lines import format_line
 from tasks.orchestration.pulse import Silence, tell_of_work
 from tasks.orchestration.spans import trace_stage
 
@@ -108,13 +108,20 @@ def warn_person(message: str) -> None:
     with suppress(MissingContextError):
         logger = get_run_logger()
     if not logger.isEnabledFor(logging.INFO):
-        line = {"severity": "WARNING", "name": "crowdcover", "message": escape_unprintable(message)}
+        line = escape_unprintable(message)
         as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
-        text = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
+        text = format_line(logging.WARNING, line) if as_json else f"crowdcover: {line}"
         sys.stderr.write(f"{text}\n")
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:
-    """Add a markdown artifact to the flow run, if there is one: counts and column names only."""
-    if FlowRunContext.get() is not None:
+    """Add a markdown artifact to the flow run, if there is one: counts and column names only.
+
+    A server that is away does not stop the work.
+    """
+    if FlowRunContext.get() is None:
+        return
+    try:
         create_markdown_artifact(markdown=markdown, key=key, description=description)
+    except Exception as error:
+        log_line(f"Prefect does not show {key}: its server failed with {type(error).__name__}")

@@ -28,6 +28,8 @@ class Stage:
         self.bar = Progress(console=Console(file=io.StringIO()))
 
     def create(self, progress, **_):
+        if self.away:
+            raise ConnectionError
         self.told.append(progress)
         return "id"
 
@@ -85,6 +87,15 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
     assert len(stage.told) == 1 + 3 + 1
     assert stage.told[-1] == 100
     assert stage.completed == 4
+
+
+def test_a_server_that_is_away_from_the_start_does_not_stop_the_work(stage):
+    stage.away = True
+    progress = stage.start()
+    stage.now += 2
+    progress.on_step(state(1))
+    JobProgress(1000, stage.bar)
+    assert (stage.completed, stage.told) == (1, [])
 
 
 def test_an_iteration_is_kept_before_it_is_told(stage):

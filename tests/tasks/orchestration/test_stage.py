@@ -1,13 +1,16 @@
 """A stage outside a flow is a plain call; Prefect's log does not repeat a refusal."""
 
 import logging
+import sys
 
 import pytest
 
 from anon_core.errors import InfeasibleError
 from storage.vault.failures import StageError
 from storage.vault.vault import Vault
-from tasks.orchestration.stage import log_line, stage
+from tasks.orchestration import spans
+from tasks.orchestration import stage as module
+from tasks.orchestration.stage import log_line, show_in_prefect, stage
 
 REFUSAL = "90 of 90 records demand k > 90"
 
@@ -67,3 +70,40 @@ def test_a_final_state_is_logged_without_the_refusal(logger, words):
     assert logged("Encountered exception during execution", InfeasibleError(REFUSAL)) is None
     assert logged("Encountered exception during execution", ValueError()) is not None
     assert logged("Finished in state Completed()") == "Finished in state Completed()"
+
+
+def test_what_prefect_does_not_show_does_not_stop_the_work(monkeypatch):
+    told = []
+
+    def fail(**_):
+        raise ConnectionError("http://user:secret@server")
+
+    monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
+    monkeypatch.setattr(module, "create_markdown_artifact", fail)
+    monkeypatch.setattr(module, "log_line", told.append)
+    show_in_prefect("verdict-people", "# fine", "what was checked")
+    assert told == ["Prefect does not show verdict-people: its server failed with ConnectionError"]
+
+
+@pytest.mark.parametrize("missing", ["opentelemetry.sdk", "opentelemetry.exporter"])
+def test_a_stage_runs_where_no_span_can_be_sent(run, unreachable, monkeypatch, missing):
+    """The SDK and the exporter are packages of their own; either may be left out."""
+
+    class Missing:
+        def find_spec(self, name, *_):
+            if name.startswith(missing):
+                raise ModuleNotFoundError(name)
+
+    for name in [name for name in sys.modules if name.startswith(missing)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setattr(spans.trace, "get_tracer_provider", spans.trace.ProxyTracerProvider)
+    spans._set_up.cache_clear()
+
+    @stage("double")
+    def double(run, number):
+        return 2 * number
+
+    assert double(run, 3) == 6
+    spans._set_up.cache_clear()
