@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from kinds.checks import WIDE, propose_limits
 from kinds.graph.plan.checks import ChecksSection
 from kinds.section import PlanError, toml_text
 from storage.source.reading import Reading
-from storage.source.sources import Source
+from storage.source.sources import Source, read_leading_rows
 
 COMMENT = "#"
 _SEPARATORS = ("\t", ",", ";", " ")
@@ -54,7 +55,7 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
         )
     where = f"path = {toml_text(str(source.path))}\n"
     if text:
-        source, comment, separator = _detect_csv_form(source)
+        source, comment, separator = _detect_csv_form(source, named=not names)
         where += comment + separator
     present = list(names) or Reading(source).header
     columns = [] if isinstance(present, int) else present
@@ -75,15 +76,24 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     )
 
 
-def _detect_csv_form(source: Source) -> tuple[Source, str, str]:
-    """How a CSV file is written: its comments and separator, and what the plan says of them."""
+def _detect_csv_form(source: Source, *, named: bool) -> tuple[Source, str, str]:
+    """How a CSV file is written: its comments and separator, and what the plan says of them.
+
+    `named` says whether its first row holds names.
+    """
     found = [
         _count_fields(replace(source, separator=sign, comment=COMMENT)) for sign in _SEPARATORS
     ]
     # Of equally many fields the first sign counts: names hold blanks more often than tabs.
     sign = _SEPARATORS[found.index(max(found))]
-    # Without the option, a comment line before the rows is the first row, often of another width.
-    commented = _count_fields(replace(source, separator=sign)) != max(found)
+    plain = replace(source, separator=sign)
+    commented = _count_fields(plain) != max(found)
+    # A comment line may be as wide as the rows. Where names are wanted, such a line holds them.
+    if not named and not commented and isinstance(source.path, Path):
+        first, row = (
+            read_leading_rows(each, 1) for each in (plain, replace(plain, comment=COMMENT))
+        )
+        commented = first != row
     option = f"separator = {toml_text(sign)}\n" if sign != "," else ""
     comment = COMMENT if commented else ""
     line = f'comment = "{COMMENT}"                     # lines that start so are left out\n'

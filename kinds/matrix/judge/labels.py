@@ -23,9 +23,14 @@ def list_shown_items(
     columns = item_columns(plan)
     if plan.layout != "table":
         return [build_shown_labels(columns[0], labels, held, "columns.allow", plan.allow)]
+    # Of columns `a` and `a=b` both may begin an item: the longer one has it, and each has one.
+    of = [
+        max((name for name in columns if label.startswith(f"{name}=")), key=len, default=None)
+        for label in labels
+    ]
     shown = []
     for name in columns:
-        at = [place for place, label in enumerate(labels) if label.startswith(f"{name}=")]
+        at = [place for place, column in enumerate(of) if column == name]
         cells = [labels[place].removeprefix(f"{name}=") for place in at]
         shown.append(build_shown_labels(name, cells, held[at], "columns.allow", plan.allow))
     return shown

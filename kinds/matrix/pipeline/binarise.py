@@ -37,9 +37,16 @@ def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
     # Codes do not depend on k: 1 is valid for every record.
     codes = encode(book, columns, np.ones(read.records, dtype=np.int32)).codes
     record = np.arange(read.records, dtype=np.uint32)
-    parts = []
+    parts: list[pl.DataFrame] = []
+    named: dict[str, str] = {}
     for attribute, code in zip(book.attributes, codes, strict=True):
         labels = pl.Series([f"{attribute.name}{IS}{label}" for label in attribute.labels])
+        for label in labels:
+            if (other := named.setdefault(label, attribute.name)) != attribute.name:
+                raise InputError(
+                    f"columns {other!r} and {attribute.name!r} make items of one name, since items "
+                    f"are named column{IS}value; rename the column whose name holds {IS!r}"
+                )
         # Level 0 means that the value is missing, where a column has missing values.
         given = code >= int(attribute.has_missing)
         parts.append(pl.DataFrame({RECORD: record[given], ITEM: labels[code[given]]}))

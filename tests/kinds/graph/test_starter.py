@@ -68,6 +68,22 @@ def test_columns_without_a_header_get_names_and_comments_are_seen(tmp_path):
     assert 'comment = "#"' in text
 
 
+@pytest.mark.parametrize("comments", [["# FromNodeId\tToNodeId"], ["# a\tgraph", "#", "# u\tv"]])
+def test_a_comment_as_wide_as_the_rows_is_no_edge(tmp_path, comments):
+    order = GraphOrder(tmp_path)
+    path = tmp_path / "graph.txt"
+    path.write_text("\n".join([*comments, *(f"{u}\t{v}" for u, v, _ in edges())]) + "\n")
+    found = proposed(order, path, "--names", "from,to")
+    assert (len(found.u), len(found.vertices)) == (80, 40)
+
+
+def test_names_may_begin_with_the_sign_of_comments(tmp_path):
+    order = GraphOrder(tmp_path)
+    order.source.write_text("\n".join(["#u,v,p", *(",".join(row) for row in edges())]) + "\n")
+    assert len(proposed(order, order.source, "--header").u) == 80
+    assert order.data.u == "#u"
+
+
 @pytest.mark.parametrize("separator", [" ", ";"])
 def test_other_separators(tmp_path, separator):
     order = GraphOrder(tmp_path)

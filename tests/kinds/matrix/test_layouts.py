@@ -10,6 +10,8 @@ from scipy import sparse
 
 from anon_core.errors import InputError
 from flows.plan.plan import PlanError, ReleasePlan
+from kinds.matrix.judge.labels import list_shown_items
+from kinds.matrix.judge.released import ReleasedRows
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 from tests.support.audits import audit_release
@@ -134,6 +136,29 @@ def test_columns_and_their_values_become_items(tmp_path):
     assert "age=" in text
     assert "job=?" not in text
     assert "missing" not in text
+
+
+def test_columns_whose_items_have_one_name_are_refused(tmp_path):
+    order, frame = table_of(tmp_path, categorical=["job", "job=head"], numeric=[])
+    head = pl.Series("job=head", ["nurse"] * frame.height)
+    frame.with_columns(head).write_csv(tmp_path / "table.csv")
+    assert released(order)["utility"]["items"] == 3
+    jobs = pl.Series("job", ["head=nurse", *frame["job"][1:]])
+    frame.with_columns(head, jobs).write_csv(tmp_path / "table.csv")
+    with pytest.raises(InputError, match="columns 'job' and 'job=head' make items of one name"):
+        order.release()
+
+
+def test_each_item_is_shown_as_one_columns(tmp_path):
+    """Also where the name of a column begins like the items of another, or a label like none."""
+    order, _ = table_of(tmp_path, categorical=["job", "job=head"], numeric=[])
+    labels = ["job=clerk", "job=head=nurse", "work=none"]
+    released = ReleasedRows(indptr=np.arange(4), items=np.arange(3), number=3)
+    shown = list_shown_items(order.data, labels, released)
+    assert [(each.name, each.texts.to_list()) for each in shown] == [
+        ("job", ["clerk"]),
+        ("job=head", ["nurse"]),
+    ]
 
 
 def items_of(order, column):
