@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, format_codebook
+from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, list_codebook_forms
 from kinds.judge.audit import Finding
 from kinds.judge.seats import KEY_FORM
 
@@ -86,7 +86,7 @@ def judge_codebook(folder: Path, vertices: int) -> Finding:
     except (OSError, ValueError):
         text = ""
     # Compared as text: blanks, doubled keys and escapes could also tell something.
-    same = text == format_codebook(vertices)
+    same = text in list_codebook_forms(vertices)
     is_so = "is" if same else "is not"
     return Finding("codebook of the source", same, f"the text {is_so} that of {vertices} vertices")
 

@@ -285,6 +285,15 @@ def test_another_column_or_a_missing_one(copy):
     assert "no other column" in copy.broken(["parquet"])
 
 
+def test_the_wording_of_older_codebooks_stands(copy):
+    """0.1.0 said that probabilities are in millionths, although files held fractions."""
+    text = (copy.folder / "codebook.json").read_text()
+    assert "a fraction with up to six digits such as 0.25" in text
+    older = text.replace("a fraction with up to six digits such as 0.25", "in millionths")
+    (copy.folder / "codebook.json").write_text(older)
+    assert copy.broken() == set()
+
+
 @pytest.mark.parametrize(
     "change",
     [
