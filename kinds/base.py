@@ -58,6 +58,8 @@ class Kind(Protocol):
         Released data file by format.
     codebook : str
         Released file that tells how to read the data files.
+    graph : bool
+        Whether the released rows are edges, as catalogues say it.
     remedy : str
         What keeps crowds large beside other releases of the same people, as a refusal says it.
     versions : Versions, optional
@@ -76,6 +78,7 @@ class Kind(Protocol):
     claimed: ClassVar[Keys] = {}
     files: ClassVar[Mapping[str, str]]
     codebook: ClassVar[str] = "codebook.json"
+    graph: ClassVar[bool] = False
     remedy: ClassVar[str] = "carry fewer columns that tell rows apart"
     versions: ClassVar[Versions | None] = None
 

@@ -58,7 +58,7 @@ def describe_release_folder(
         entries,
         words.promise(whole),
         words.not_promised_short(whole),
-        kind.name == "graph",
+        kind.graph,
     )
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from reports.comparison import Compared
 from reports.facts import Manifest, describe_levels
-from reports.findings import SHARED
 from reports.messages import Messages
 from reports.quantities import printable
 from reports.words import (
@@ -43,8 +42,8 @@ class KindWords:
 
     @property
     def findings(self) -> Mapping[str, str]:
-        """What must hold, by name of the finding."""
-        return {**self.messages.name_entries("findings"), **SHARED}
+        """What must hold, by name of the finding; those of every kind are not among them."""
+        return self.messages.name_entries("findings")
 
     @property
     def checks_between_stages(self) -> Mapping[str, CheckText]:

@@ -44,6 +44,7 @@ class Graph(Kind):
     claimed = {"drift": dict.fromkeys([*_COUNTS, *(f"{name}_before" for name in _COUNTS)])}
     files = FILES
     codebook = CODEBOOK
+    graph = True
 
     def plan(self, sections: Any) -> GraphPlan:
         """[source], [columns], [privacy] and [checks] together."""

@@ -30,9 +30,8 @@ from anon_core.measures.graph.structure import (
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan.sections import GraphPlan
+from kinds.judge.rounding import DIGITS, round_down, round_up
 
-_DIGITS = 1000  # published shares and differences are multiples of 0.001
-_ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
 _KNOWN: dict[Knowledge, str] = {
     "ceiling": "the expected degree",
     "mode": "the likeliest degree",
@@ -167,9 +166,9 @@ class Measured:
         return {
             **{name: before for name, (before, _) in sides.items()},
             **{f"{name}_released": after for name, (_, after) in sides.items()},
-            "degree_error": _round_up(change.error),
-            "discrepancy": _round_up(self.joined.mean),
-            "discrepancy_interval": [_round_down(low), _round_up(high)],
+            "degree_error": round_up(change.error),
+            "discrepancy": round_up(self.joined.mean),
+            "discrepancy_interval": [round_down(low), round_up(high)],
             "discrepancy_by_hops": self._by_hops(),
             "worlds": self.joined.worlds,
             "same_edges": self._same_edges(),
@@ -180,27 +179,27 @@ class Measured:
         # A mean over few pairs is noise, and it is about few vertices.
         least = max(LEAST_PAIRS, int(self.k.max()))
         found = self.joined.by_hops()
-        return {name: _round_up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
+        return {name: round_up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
 
     def _protection(self) -> dict[str, Any]:
         hiding = self.hiding
         likely = DegreeLinkage.of(self.tried[self.plan.knows]).surer(self.k)
         return {
             "hides_among": {
-                "least": _round_down(hiding.least),
-                "median": _round_down(hiding.quantile(0.5)),
-                "greatest": _round_down(hiding.quantile(1.0)),
+                "least": round_down(hiding.least),
+                "median": round_down(hiding.quantile(0.5)),
+                "greatest": round_down(hiding.quantile(1.0)),
             },
             "below_before": self.below_before,
-            "likelier": _round_up(int(np.count_nonzero(likely)) / len(self.k)),
-            "unchanged": _round_up(self._count_unchanged_edges() / max(1, len(self.after.p))),
+            "likelier": round_up(int(np.count_nonzero(likely)) / len(self.k)),
+            "unchanged": round_up(self._count_unchanged_edges() / max(1, len(self.after.p))),
         }
 
     def _attacks(self) -> dict[str, dict[str, Any]]:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
             _KNOWN[knows]: {
-                "success": _round_up(DegreeLinkage.of(each).hits / n),
+                "success": round_up(DegreeLinkage.of(each).hits / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
@@ -210,7 +209,7 @@ class Measured:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
             best = max(DegreeLinkage.of(each.found).hits for each in self.dropping)
             name = SIFTING.format(_KNOWN[self.plan.knows])
-            found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
+            found[name] = {"success": round_up(best / n), "promised": guess, "below": None}
         return found
 
     def _count_unchanged_edges(self) -> int:
@@ -225,7 +224,7 @@ class Measured:
         changes = self._changes()
         same, edges = int(changes["same"].sum()), changes.height
         # In whole numbers: 1 comes out only where every edge is the same.
-        return same * _DIGITS // edges / _DIGITS if edges else 1.0
+        return same * DIGITS // edges / DIGITS if edges else 1.0
 
     def _changes(self) -> pl.DataFrame:
         """Edges of source or release: p, p_right (before), and whether they are the same."""
@@ -256,7 +255,7 @@ def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: counts as they are, other figures rounded up."""
     plain = ("number", "seconds", "published")
     return {
-        name: value if name in plain or not isinstance(value, float) else _round_up(value)
+        name: value if name in plain or not isinstance(value, float) else round_up(value)
         for name, value in step.items()
     }
 
@@ -265,13 +264,3 @@ def _count_isolated(edges: UncertainEdges) -> int:
     """Vertices without an edge that can exist."""
     there = edges.p > 0
     return edges.vertices - len(np.union1d(edges.u[there], edges.v[there]))
-
-
-def _round_down(level: float) -> float:
-    # 2^H of k equal chances may end just below k: without the slack, less would be stated.
-    return math.floor(level * _DIGITS + _ROUNDING) / _DIGITS
-
-
-def _round_up(share: float) -> float:
-    """A share or a difference, rounded up: a release is not told to be better than it is."""
-    return math.ceil(share * _DIGITS - _ROUNDING) / _DIGITS

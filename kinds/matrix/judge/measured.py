@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from anon_core.measures.matrix.classes import RowClasses
 from anon_core.measures.matrix.linkage import ItemLinkage
 from anon_core.measures.matrix.smoothness import Smoothness
-
-_DIGITS = 1000  # published shares are multiples of 0.1 %
-_ROUNDING = 1e-6  # of chances: a chance of 1/k(v) is not above it
+from kinds.judge.rounding import DIGITS, ROUNDING, round_down, round_up
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class Measured:
     def _utility(self) -> dict[str, Any]:
         smooth, entries = self.smooth, self.smooth.entries
         return {
-            "jaccard": _round_down(smooth.jaccard),
+            "jaccard": round_down(smooth.jaccard),
             "suppressed": _round_share_up(smooth.suppression_count, entries),
             "created": _round_share_up(smooth.false_entries, entries),
             "false": _round_share_up(smooth.false_entries, self.classes.entries),
@@ -120,7 +118,7 @@ class Measured:
 
     def _attack(self, tried: ItemLinkage) -> dict[str, Any]:
         chance, k = tried.chance, self.k[tried.record]
-        above = int(np.count_nonzero(chance * k > 1 + _ROUNDING))
+        above = int(np.count_nonzero(chance * k > 1 + ROUNDING))
         number = len(chance)
         return {
             "success": _compute_mean(chance),
@@ -135,7 +133,7 @@ def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: its number and time, and shares rounded like those measured."""
     plain, worse = ("number", "seconds", "published"), ("suppressed", "created")
     return {
-        name: value if name in plain else (_round_up if name in worse else _round_down)(value)
+        name: value if name in plain else (round_up if name in worse else round_down)(value)
         for name, value in step.items()
         if name in plain or isinstance(value, float)
     }
@@ -145,18 +143,10 @@ def _format_known_items(items: int) -> str:
     return f"{items} known item{'s' * (items != 1)}"
 
 
-def _round_down(share: float) -> float:
-    return math.floor(share * _DIGITS + _ROUNDING) / _DIGITS
-
-
-def _round_up(share: float) -> float:
-    return math.ceil(share * _DIGITS - _ROUNDING) / _DIGITS
-
-
 def _round_share_up(part: int, whole: int) -> float:
     """A share, rounded up: a release is not told to be truer than it is."""
     # In whole numbers: a float quotient may fall on the wrong side of a multiple.
-    return -(-part * _DIGITS // whole) / _DIGITS if whole else 0.0
+    return -(-part * DIGITS // whole) / DIGITS if whole else 0.0
 
 
 def _compute_mean(values: NDArray[np.float64]) -> float | None:
