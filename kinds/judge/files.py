@@ -9,7 +9,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.judge.audit import Finding
-from kinds.judge.traces import find_file_traces, list_other_builds
+from kinds.judge.traces import find_file_traces, list_other_pages
 from storage.shelf.layout import KEY
 from storage.source.csv_rows import first_rows, read_csv
 from storage.source.panics import silence_panics
@@ -56,7 +56,7 @@ def read_rows(
         Finding(
             "no traces in the files",
             not traced,
-            "; ".join(traced or [TOLD, *list_other_builds(folder, files, formats)]),
+            "; ".join(traced or [TOLD, *list_other_pages(folder, files, formats)]),
         ),
     ]
 

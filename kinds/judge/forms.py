@@ -13,7 +13,7 @@ import polars as pl
 from kinds.judge.audit import Finding
 from kinds.judge.layouts import loose_bytes
 from kinds.judge.manifest_keys import Keys, count_unknown
-from kinds.judge.traces import find_file_traces, gzip_traces, list_other_builds
+from kinds.judge.traces import find_file_traces, gzip_traces, list_other_pages
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.source.panics import silence_panics
@@ -31,7 +31,7 @@ def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> F
         *_check_document_form(folder / MANIFEST, "manifest"),
     ]
     right = "no byte beside the rows, codebook and manifest in their one form"
-    told = found or [right, *list_other_builds(folder, files, there)]
+    told = found or [right, *list_other_pages(folder, files, there)]
     return Finding("form of the files", not found, "; ".join(told))
 
 

@@ -1,10 +1,11 @@
 """What release files hold beside the rows: gzip header, Parquet footer and pages. No Prefect here.
 
 A Parquet file has many places that no reader shows: unused entries of dictionaries, bytes behind
-the last value of a page, unknown fields of its structs. So the rows are written again, and the
-bytes must be equal. That presumes the build of polars that wrote the file, which the footer names.
-Another build may choose other pages or compress them otherwise. Of its files the structs are
-compared (`footers`, `layouts`), and the finding says that the pages were not.
+the last value of a page, unknown fields of its structs. So the rows are written again. Equal bytes
+hold nothing else. They presume the build of polars that wrote the file, and rows that lay in memory
+in the same parts: pages begin anew with each part, and a sort makes as many parts as threads. So
+other bytes are no fault by themselves. Then the structs are compared (`footers`, `layouts`), and
+the finding says that pages were not compared byte by byte.
 """
 
 import io
@@ -16,6 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from kinds.judge.layouts import UNREADABLE, list_pages, loose_bytes, read_footer
@@ -26,11 +28,10 @@ WRITER = re.compile(
     rb"( version \d{1,3}(\.\d{1,3}){2}(-?(alpha|beta|a|b|rc)\.?\d{1,3})?)?"
     rb"( \(build [0-9a-f]{7,40}\))?"
 )
-OTHER_BUILD = (
-    "{name} names another build of polars than the one in use, so its footer was compared, but not "
-    "each byte of its pages"
+OTHER_PAGES = (
+    "polars lays the rows of {name} out in other pages here (another build, or another number of "
+    "threads), so its footer and the sizes of its pages were compared, but not each byte"
 )
-WRITTEN_OTHERWISE = "the Parquet file is not what polars writes of its rows"
 # What Python writes in a gzip header for speed and system.
 SPEEDS, SYSTEMS = (0, 2, 4), (3, 255)
 # Writers cut statistics of long texts at this many bytes and may raise the last letter by one.
@@ -38,8 +39,20 @@ CUT = 32
 LETTER = 4  # bytes at most
 # Format codes of `struct` for Parquet's physical types. Of fixed size: floats of two bytes.
 TEXT, FIXED = 6, 7
+_WIDTHS = {1: 4, 2: 8, 4: 4, 5: 8}  # bytes of a number
 _NUMBERS = {0: "?", 1: "i", 2: "q", 4: "f", 5: "d", FIXED: "e"}
 _AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
+
+
+def list_other_pages(
+    folder: Path, files: Mapping[str, str], formats: Iterable[str]
+) -> Iterator[str]:
+    """Say of a folder's Parquet file that its bytes are not those that are written here."""
+    for path in (folder / files[form] for form in formats if form == "parquet"):
+        content = path.read_bytes()
+        sizes = [int(group[3]) for group in read_footer(content).fields().get(4, [])]
+        if content not in _write_again(pl.read_parquet(path, glob=False), sizes):
+            yield OTHER_PAGES.format(name=path.name)
 
 
 def find_file_traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
@@ -73,17 +86,6 @@ def gzip_traces(content: bytes) -> Iterator[str]:
         yield "the gzip file goes on after its rows"
 
 
-def list_other_builds(
-    folder: Path, files: Mapping[str, str], formats: Iterable[str]
-) -> Iterator[str]:
-    """Say that another build of polars than the one in use wrote a folder's Parquet file."""
-    used = read_footer(_write_rows(pl.DataFrame())).fields()[6]
-    for form in formats:
-        path = folder / files[form]
-        if form == "parquet" and read_footer(path.read_bytes()).fields().get(6) != used:
-            yield OTHER_BUILD.format(name=path.name)
-
-
 def _write_rows(rows: pl.DataFrame, group: int | None = None) -> bytes:
     """A Parquet file as the makers write one, with groups of about so many rows."""
     file = io.BytesIO()
@@ -113,17 +115,12 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     # The last group has the rest. Other sizes that differ could carry a message.
     if max(sizes[:-1], default=0) - min(sizes[:-1], default=0) > 1:
         yield "the Parquet file's row groups differ in size"
-    for again in _write_again(rows, sizes):
-        if again == content:
+    written = b""
+    for written in _write_again(rows, sizes):
+        if written == content:
             return
-        written = read_footer(again).fields()
-    found = list(_compare_footers(footer, written))
-    found += loose_bytes(content)
-    if not found:
-        found += _compare_statistics(content, groups, rows)
-    if not found and footer[6] == written[6]:
-        found.append(WRITTEN_OTHERWISE)
-    yield from found
+    found = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
+    yield from found or _compare_pages(content, groups, rows)
 
 
 def _compare_footers(footer: Mapping[int, Any], written: Mapping[int, Any]) -> Iterator[str]:
@@ -137,8 +134,8 @@ def _compare_footers(footer: Mapping[int, Any], written: Mapping[int, Any]) -> I
         yield "the Parquet footer describes other columns than those of its rows"
 
 
-def _compare_statistics(content: bytes, groups: Sequence[Any], rows: pl.DataFrame) -> Iterator[str]:
-    """Compare the statistics of each column chunk and of its pages with the rows that it holds."""
+def _compare_pages(content: bytes, groups: Sequence[Any], rows: pl.DataFrame) -> Iterator[str]:
+    """Compare the statistics and dictionary of each column chunk with the rows that it holds."""
     first = 0
     for group in groups:
         there = rows[first : first + group[3]]
@@ -153,6 +150,8 @@ def _compare_statistics(content: bytes, groups: Sequence[Any], rows: pl.DataFram
                     held = leaf[at : at + page.header[5][1]]
                     at += page.header[5][1]
                     right &= _tells_its_values(held, about[1], page.header[5].get(5, {}))
+                elif not has_used_entries(leaf, about[1], page.header):
+                    yield "a dictionary of the Parquet file has other values than its rows"
             if not right or at != len(leaf):
                 yield "the Parquet file's statistics are not those of its rows"
 
@@ -160,12 +159,43 @@ def _compare_statistics(content: bytes, groups: Sequence[Any], rows: pl.DataFram
 def _list_leaves(column: pl.Series) -> Iterator[pl.Series]:
     """The values of a column by chunk: those in its lists, and of each field of a struct."""
     if isinstance(column.dtype, (pl.List, pl.Array)):
-        yield from _list_leaves(column.explode())
+        # A list without members takes the place of one value, which is missing.
+        lists = column.to_frame("").cast({"": pl.List(column.dtype.inner)})
+        full = pl.when(pl.col("").list.len() > 0).then(pl.col(""))
+        yield from _list_leaves(lists.select(full)[""].explode())
     elif isinstance(column.dtype, pl.Struct):
         for name in column.struct.fields:
             yield from _list_leaves(column.struct.field(name))
     else:
         yield column
+
+
+def has_used_entries(column: pl.Series, kind: int, header: Mapping[int, Any]) -> bool:
+    """Whether a dictionary has room for nothing but the values of a column.
+
+    Every value has its entry, since the rows can be read. So their number and size decide.
+    """
+    if isinstance(column.dtype, pl.Categorical):
+        return True  # polars may write all categories that it knows
+    values = column.cast(pl.String) if isinstance(column.dtype, pl.Enum) else column
+    held = values.drop_nulls()
+    number, size = header[7][1], header[2]
+    if isinstance(column.dtype, pl.Enum):
+        held = column.dtype.categories
+    if kind == TEXT:
+        texts = held.unique()
+        return (number, size) == (len(texts), int(_count_bytes(texts).sum() or 0) + 4 * len(texts))
+    least = most = held.to_physical().n_unique()
+    if held.dtype.is_float():
+        # Zeros of both signs, and values that are no numbers, may have one entry or several.
+        most = len(np.unique(held.to_numpy().view(f"u{held.to_numpy().itemsize}")))
+    return bool(least <= number <= most) and size == number * _WIDTHS.get(
+        kind, size // max(1, number)
+    )
+
+
+def _count_bytes(texts: pl.Series) -> pl.Series:
+    return texts.bin.size() if texts.dtype == pl.Binary else texts.str.len_bytes()
 
 
 def _tells_its_values(column: pl.Series, kind: int, stated: Mapping[int, Any]) -> bool:

@@ -20,7 +20,7 @@ from kinds.judge.layouts import (
     require_exact_page,
 )
 from kinds.judge.thrift import Compact
-from kinds.judge.traces import WRITTEN_OTHERWISE, find_file_traces
+from kinds.judge.traces import find_file_traces, has_used_entries, list_other_pages
 from kinds.rows import write_csv
 from storage.shelf.layout import MANIFEST
 
@@ -175,20 +175,71 @@ def lengthen_footer(content, at, more):
     return content[:at] + more + content[at:-8] + size.to_bytes(4, "little") + content[-4:]
 
 
-def test_a_file_of_another_build_passes_and_is_told(path):
-    FRAME.write_parquet(path)
+def tell_of(path):
+    """What the audit and `verify` say of a Parquet file that passes."""
     files = {"parquet": path.name}
     for document in (MANIFEST, "codebook.json"):
         (path.parent / document).write_text("{}")
     told = read_rows(path.parent, files, ["parquet"])[1][2]
-    assert (told.passed, "build" in told.detail) == (True, False)
+    shown = check_file_forms(path.parent, files, "codebook.json")
+    assert told.passed
+    assert shown.passed
+    return {"other pages" in each.detail for each in (told, shown)}
+
+
+def test_a_file_of_another_build_passes_and_is_told(path):
+    FRAME.write_parquet(path)
+    assert tell_of(path) == {False}
     name_another_build(path)
-    told = read_rows(path.parent, files, ["parquet"])[1][2]
-    assert told.passed
-    assert "data names another build of polars" in told.detail
-    told = check_file_forms(path.parent, files, "codebook.json")
-    assert told.passed
-    assert "data names another build of polars" in told.detail
+    assert tell_of(path) == {True}
+
+
+@pytest.mark.parametrize("part", [14_286, 28_572])
+def test_rows_that_lay_apart_in_memory_pass(path, part):
+    """As they do behind a sort, which makes as many parts as the machine has threads."""
+    rows = range(100_000)
+    whole = pl.DataFrame(
+        {
+            "key": [f"{n:016x}" for n in rows],
+            "text": [None if n % 7 == 0 else f"{n % 90}" for n in rows],
+            "real": [float(n % 50) for n in rows],
+            "items": [[f"{n % 30}"] * (n % 4) for n in rows],
+            "bounds": [{"lo": n % 9, "hi": n % 9 + 0.5} for n in rows],
+        }
+    )
+    assert parquet(path, whole) == []
+    assert list(list_other_pages(path.parent, {"parquet": path.name}, ["parquet"])) == []
+    parts = pl.concat(whole.iter_slices(part), rechunk=False)
+    assert parquet(path, parts) == []
+    assert len(list(list_other_pages(path.parent, {"parquet": path.name}, ["parquet"]))) == 1
+    name_another_build(path)
+    assert find_file_traces(path, "parquet", whole) == []
+
+
+def test_a_dictionary_has_no_entries_but_those_of_its_rows(path):
+    frame = NESTED.with_columns(
+        category=pl.Series(["u", "v", "u"], dtype=pl.Enum(["u", "v", "w"])),
+        zeros=pl.Series([0.0, -0.0, 0.0]),
+        kinds=pl.Series([b"a", b"b", b"a"]),
+    )
+    frame = pl.concat([frame] * 40)
+    frame.write_parquet(path)
+    columns = frame.to_dict()
+    seen = 0
+    for chunk, pages, _, _ in list_chunks(path):
+        name = chunk[3][3][0].decode()
+        header = pages[0][1]
+        if 7 not in header or name in ("items", "bounds"):
+            continue
+        seen += 1
+        kind, column = chunk[3][1], columns[name].alias("")
+        assert has_used_entries(column, kind, header), name
+        for more in ({2: header[2] + 5}, {7: {**header[7], 1: header[7][1] + 1}}):
+            longer = {**header, **more}
+            assert not has_used_entries(column, kind, longer), name
+        both = {**header, 2: header[2] + 8, 7: {**header[7], 1: header[7][1] + 1}}
+        assert not has_used_entries(column, kind, both), name
+    assert seen > 8
 
 
 @pytest.mark.parametrize("other", [False, True])
@@ -239,12 +290,11 @@ def test_free_text_in_a_known_field_is_found(path, old, new, words):
     assert words in find_file_traces(path, "parquet", NESTED)
 
 
-def test_a_file_that_is_packed_otherwise_is_found(path):
-    """Pages of the right rows with room for a message: another level of compression."""
+def test_a_file_that_is_packed_otherwise_is_told(path):
+    """Pages of the right rows, by another level of compression."""
     frame = pl.DataFrame({"text": [f"{n % 97} and {n % 89}" for n in range(5_000)]})
-    assert parquet(path, frame, compression_level=19) == [WRITTEN_OTHERWISE]
-    name_another_build(path)
-    assert find_file_traces(path, "parquet", frame) == []
+    assert parquet(path, frame, compression_level=19) == []
+    assert tell_of(path) == {True}
 
 
 def list_chunks(path):
