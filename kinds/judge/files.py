@@ -9,7 +9,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.judge.audit import Finding
-from kinds.judge.traces import find_file_traces, list_other_pages
+from kinds.judge.traces import find_file_traces
 from storage.shelf.layout import KEY
 from storage.source.csv_rows import first_rows, read_csv
 from storage.source.panics import silence_panics
@@ -36,8 +36,10 @@ def read_rows(
     returned as `flat` gives them.
     """
     first, texts, traced = None, [], []
+    notes: list[str] = []
     for kind in formats:
-        if (found := _read_file(folder / files[kind], kind, flat, flattened)) is not None:
+        found = _read_file(folder / files[kind], kind, flat, flattened, notes)
+        if found is not None:
             rows, text, more = found
             first = rows if first is None else first
             texts.append(text)
@@ -56,13 +58,13 @@ def read_rows(
         Finding(
             "no traces in the files",
             not traced,
-            "; ".join(traced or [TOLD, *list_other_pages(folder, files, formats)]),
+            "; ".join(traced or [TOLD, *notes]),
         ),
     ]
 
 
 def _read_file(
-    path: Path, kind: str, flat: Flat | None, flattened: bool
+    path: Path, kind: str, flat: Flat | None, flattened: bool, notes: list[str]
 ) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, the hash of their text as CSV, and what else the file tells."""
     try:
@@ -70,7 +72,7 @@ def _read_file(
             if kind == "parquet":
                 rows = pl.read_parquet(path, glob=False)
                 shown = rows if flat is None else flat(rows)
-                found = find_file_traces(path, kind, rows)
+                found = find_file_traces(path, kind, rows, notes)
                 return shown if flattened else rows, _hash_of(shown), found
             (names,) = first_rows(path, ",", 1)
             rows = read_csv(path, ",", header=True, names=names, needed=names)

@@ -13,7 +13,7 @@ import polars as pl
 from kinds.judge.audit import Finding
 from kinds.judge.layouts import loose_bytes
 from kinds.judge.manifest_keys import Keys, count_unknown
-from kinds.judge.traces import find_file_traces, gzip_traces, list_other_pages
+from kinds.judge.traces import find_file_traces, gzip_traces
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.source.panics import silence_panics
@@ -25,13 +25,16 @@ WRITTEN_OTHERWISE = "says something twice or is written in another way"
 def check_file_forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
     """Look at each data file that is there, at the codebook and at the manifest."""
     there = [form for form, name in files.items() if (folder / name).is_file()]
-    found = [finding for form in there for finding in _check_data_form(form, folder / files[form])]
+    notes: list[str] = []
+    found = [
+        finding for form in there for finding in _check_data_form(form, folder / files[form], notes)
+    ]
     found += [
         *_check_document_form(folder / codebook, "codebook"),
         *_check_document_form(folder / MANIFEST, "manifest"),
     ]
     right = "no byte beside the rows, codebook and manifest in their one form"
-    told = found or [right, *list_other_pages(folder, files, there)]
+    told = found or [right, *notes]
     return Finding("form of the files", not found, "; ".join(told))
 
 
@@ -49,11 +52,11 @@ def manifest_form(folder: Path, keys: Keys) -> Finding:
     return Finding("form of the manifest", not found, "; ".join(found) or "its one form")
 
 
-def _check_data_form(form: str, path: Path) -> Iterator[str]:
+def _check_data_form(form: str, path: Path, notes: list[str]) -> Iterator[str]:
     if form == "parquet":
         found = list(loose_bytes(path.read_bytes()))
         # Reading unpacks what the pages hold, so it waits until their sizes are known to be right.
-        yield from found or _read_parquet_traces(path)
+        yield from found or _read_parquet_traces(path, notes)
         return
     try:
         yield from gzip_traces(path.read_bytes())
@@ -61,10 +64,11 @@ def _check_data_form(form: str, path: Path) -> Iterator[str]:
         yield "the gzip file cannot be read"
 
 
-def _read_parquet_traces(path: Path) -> Sequence[str]:
+def _read_parquet_traces(path: Path, notes: list[str]) -> Sequence[str]:
     try:
         with silence_panics():
-            return find_file_traces(path, "parquet", pl.read_parquet(path, glob=False))
+            rows = pl.read_parquet(path, glob=False)
+            return find_file_traces(path, "parquet", rows, notes)
     except FOREIGN_ERRORS:
         return ["the Parquet file cannot be read"]
 

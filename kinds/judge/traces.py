@@ -12,7 +12,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -44,25 +44,22 @@ _NUMBERS = {0: "?", 1: "i", 2: "q", 4: "f", 5: "d", FIXED: "e"}
 _AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
 
-def list_other_pages(
-    folder: Path, files: Mapping[str, str], formats: Iterable[str]
-) -> Iterator[str]:
-    """Say of a folder's Parquet file that its bytes are not those that are written here."""
-    for path in (folder / files[form] for form in formats if form == "parquet"):
-        content = path.read_bytes()
-        sizes = [int(group[3]) for group in read_footer(content).fields().get(4, [])]
-        if content not in _write_again(pl.read_parquet(path, glob=False), sizes):
-            yield OTHER_PAGES.format(name=path.name)
+def find_file_traces(
+    path: Path, kind: str, rows: pl.DataFrame, notes: list[str] | None = None
+) -> list[str]:
+    """What a file reveals beside its rows; sentences without values.
 
-
-def find_file_traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
-    """What a file reveals beside its rows; sentences without values."""
+    `notes` gets what an audit that finds nothing must say of a Parquet file.
+    """
     content = path.read_bytes()
-    return list(
-        dict.fromkeys(
-            _find_parquet_traces(content, rows) if kind == "parquet" else gzip_traces(content)
-        )
+    unlike: list[str] = []
+    told = (
+        _find_parquet_traces(content, rows, unlike) if kind == "parquet" else gzip_traces(content)
     )
+    found = list(dict.fromkeys(told))
+    if notes is not None:
+        notes += [note.format(name=path.name) for note in unlike]
+    return found
 
 
 def gzip_traces(content: bytes) -> Iterator[str]:
@@ -103,8 +100,11 @@ def _write_again(rows: pl.DataFrame, sizes: Sequence[int]) -> Iterator[bytes]:
         yield _write_rows(pl.concat(parts, rechunk=False))
 
 
-def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
-    """Check a Parquet file; of its footer, FileMetaData, by number of the field."""
+def _find_parquet_traces(content: bytes, rows: pl.DataFrame, unlike: list[str]) -> Iterator[str]:
+    """Check a Parquet file; of its footer, FileMetaData, by number of the field.
+
+    `unlike` gets a note where the bytes are not those that are written here.
+    """
     try:
         footer = read_footer(content).fields()
         groups = footer.get(4, [])
@@ -119,6 +119,7 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     for written in _write_again(rows, sizes):
         if written == content:
             return
+    unlike.append(OTHER_PAGES)
     found = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
     yield from found or _compare_pages(content, groups, rows)
 

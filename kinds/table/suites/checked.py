@@ -42,10 +42,10 @@ def build_binarized_suite(stored: Stored) -> Suite:
 
 def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
-    rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+    keys = pl.read_parquet(anonymized.file(PARQUET), glob=False, columns=[0])
     crowds = measured.crowds
     columns = {
-        of_released.KEY: np.array(rows[KEY].to_list(), dtype=object),
+        of_released.KEY: np.array(keys[KEY].to_list(), dtype=object),
         of_released.DEMANDED_CROWD: crowds.demanded.astype(np.int64),
         of_released.COMPATIBLE_CROWD: crowds.compatible,
         of_released.MATCHABLE_CROWD: crowds.matchable,

@@ -20,7 +20,7 @@ from kinds.judge.layouts import (
     require_exact_page,
 )
 from kinds.judge.thrift import Compact
-from kinds.judge.traces import find_file_traces, has_used_entries, list_other_pages
+from kinds.judge.traces import find_file_traces, has_used_entries
 from kinds.rows import write_csv
 from storage.shelf.layout import MANIFEST
 
@@ -207,11 +207,14 @@ def test_rows_that_lay_apart_in_memory_pass(path, part):
             "bounds": [{"lo": n % 9, "hi": n % 9 + 0.5} for n in rows],
         }
     )
-    assert parquet(path, whole) == []
-    assert list(list_other_pages(path.parent, {"parquet": path.name}, ["parquet"])) == []
+    notes = []
+    whole.write_parquet(path)
+    assert find_file_traces(path, "parquet", whole, notes) == []
+    assert notes == []
     parts = pl.concat(whole.iter_slices(part), rechunk=False)
-    assert parquet(path, parts) == []
-    assert len(list(list_other_pages(path.parent, {"parquet": path.name}, ["parquet"]))) == 1
+    parts.write_parquet(path)
+    assert find_file_traces(path, "parquet", parts, notes) == []
+    assert len(notes) == 1
     name_another_build(path)
     assert find_file_traces(path, "parquet", whole) == []
 
