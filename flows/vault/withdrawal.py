@@ -1,6 +1,7 @@
 """The command `crowdcover withdraw`: people leave a series, by the vault only."""
 
 import argparse
+from itertools import compress
 from pathlib import Path
 
 from anon_core.errors import InputError
@@ -38,20 +39,20 @@ def withdraw_people(options: argparse.Namespace) -> int:
         form = FORM if kept is None else kept.form
         digests = versions.digests(listed, ledger.key, form)
         before, asked = series.withdrawn(), frozenset(digests)
-        number, shown = len(published) + 1, frozenset[bytes]()
+        number, shown, earlier = len(published) + 1, frozenset[bytes](), frozenset[bytes]()
         # Stages with people who have no row yet: those of the batch at work, and those who wait.
         coming = series.folder(number).whole("split"), None if kept is None else kept.assembled
         stages = [
             *series.load_pending_parts(number).values(),
             *(each for each in coming if each is not None),
         ]
-        known = versions.owners_waiting(stages)
+        waiting = versions.owners_waiting(stages)
         if kept is not None:
             shown = versions.owners(kept)
             had = versions.find_published(plan.following, listed, kept, ledger.key)
-            known |= {each for each, had_row in zip(digests, had, strict=True) if had_row}
+            earlier = frozenset(compress(digests, had)) - shown
         # A list in a wrong form matches nobody, and nobody would notice: refuse it as a whole.
-        if not options.unpublished and not asked & (shown | known | before):
+        if not options.unpublished and not asked & (shown | earlier | waiting | before):
             raise InputError(
                 f"none of the {len(asked)} identifiers in {options.file.name} names somebody who "
                 f"has, had or is about to have a row in {plan.name}; nothing was noted. Write "
@@ -64,8 +65,8 @@ def withdraw_people(options: argparse.Namespace) -> int:
         "asked": len(asked),
         "asked_before": len(asked & before),
         "in_the_last_version": len(asked & shown),
-        "in_earlier_versions": len((asked & known) - shown),
-        "in_no_version": len(asked - shown - known),
+        "in_earlier_versions": len(earlier),
+        "in_no_version": len(asked - shown - earlier),
         "withdrawn_in_all": len(asked | before),
     }
     print_outcome(options, outcome, [_format_outcome(outcome, name)])

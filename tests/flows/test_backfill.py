@@ -170,6 +170,15 @@ def withdraw(order, *names):
     assert ended.value.code == 0
 
 
+def test_people_who_wait_never_had_a_row(tmp_path, capsys):
+    """Nobody of January can hide, so its people are known to the vault and are in no version."""
+    order = visited(tmp_path, visits(rare=(1,)))
+    with pytest.raises(NobodyHidesError):
+        release_one(order.plan, format_partition_settings("2014-01"))
+    withdraw(order, "ident-00001")
+    assert "0 had rows in earlier ones only, 1 never had one" in capsys.readouterr().out
+
+
 def test_people_who_withdrew_are_in_no_later_version_and_wait_no_more(tmp_path):
     """Rows of the withdrawn wait from January; in February another person of the rows withdraws."""
     order = visited(tmp_path, visits(rare=(1,)))
