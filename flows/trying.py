@@ -62,7 +62,7 @@ class Outcome:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The setting, its numbers or refusal, the exit code and the seconds, for programs."""
         return {
             **self.stated,
             "numbers": as_json(self.numbers),
@@ -90,9 +90,10 @@ def build_setting_plans(
     for stated in each:
         changed = dict(document)
         for section, key, name in (("privacy", "k", "k"), ("anonymizer", "weights", "weights")):
-            if name in stated:
-                table = changed.get(section, {})
-                changed[section] = {**(table if isinstance(table, dict) else {}), key: stated[name]}
+            table = changed.get(section, {})
+            # A section that is no table stays, so that the plan is refused.
+            if name in stated and isinstance(table, dict):
+                changed[section] = {**table, key: stated[name]}
         plans.append(ReleasePlan.of(changed))
     return plans
 
@@ -176,7 +177,8 @@ def _measure_setting(
     result = anonymize(run, kind, data, (ingested, encoded), anonymizer, compute)
     # The auditor reads the source once more and trusts nothing that `ingest` stored.
     again = reading.again()
-    audit = kind.judge(data, anonymizer.promise, (_FORMAT,), again, result.path, result.path)
+    folder = result.folder
+    audit = kind.judge(data, anonymizer.promise, (_FORMAT,), again, folder, folder)
     again.end()
     if not audit.passed or audit.measured is None:
         raise GuaranteeError(audit.sentence())

@@ -17,6 +17,8 @@ from flows.plan.plan import PlanError, ReleasePlan
 from flows.release import release_plan
 from flows.trying import build_setting_plans, list_settings, try_settings
 from kinds.sampling import sample_rows
+from storage.encryption.encryption import KEY, new_key
+from storage.encryption.plain_copies import WORK
 from storage.vault.dry_run_vault import PREFIX
 from storage.vault.vault import Vault
 from tests.flows.orders import Order, people
@@ -103,6 +105,19 @@ def test_the_same_seed_shows_the_same_numbers(tmp_path):
     assert one != three
 
 
+def test_an_encrypted_vault_shows_the_same_numbers(tmp_path, monkeypatch):
+    """With a vault key every new vault is encrypted, also the one in which a setting is tried."""
+    order = Order(tmp_path / "a")
+    (plain,) = outcomes(order, [3])
+    (tmp_path / "work").mkdir(mode=0o700)
+    monkeypatch.setenv(WORK, str(tmp_path / "work"))
+    monkeypatch.setenv(KEY, new_key()[0])
+    (sealed,) = outcomes(order, [3])
+    assert (sealed.refusal_text, sealed.code) == ("", 0)
+    assert numbers(sealed) == numbers(plain)
+    assert not list((tmp_path / "work").iterdir())
+
+
 def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
     """A killed `try` leaves its folder, whose secrets follow from --seed."""
     order, left = Order(tmp_path / "a"), tmp_path / "left"
@@ -149,6 +164,8 @@ def test_a_plan_that_is_refused_is_refused(tmp_path):
         outcomes(order, [3], ["heavy"])
     with pytest.raises(PlanError, match=r"privacy\.k = 1 protects nobody"):
         outcomes(order, [1])
+    with pytest.raises(PlanError, match="privacy must be a table"):
+        outcomes(order, [5], changes=["privacy=3"])
     with pytest.raises(InputError, match="--sample asks for 91 rows and the source has 90"):
         outcomes(order, sample=91)
 
