@@ -19,9 +19,7 @@ from flows.plan.plan import ReleasePlan
 from flows.runs.known_plan import apply_series_form, find_approved_run, recognise_source
 from flows.runs.next_version import NextVersion, prepare_next_version
 from flows.runs.partitions import read_plan_source
-from flows.runs.targets import refuse_closed
-from storage.approval.decision_rules import require_approved
-from storage.approval.statement import Rules
+from flows.runs.targets import find_standing_release
 from storage.ledger.admission import admit_plan
 from storage.ledger.ledger import Ledger
 from storage.series.retractions import refuse_unfinished
@@ -29,7 +27,6 @@ from storage.series.series import Series
 from storage.source.reading import Reading
 from storage.vault.dry_run_vault import open_shadow
 from storage.vault.failures import keep_failures
-from storage.vault.release_owner import refuse_foreign
 from storage.vault.run import Run, Stored
 from storage.vault.vault import Vault
 from tasks.compute import cluster
@@ -37,7 +34,6 @@ from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
-from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
 
 MADE = "a release would be made"
@@ -76,8 +72,7 @@ class Rehearsal:
 
 def rehearse_release(plan: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
-    plan.check_engine()
-    plan.publish.check_key()
+    plan.check_machine()
     with (
         open_shadow(Vault(Path(plan.publish.vault))) as vault,
         keep_failures(vault.runs, "release"),
@@ -107,7 +102,7 @@ def _rehearse_source(plan: ReleasePlan, vault: Vault) -> Rehearsal:
 def _admit_source(
     plan: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
 ) -> Rehearsal:
-    """The same as of a release, with a ledger in which nothing stays."""
+    """Admit plan and source as a release does, with a ledger in which nothing stays."""
     kind = plan.kind
     plan, reading = recognise_source(plan, vault, reading)
     second, uri = plan.publish.allow_second_release, plan.publish.ledger_uri
@@ -115,15 +110,9 @@ def _admit_source(
     # The shadow has a copy of the vault's own ledger. A shared one is real: nothing may stay in it.
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
     run = admit_plan(ledger, reading.sha256, plan.sha256, second, kind.name)
-    parent = plan.releases
     refuse_unfinished(run)
-    folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
-    if folder is not None:
-        if (terms := plan.publish.terms) is not None:
-            require_approved(run, folder, Rules.of(terms.rules))
+    if find_standing_release(plan, run, ledger) is not None:
         return Rehearsal(STANDS, _list_roles(plan))
-    refuse_foreign(vault, parent, ledger.versions(str(parent)))
-    refuse_closed(parent)
     try:
         return _run_stages(plan, run, reading, ledger, version)
     finally:

@@ -34,10 +34,8 @@ from flows.runs.states import (
     pause_flow_run,
     refuse_flow_run,
 )
-from flows.runs.targets import refuse_closed
+from flows.runs.targets import find_standing_release
 from storage.approval.approval import WaitingError
-from storage.approval.decision_rules import require_approved
-from storage.approval.statement import Rules
 from storage.ledger.admission import admit_plan
 from storage.ledger.ledger import Ledger
 from storage.places.place import place_of
@@ -47,7 +45,6 @@ from storage.source.reading import Absent, GoneError, Reading
 from storage.vault.endings import begin_attempt
 from storage.vault.failures import keep_failures
 from storage.vault.refusals import FolderError
-from storage.vault.release_owner import refuse_foreign
 from storage.vault.run import Run, Stored
 from storage.vault.vault import Vault
 from tasks.compute.cluster import cancel_jobs_of
@@ -117,8 +114,7 @@ def release_plan(plan: ReleasePlan) -> str:
 
 def _release_source(plan: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
-    plan.check_engine()
-    plan.publish.check_key()
+    plan.check_machine()
     take_up_decisions(plan, vault)
     # After `take_up_decisions`: a decision in an officer's copy may be the approval.
     if (run := find_approved_run(plan, vault)) is not None:
@@ -175,21 +171,15 @@ def _admit_source(
     if version is not None:
         # Before any stage: a later attempt with another batch then knows which run it gives up.
         version.begin(run)
-    parent = plan.releases
-    to = Destination(kind, parent, plan.publish.formats, ledger, second, plan.publish.signing_key)
+    formats, key = plan.publish.formats, plan.publish.signing_key
+    to = Destination(kind, plan.releases, formats, ledger, second, key)
     with run.hold_lock():
         refuse_unfinished(run)
         begin_attempt(run, plan.name)
-        folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
-        if folder is not None:
-            # The plan may demand an approval by now that the standing release never got.
-            if (terms := plan.publish.terms) is not None:
-                require_approved(run, folder, Rules.of(terms.rules))
+        # Before the work. `publish` looks again, since the folder may change meanwhile.
+        if (folder := find_standing_release(plan, run, ledger)) is not None:
             log_line(f"published before and unchanged since: {folder.name}")
             return str(folder)
-        # Before the work. `publish` looks again, since the folder may change meanwhile.
-        refuse_foreign(vault, parent, ledger.versions(str(parent)))
-        refuse_closed(parent, plan.publish.reports)
         try:
             return _run_stages(plan, run, reading, to, version)
         finally:

@@ -17,8 +17,7 @@ def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     from storage.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
-    plan.check_engine()
-    plan.publish.check_key()
+    plan.check_machine()
     require_partition(plan)
     # None for what would have to be read in full, such as a query: the flow looks at that itself.
     if (names := read_source_header(plan.data.source)) is not None:

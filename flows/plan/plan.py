@@ -149,13 +149,14 @@ class ReleasePlan(Section):
         """Where the versions stand: <publish.path>/<name>."""
         return place_of(self.publish.path) / self.name
 
-    def check_engine(self) -> None:
-        """Refuse an engine that is not installed where the plan is to run."""
+    def check_machine(self) -> None:
+        """Refuse an engine or a key for signatures that is not there, where the plan is to run."""
         if self.compute.engine == "dask" and find_spec("distributed") is None:
             raise PlanError(
                 "compute.engine = 'dask' needs Dask, which is not installed: "
                 "pip install 'crowdcover[dask]'"
             )
+        self.publish.check_key()
 
     @property
     def kind(self) -> Kind:

@@ -1,14 +1,39 @@
-"""Whether what a release must write at its end can be written, looked at before the work."""
+"""The folder of a release before the work: one that stands, else whether it can be written."""
 
 import os
 from pathlib import Path
 
+from flows.plan.plan import ReleasePlan
+from storage.approval.decision_rules import require_approved
+from storage.approval.statement import Rules
+from storage.ledger.ledger import Ledger
 from storage.places.place import Place
 from storage.vault.disk_space import describe_full_disk, is_read_only, present_part
 from storage.vault.refusals import FolderError
+from storage.vault.release_owner import refuse_foreign
+from storage.vault.run import Run
+from tasks.stages.publish import find_published_folder
 
 
-def refuse_closed(parent: Place, reports: str | None = None) -> None:
+def find_standing_release(plan: ReleasePlan, run: Run, ledger: Ledger) -> Place | None:
+    """The folder of the run's release if it stands; None if it must be made.
+
+    Refused: a release that stands without the approval that the plan demands, and folders to which
+    a release that must be made could not be published.
+    """
+    parent = plan.releases
+    folder = find_published_folder(run, parent, plan.limits.release_limits, plan.about.claims)
+    if folder is not None:
+        # The plan may demand an approval by now that the standing release never got.
+        if (terms := plan.publish.terms) is not None:
+            require_approved(run, folder, Rules.of(terms.rules))
+        return folder
+    refuse_foreign(ledger.vault, parent, ledger.versions(str(parent)))
+    _refuse_closed(parent, plan.publish.reports)
+    return None
+
+
+def _refuse_closed(parent: Place, reports: str | None) -> None:
     """Refuse a folder for releases, or for copies of reports, that cannot be written.
 
     Whether object storage lets this account write is not tried: that would leave an object.

@@ -150,6 +150,7 @@ def before_file(order):
         (before_drift, [], 4),
         (before_foreign, [], 1),
         (before_open, [], 1),
+        (before_nothing, ["publish.approval=required", "publish.reports={here}/people.csv"], 1),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )

@@ -57,6 +57,14 @@ def test_two_plans_of_one_name_are_not_served(tmp_path):
     assert "two plans have the same name" in done.err
 
 
+def test_a_plan_whose_signing_key_is_not_there_is_not_served(tmp_path):
+    order = Order(tmp_path, publish={"signing_key": f"file:{tmp_path / 'gone.key'}"})
+    served, released = (command(name, order.plan) for name in ("serve", "release"))
+    assert (served.code, served.out, served.err) == (released.code, "", released.err)
+    assert "gone.key cannot be read" in served.err
+    assert not order.vault.exists()
+
+
 @contextmanager
 def started(arguments, folder, log):
     with (folder / log).open("w") as handle:

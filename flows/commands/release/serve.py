@@ -33,9 +33,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
-    from flows.plan.plan import PlanError, ReleasePlan
+    from flows.plan.plan import ReleasePlan
+    from kinds.section import PlanError
 
     plans = [ReleasePlan.load(path, options.overrides) for path in options.plans]
+    for plan in plans:
+        plan.check_machine()
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")

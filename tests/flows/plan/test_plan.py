@@ -1278,10 +1278,10 @@ def test_where_it_runs_does_not_change_the_hash(load, override):
 
 def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(load, monkeypatch):
     plan = load("[compute]\nengine = 'dask'")
-    plan.check_engine()
+    plan.check_machine()
     monkeypatch.setattr("flows.plan.plan.find_spec", lambda name: None)
-    load().check_engine()
-    refused(r"pip install 'crowdcover\[dask\]'", plan.check_engine)
+    load().check_machine()
+    refused(r"pip install 'crowdcover\[dask\]'", plan.check_machine)
 
 
 @pytest.mark.parametrize(
