@@ -16,7 +16,12 @@ from anon_core.engines.mpi.job import afford_rank
 from anon_core.engines.spreading import load_dask_module, load_mpi_module
 from flows.estimates import estimate_release
 from flows.plan.plan import ReleasePlan
-from flows.runs.known_plan import apply_series_form, find_approved_run, recognise_source
+from flows.runs.known_plan import (
+    apply_series_form,
+    find_approved_run,
+    recognise_source,
+    take_up_decisions,
+)
 from flows.runs.next_version import NextVersion, prepare_next_version
 from flows.runs.partitions import read_plan_source
 from flows.runs.targets import find_standing_release
@@ -82,6 +87,8 @@ def rehearse_release(plan: ReleasePlan) -> Rehearsal:
 
 def _rehearse_source(plan: ReleasePlan, vault: Vault) -> Rehearsal:
     """Admit the plan and its source."""
+    # The copies are real: nothing is noted in them.
+    take_up_decisions(plan, vault, closes=False)
     if find_approved_run(plan, vault) is not None:
         return Rehearsal(APPROVED, _list_roles(plan))
     plan = apply_series_form(plan, vault)

@@ -18,8 +18,11 @@ from storage.vault.run import Run
 from storage.vault.vault import Vault
 
 
-def take_up_decisions(plan: ReleasePlan, vault: Vault) -> None:
-    """Take up the decisions that people signed in their copies, about waiting runs of this plan."""
+def take_up_decisions(plan: ReleasePlan, vault: Vault, *, closes: bool = True) -> None:
+    """Take up the decisions that people signed in their copies, about waiting runs of this plan.
+
+    `closes`: see `take_up`.
+    """
     if plan.publish.terms is None or plan.publish.reports is None:
         return
     rules = Rules.of(plan.publish.terms_rules)
@@ -27,7 +30,7 @@ def take_up_decisions(plan: ReleasePlan, vault: Vault) -> None:
         if run.plan_sha256 == plan.sha256 and Approval.of(run).last is not None:
             # A run that is at work takes its decisions up itself, in `require_approval`.
             with suppress(BusyError), run.hold_lock():
-                take_up(Path(plan.publish.reports), run, rules)
+                take_up(Path(plan.publish.reports), run, rules, closes=closes)
 
 
 def find_approved_run(plan: ReleasePlan, vault: Vault) -> Run | None:

@@ -83,11 +83,12 @@ def close_copy(reports: Path, run: Run, request: Request) -> None:
         Modes.of(reports).file(folder / OUTCOME, _format_json(outcome))
 
 
-def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
+def take_up(reports: Path, run: Run, rules: Rules, *, closes: bool = True) -> list[str]:
     """Take up a signed decision from the copy, if one counts; returns why others do not.
 
-    `rules` are those of the plan today: who may no longer decide does not reject either. What is
-    signed in time counts, also if it is found later.
+    `rules` are those of the plan today: a person who may no longer decide does not reject either.
+    What is signed in time counts, also if it is found later. `closes`: note the outcome in the
+    copy, as all but rehearsals do.
     """
     approval = Approval.of(run)
     request = approval.last
@@ -96,7 +97,9 @@ def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
     first, reasons = find_signed_decision(reports, run, request, rules)
     if first is not None:
         # `accept_signed_decision` has compared the signed time with the deadline already.
-        close_copy(reports, run, approval.decide(first, in_time=True))
+        decided = approval.decide(first, in_time=True)
+        if closes:
+            close_copy(reports, run, decided)
     return reasons
 
 

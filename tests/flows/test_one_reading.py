@@ -13,27 +13,12 @@ from anon_core.errors import InputError
 from storage.approval.approval import Approval, Decision, WaitingError
 from storage.source.reading import Reading
 from storage.vault.refusals import SecondReleaseError
-from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 from tests.support.audits import audit_release
 from tests.support.crashes import release_until
+from tests.support.databases import QUERY, in_a_database
 from tests.support.readings import between, opens_counted, queries_counted
-
-QUERY = "select * from people order by random()"
-
-
-def in_a_database(folder, rows=None):
-    """The order's table in SQLite; the rows come in another order at every query."""
-    order = Order(folder)
-    path = order.folder / "people.db"
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"create table people ({', '.join(HEADER)})")
-        marks = ", ".join("?" * len(HEADER))
-        connection.executemany(f"insert into people values ({marks})", rows or people())
-    connection.close()
-    order.document["source"] = {"uri": f"sqlite:///{path}", "query": QUERY}
-    order.write()
-    return order
 
 
 def in_duckdb(folder):

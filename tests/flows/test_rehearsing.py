@@ -12,8 +12,10 @@ import pytest
 
 from anon_core.errors import AnonymityError, InputError
 from flows.plan.plan import ReleasePlan
-from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearse_release
+from flows.rehearsing import APPROVED, MADE, STANDS, UNCHANGED, rehearse_release
 from flows.release import release_plan
+from storage.approval.signing_keys import new_key as create_key
+from storage.approval.signing_keys import public_of, read_key
 from storage.encryption.encryption import KEY, new_key
 from storage.encryption.plain_copies import WORK, discard_plain_copies
 from storage.ledger.transaction import open_ledger_transaction
@@ -22,7 +24,9 @@ from storage.vault.files import find_readable_path, write_private
 from storage.vault.refusals import SecondReleaseError
 from storage.vault.vault import Vault
 from tests.flows.orders import HEADER, Order, people
-from tests.flows.processes import crowdcover
+from tests.flows.processes import command, crowdcover
+from tests.support.approvals import waits
+from tests.support.databases import in_a_database
 
 # Fixtures, skipped where no server can be started.
 from tests.support.ledgers import of_plan, query
@@ -184,6 +188,22 @@ def test_a_folder_that_cannot_be_written_is_refused_early(tmp_path):
     _, words = refused(lambda: rehearse(order))
     assert words.startswith("nothing could be published in ")
     assert words.endswith("correct publish.path and run again")
+
+
+def test_a_decision_that_waits_in_the_copy_is_taken_up(tmp_path, monkeypatch):
+    """The rows of a query may have moved on since: an approved run reads them no more."""
+    monkeypatch.setattr("storage.approval.identity.account_of_process", lambda: "carol")
+    key = tmp_path / "ada.key"
+    create_key(key)
+    approvers = {"ada@example.org": public_of(read_key(key))}
+    publish = {"approval": "required", "approvers": approvers, "reports": "reports"}
+    order = in_a_database(tmp_path / "a")
+    order.write(publish=publish)
+    waits(order)
+    assert rehearse(order).outcome == MADE
+    (copy,) = (order.folder / "reports" / "people").iterdir()
+    assert command("sign", copy, "--decision", "approve", "--key", key).code == 0
+    assert rehearse(order).outcome == APPROVED
 
 
 def test_an_unforeseen_error_tells_no_value(tmp_path, monkeypatch):
