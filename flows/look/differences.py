@@ -1,12 +1,11 @@
 """Two published releases beside each other: no vault, no source, only their folders."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from flows.look.named_release import read_manifest
+from flows.look.named_release import read_manifest, refuse_damaged_manifest
 from kinds import KINDS, kind_called, words_called
 from kinds.section import PlanError
 from reports.terminal import difference
@@ -22,14 +21,14 @@ def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[st
     Refused: a folder that is no release, or whose files are not those that were published.
     """
     manifests = read_manifest(old), read_manifest(new)
-    with _refuse_damaged_manifest():
+    with refuse_damaged_manifest():
         kinds = [str(each["source"].get("kind", "table")) for each in manifests]
     if kinds[0] != kinds[1] or kinds[0] not in KINDS:
         raise PlanError(
             f"{old.name} and {new.name} are of different kinds of data; compare two releases of "
             "tables, of matrices or of graphs"
         )
-    with _refuse_damaged_manifest():
+    with refuse_damaged_manifest():
         changes = dict(difference.compare_manifests(*manifests, words_called(kinds[0])))
     with local_copy(old) as earlier, local_copy(new) as later:
         for folder, manifest in ((earlier, manifests[0]), (later, manifests[1])):
@@ -45,24 +44,13 @@ def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[st
 
 def _require_whole(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Refuse a release that was changed or is not complete: its numbers may be of another one."""
-    with _refuse_damaged_manifest():
+    with refuse_damaged_manifest():
         complete = has_version_files(folder, manifest.get("files", {}))
     if not complete:
         raise InputError(
             f"the files of {folder.name} are not those that its manifest.json names; compare a "
             "release as it was published"
         )
-
-
-@contextmanager
-def _refuse_damaged_manifest() -> Iterator[None]:
-    """Refuse a manifest that does not read as one."""
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(
-            "a manifest.json is damaged; compare releases as they were published"
-        ) from None
 
 
 def _count_categories(change: dict[str, Any], values: bool) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The release folder that a person names, or a refusal that says what is there instead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,25 @@ def read_manifest(folder: Place) -> dict[str, Any]:
     return manifest
 
 
+@contextmanager
+def refuse_damaged_manifest() -> Iterator[None]:
+    """Refuse a manifest that lacks what is read of it, or has something else in its place."""
+    from jinja2 import UndefinedError  # as reports do: short messages need no jinja2
+
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, UndefinedError):
+        raise InputError("a manifest.json is damaged; give a release as it was published") from None
+
+
 def print_manifest(manifest: Mapping[str, Any]) -> None:
     """Print what a release guarantees and keeps: counts, shares and column names, no values."""
     from rich.console import Console
 
     from reports.terminal.summary import print_release
 
-    print_release(manifest, Console(), words_of(manifest))
+    with refuse_damaged_manifest():
+        print_release(manifest, Console(), words_of(manifest))
 
 
 def _parse_manifest(file: Place) -> dict[str, Any] | None:

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from polars.exceptions import PolarsError
+
+from anon_core.errors import InputError
 from flows.look.documents import catalogue_finding
-from flows.look.named_release import require_release
+from flows.look.named_release import refuse_damaged_manifest, require_release
 from kinds import kind_called
 from kinds.judge.audit import Finding
 from kinds.judge.forms import check_file_forms
@@ -65,23 +68,28 @@ def _verify_folder(folder: Path, keys: Sequence[str]) -> list[Finding]:
     else:
         signed = _read_claimed_hashes(folder)
     if signed is None:
-        return [*findings, *([] if keys else [_build_unreadable_finding()])]
+        # With keys, the finding about the signature says why nothing else is compared.
+        unread = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
+        return [*findings, *([] if keys else [unread])]
     findings.append(_compare_files(folder, signed))
     if any(finding.broken for finding in findings):
         return findings
     manifest = read_document(folder / MANIFEST)
     if keys and made is not None:
         findings.append(_same_release(manifest, made.name, made.version))
-    kind = kind_called(str(manifest["source"].get("kind", "table")))
-    return [
-        *findings,
-        check_file_forms(folder, kind.files, kind.codebook),
-        *catalogue_finding(folder, kind, manifest),
-    ]
-
-
-def _build_unreadable_finding() -> Finding:
-    return Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
+    try:
+        # The hashes agree, but anybody may have written the manifest.
+        with refuse_damaged_manifest():
+            kind = kind_called(str(manifest["source"].get("kind", "table")))
+            findings += [
+                check_file_forms(folder, kind.files, kind.codebook),
+                *catalogue_finding(folder, kind, manifest),
+            ]
+    except InputError as refusal:
+        findings.append(Finding("manifest", passed=False, detail=str(refusal)))
+    except PolarsError:
+        findings.append(Finding("data files", passed=False, detail="a data file cannot be read"))
+    return findings
 
 
 def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:

@@ -27,6 +27,7 @@ from storage.approval.signing_keys import (
 )
 from storage.places.credentials import CredentialsError
 from storage.places.objects import ObjectPath
+from storage.shelf.content import hash_released_file
 from storage.shelf.layout import SIGNATURE
 from storage.vault.files import read_json
 from storage.vault.refusals import FolderError
@@ -175,6 +176,36 @@ def test_without_a_key_the_manifest_tells_damage(copy):
     assert broken(copy) == []
     (copy / "report.html").write_bytes((copy / "report.html").read_bytes() + b" ")
     assert broken(copy) == ["every file"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "x"},
+        {"source": {"kind": "cube"}},
+        {"source": None},
+        {"privacy": 3},
+        {"source": {}},
+    ],
+    ids=str,
+)
+def test_a_manifest_that_somebody_wrote_is_a_finding(copy, change):
+    """Its hashes agree with the files; nothing else of it can be relied on."""
+    manifest = json.loads((copy / "manifest.json").read_text("utf-8"))
+    (copy / "manifest.json").write_text(json.dumps(manifest | change), "utf-8")
+    assert broken(copy) == ["manifest"]
+    done = command("show", copy)
+    assert (done.code, done.err) == (
+        3, "crowdcover: a manifest.json is damaged; give a release as it was published\n"
+    )  # fmt: skip
+
+
+def test_a_data_file_that_somebody_wrote_is_a_finding(copy):
+    manifest = json.loads((copy / "manifest.json").read_text("utf-8"))
+    (copy / "data.parquet").write_bytes(b"PAR1 no rows PAR1")
+    manifest["files"]["data.parquet"] = hash_released_file(copy / "data.parquet")
+    (copy / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert broken(copy) == ["data files"]
 
 
 # ---------------------------------------------------------------- the publisher's own faults
