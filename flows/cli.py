@@ -97,7 +97,11 @@ def _describe_unforeseen_error(error: BaseException) -> str:
             "the command", [Path(named).parent if isinstance(named, str) else Path.cwd()]
         )
     where = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in where if Path(frame.filename).is_relative_to(ROOT)] or where
+    # By packages: installed, ROOT holds those of other projects, too.
+    own = [ROOT / package for package in PACKAGES]
+    ours = [
+        frame for frame in where if any(Path(frame.filename).is_relative_to(each) for each in own)
+    ] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
     if isinstance(error, ImportError) and (words := _explain_missing_module(error.name or "")):
         return words
@@ -105,7 +109,10 @@ def _describe_unforeseen_error(error: BaseException) -> str:
 
 
 def _explain_missing_module(module: str) -> str:
-    """What is wrong with a package that lacks or is hidden; empty for a module that is there."""
+    """Why a module cannot be imported: its package is not installed, incomplete or hidden.
+
+    Empty for a module of another project's package that is installed.
+    """
     package = module.partition(".")[0]
     own, folders = package in PACKAGES, _list_package_folders(package)
     if not folders:
@@ -175,6 +182,7 @@ def build_parser() -> argparse.ArgumentParser:
         "hold, 5 a cluster failed, 6 waits for approval, 1 any other failure.",
     )
     whole.add_argument("--version", action="version", version=f"crowdcover {CODE_VERSION}")
+    whole.set_defaults(quiet=False)
     commands = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS.values():
         command.add_to(commands)

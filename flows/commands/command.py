@@ -34,7 +34,13 @@ class Command:
             description=self.does[0].upper() + self.does[1:] + ".",
             epilog="Example: " + self.example,
         )
-        parser.add_argument("--quiet", action="store_true", help="print results and errors only")
+        parser.add_argument(
+            "--quiet",
+            action="store_true",
+            # A default here would undo the --quiet of the command that this is a step of.
+            default=argparse.SUPPRESS,
+            help="print results and errors only",
+        )
         parser.set_defaults(run=self.execute)
         self.arguments(parser)
 

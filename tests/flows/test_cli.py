@@ -662,7 +662,37 @@ def test_a_dependency_that_is_not_installed_is_named(monkeypatch, capsys):
 
 def test_a_part_that_a_dependency_lacks_is_unforeseen(monkeypatch, capsys):
     told = refused_import("polars.zq7", monkeypatch, capsys)
-    assert told.startswith("crowdcover: unforeseen ModuleNotFoundError at test_cli.py:")
+    assert told.startswith("crowdcover: unforeseen ModuleNotFoundError at command.py:")
+
+
+def test_an_unforeseen_error_names_a_line_of_crowdcover(monkeypatch, tmp_path, capsys):
+    """An installed crowdcover lies beside the packages of others."""
+    monkeypatch.setattr(cli, "ROOT", tmp_path)
+    scope = {}
+    for name, code in (
+        ("polars/inner.py", "def fail(): return 1 / 0"),
+        ("kinds/outer.py", "def run(options): return fail()"),
+    ):
+        exec(compile(code, tmp_path / name, "exec"), scope)
+    schema = replace(cli.COMMANDS["schema"], run=scope["run"])
+    monkeypatch.setitem(cli.COMMANDS, "schema", schema)
+    code, _, told = call(capsys, "schema")
+    assert code == 1
+    assert told == "crowdcover: unforeseen ZeroDivisionError at outer.py:1; please report it\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "quiet"),
+    [
+        (["schema"], False),
+        (["schema", "--quiet"], True),
+        (["vault", "verify"], False),
+        (["vault", "--quiet", "verify"], True),
+        (["vault", "verify", "--quiet"], True),
+    ],
+)
+def test_quiet_stands_at_a_command_or_at_its_step(arguments, quiet):
+    assert cli.build_parser().parse_args(arguments).quiet is quiet
 
 
 @pytest.mark.parametrize(

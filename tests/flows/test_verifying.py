@@ -185,7 +185,6 @@ def test_without_a_key_the_manifest_tells_damage(copy):
         {"source": {"kind": "cube"}},
         {"source": None},
         {"privacy": 3},
-        {"source": {}},
     ],
     ids=str,
 )
