@@ -1,9 +1,10 @@
 """What is there to see in vaults: their runs, and the releases that wait for a person."""
 
-import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from flows.advice import format_approve_command, format_sign_command
 from kinds import words_of
 from reports.verdict import judge_manifest
 from storage.approval.approval import PAGE
@@ -47,8 +48,7 @@ def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
 def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
     request = each.request
     assert request is not None
-    who = "--key KEY" if Rules.of(request.rules).approvers else "--by NAME"
-    vault_path, manifest = shlex.quote(str(vault.path)), request.question.manifest
+    signed, manifest = bool(Rules.of(request.rules).approvers), request.question.manifest
     return {
         "run": each.run.path.name,
         "vault": str(vault.path),
@@ -60,9 +60,7 @@ def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
         "until": request.until,
         "requested_by": request.asker,
         "report": str(each.run.path / PAGE),
-        "decide": f"crowdcover approve {each.run.path.name} --vault {vault_path} {who}",
+        "decide": format_approve_command(each.run.path.name, vault.path, signed=signed),
         "copy": request.copy,
-        "sign": f"crowdcover sign {shlex.quote(request.copy)} --decision approve --key KEY"
-        if request.copy
-        else "",
+        "sign": format_sign_command(Path(request.copy)) if request.copy else "",
     }

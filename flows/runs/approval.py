@@ -20,6 +20,7 @@ from prefect.states import Completed
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
+from flows.advice import format_approve_command, format_sign_command
 from flows.runs.parameters import IN_A_LINE
 from kinds import words_of
 from reports import markdown
@@ -262,18 +263,15 @@ def _is_paused(suspended: Suspended) -> bool:
 
 
 def _describe_next_step(run: Run, request: Request, to: Destination, terms: Terms) -> str:
-    vault, officer = to.ledger.vault.path, ""
-    who = "--key KEY" if terms.approvers else "--by NAME"
-    if terms.reports is not None and terms.approvers:
+    officer, signed = "", bool(terms.approvers)
+    approve = format_approve_command(run.path.name, to.ledger.vault.path, signed=signed)
+    if terms.reports is not None and signed:
         copy = locate_copy(terms.reports, run, request.question)
-        officer = (
-            f". Without access to the vault: crowdcover sign {copy} --decision approve --key KEY"
-        )
+        officer = f". Without access to the vault: {format_sign_command(copy)}"
     return (
         f"{request.question.manifest['name']} waits for approval until {request.until}; "
         f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
-        f"crowdcover approve {run.path.name} --vault {vault} {who} (or reject), "
-        f"then run the release again{officer}"
+        f"{approve} (or reject), then run the release again{officer}"
     )
 
 

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import secrets
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -151,8 +152,9 @@ def how_to_read(path: Path) -> str:
     vault = vault_around(path)
     if vault is None or recipient_for(path) is None:
         return str(path)
-    inside = path.absolute().relative_to(vault)
-    return f"it by: crowdcover vault read {inside} --vault {vault} --output {path.name}"
+    places = path.absolute().relative_to(vault), vault, path.name
+    inside, around, output = (shlex.quote(str(each)) for each in places)
+    return f"it by: crowdcover vault read {inside} --vault {around} --output {output}"
 
 
 def find_scratch_folder(folder: Path) -> Path:

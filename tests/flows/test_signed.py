@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from anon_core.errors import GuaranteeError
+from flows.look.vault_lists import list_waiting_releases
 from flows.vault.signatures import _find_free_path
 from kinds.catalogued import CATALOGUE
 from storage.approval.approval import RECORD, Approval
@@ -14,6 +15,7 @@ from storage.approval.signing_keys import is_valid_signature, new_key, public_of
 from storage.encryption import encryption
 from storage.encryption.encryption import is_encrypted
 from storage.vault.files import read_json, write_json
+from storage.vault.vault import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.support.approvals import waits
@@ -57,6 +59,16 @@ def copy_of(order):
 
 def sign(order, key, *more, decision="approve"):
     return command("sign", copy_of(order), "--decision", decision, "--key", key, *more)
+
+
+def test_advised_commands_can_be_pasted_where_folders_have_blanks(tmp_path, key):
+    order = Order(tmp_path / "a b", publish=publish(key))
+    words, (seen,) = waits(order), list_waiting_releases([Vault(order.vault)])
+    approve = f"crowdcover approve {order.run.path.name} --vault '{order.vault}' --key KEY"
+    sign = f"crowdcover sign '{copy_of(order)}' --decision approve --key KEY"
+    assert f"then run: {approve} (or reject)" in words
+    assert words.endswith(sign)
+    assert (seen["decide"], seen["sign"]) == (approve, sign)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from storage.vault.files import (
     file_sha256,
     find_readable_path,
     holds_files,
+    how_to_read,
     open_private_replacement,
     open_replacement_path,
     read_json,
@@ -48,6 +49,14 @@ def test_a_new_vault_is_encrypted_where_a_key_is_given(vault):
     assert path.stat().st_mode & 0o777 == 0o600
     assert read_private(path) == CONTENT
     assert Seal.read(vault.path).recipient == encryption.recipient_of_key()
+
+
+def test_the_command_that_reads_a_file_can_be_pasted(tmp_path, monkeypatch):
+    monkeypatch.setenv(KEY, encryption.new_key()[0])
+    vault = Vault(tmp_path / "a b").open()
+    told = how_to_read(vault.runs / "1 2" / "page.html")
+    command = f"crowdcover vault read 'runs/1 2/page.html' --vault '{vault.path}'"
+    assert told == f"it by: {command} --output page.html"
 
 
 def test_a_key_that_was_copied_into_a_new_vault_is_encrypted(tmp_path, monkeypatch):
