@@ -1,7 +1,7 @@
 """The texts that all kinds of data share; a kind adds its own. See `reports.words.Words`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from reports.comparison import Compared
 from reports.facts import Manifest, describe_levels
@@ -28,11 +28,14 @@ class KindWords:
     ----------
     messages : Messages
         Of `kinds` and of the kind's own package.
+    number_forms : mapping
+        How a number of the manifest's utility is written, by its key.
     checked : tuple of str
         Names of the checks of a run, in the order of the stages.
     """
 
     messages: Messages
+    number_forms: ClassVar[Mapping[str, Callable[[Any], str]]]
     checked: Sequence[str] = ("ingested", "encoded", "audited", "released")
 
     @property

@@ -24,11 +24,10 @@ class Line(NamedTuple):
 
 
 def build_settings_table(lines: Sequence[Line]) -> "Table":
-    """A table of settings."""
+    """A table of settings for `print_tables`."""
     # Imported late: rich would slow down every command that prints no table.
     from rich.box import SIMPLE
     from rich.table import Table
-    from rich.text import Text
 
     # A refused setting has no numbers, so headings come from the first one that has.
     numbers = next((line.numbers for line in lines if line.numbers), ())
@@ -39,8 +38,7 @@ def build_settings_table(lines: Sequence[Line]) -> "Table":
         made.add_column(each.heading, justify="right")
     for line in lines:
         shown = [each.shown for each in line.numbers] or ["-"] * len(numbers)
-        # As Text, or rich would read [..] in a setting as markup.
-        made.add_row(*map(Text, [*map(str, line.stated.values()), *shown]))
+        made.add_row(*map(str, line.stated.values()), *shown)
     return made
 
 

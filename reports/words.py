@@ -1,6 +1,6 @@
 """The interface between reports and kinds of data: texts, numbers and pictures."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from reports.comparison import Compared
@@ -166,6 +166,11 @@ class Words(Protocol):
     @property
     def checks_between_stages(self) -> Mapping[str, CheckText]:
         """The checks of this kind by name, in the order of the stages."""
+        ...
+
+    @property
+    def number_forms(self) -> Mapping[str, Callable[[Any], str]]:
+        """How a number of the manifest's utility is written, by its key."""
         ...
 
     def subjects(self, manifest: Manifest) -> str:

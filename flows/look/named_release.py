@@ -93,12 +93,11 @@ def refuse_damaged_manifest() -> Iterator[None]:
 
 def print_manifest(manifest: Mapping[str, Any]) -> None:
     """Print what a release guarantees and keeps: counts, shares and column names, no values."""
-    from rich.console import Console
-
+    from reports.terminal.printing import create_console
     from reports.terminal.summary import print_release
 
     with refuse_damaged_manifest():
-        print_release(manifest, Console(), words_of(manifest))
+        print_release(manifest, create_console(), words_of(manifest))
 
 
 def _parse_manifest(file: Place) -> dict[str, Any] | None:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _MESSAGES = load_messages("reports")
-_COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
 Pair = tuple[Any, Any]
+_DEMANDS = ("records", "k_min", "k_max", "unprotected", "below_k")
+_COMMON_FORMS = {**dict.fromkeys(("rows", *_DEMANDS), count), "kept": percent}
 
 
 def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
@@ -32,28 +33,23 @@ def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, A
     }
 
 
-def build_difference_tables(difference: Mapping[str, Any]) -> list["Table"]:
-    """The same for a terminal."""
-    from rich.text import Text
-
+def build_difference_tables(difference: Mapping[str, Any], words: Words) -> list["Table"]:
+    """Every change between two releases as tables for `print_tables`."""
     old, new = _name_sides(difference)
     made = _start_table("Releases", "", old, new)
     for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
-        made.add_row(
-            label, *(Text(_format_short(key, difference[side][key])) for side in ("old", "new"))
-        )
+        made.add_row(label, *(_format_short(key, difference[side][key]) for side in ("old", "new")))
     columns = _start_table("Columns", "Column", "Change")
     for name, change in _list_changes(difference["columns"]):
-        columns.add_row(Text(printable(name)), Text(change))
+        columns.add_row(printable(name), change)
     promise = _start_table("Promise", "What must hold", "In")
     for change in ("new only", "old only"):
         for name in difference["promise"][change]:
-            promise.add_row(Text(printable(name)), change)
+            promise.add_row(printable(name), change)
     numbers, labels = _start_table("Numbers", "", old, new), _MESSAGES.name_entries("difference")
     for name, pair in difference["numbers"].items():
-        numbers.add_row(
-            labels.get(name, _spell_out(name)), *(_format_number(name, each) for each in pair)
-        )
+        form = _COMMON_FORMS.get(name) or words.number_forms.get(name, _format_unknown)
+        numbers.add_row(labels.get(name, _spell_out(name)), *map(form, pair))
     return [
         table
         for table in (
@@ -139,8 +135,7 @@ def _pair_numbers(old: Manifest, new: Manifest) -> Iterator[tuple[str, Pair]]:
 def _flatten_numbers(manifest: Manifest) -> dict[str, float]:
     privacy, series = manifest["privacy"], manifest.get("series", {})
     rows = series.get("rows") or privacy.get("rows", privacy.get("records"))
-    demands = ("records", "k_min", "k_max", "unprotected", "below_k")
-    found = {"rows": rows, **{name: privacy.get(name) for name in demands}}
+    found = {"rows": rows, **{name: privacy.get(name) for name in _DEMANDS}}
     found |= {name: value for name, value in manifest["utility"].items() if is_number(value)}
     if "kept" in series:
         found["kept"] = series["kept"]
@@ -228,13 +223,9 @@ def _format_short(key: str, value: Any) -> str:
     return text[:16] if key == "plan_sha256" else text
 
 
-def _format_number(name: str, value: Any) -> str:
-    if name in _COUNTS:
-        return count(value)
-    # A sum over all cells is no share, although it may be below 1.
-    if name == "gcp_by_width" or (is_number(value) and not 0 <= value <= 1):
-        return quantities.digits(value)
-    return _format_share(value)
+def _format_unknown(value: Any) -> str:
+    """A number of which this version does not know what it measures."""
+    return count(value) if isinstance(value, int) else quantities.digits(value)
 
 
 def _format_share(value: Any) -> str:

@@ -16,14 +16,19 @@ ENDLESS = 10_000
 
 def print_tables(tables: Iterable["Table"], *, piped: int | None = None) -> None:
     """Print tables to standard output; `piped` is their width where that is no terminal."""
-    from rich.console import Console
-
-    console = Console()
+    console = create_console()
     width = console.width if piped is None or console.is_terminal else piped
     for table in tables:
         # A console of the table's own width: what is too long is broken by the terminal, not cut by
         # rich.
-        Console(width=_fit_columns(table, console, width)).print(table)
+        create_console(_fit_columns(table, console, width)).print(table)
+
+
+def create_console(width: int | None = None) -> "Console":
+    """Open standard output; names with [brackets] or :colons: are shown as they are."""
+    from rich.console import Console
+
+    return Console(width=width, markup=False, emoji=False)
 
 
 def _fit_columns(table: "Table", console: "Console", width: int) -> int:

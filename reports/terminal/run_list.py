@@ -30,8 +30,7 @@ def list_run_lines(entries: Sequence[Mapping[str, Any]]) -> "Table":
     for entry in entries:
         table.add_row(
             entry["run"],
-            # As Text: rich would read [..] in a name as markup.
-            Text(printable(entry["name"]) or "not recorded"),
+            printable(entry["name"]) or "not recorded",
             entry["kind"],
             Text(
                 _with_times(printable(_state_without_reason(entry))),
@@ -64,7 +63,7 @@ def list_waiting_lines(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
         }
         for name, label in load_messages("reports").name_entries("waiting").items():
             if shown[name]:
-                block.add_row(label, Text(printable(shown[name])))
+                block.add_row(label, printable(shown[name]))
         blocks.append(block)
     return blocks
 

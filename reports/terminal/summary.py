@@ -14,7 +14,7 @@ from reports.verdict import Tone, judge_manifest
 from reports.words import Block, ShareCell, Words
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, JustifyMethod, RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -86,7 +86,8 @@ def _checks_table(manifest: Manifest, words: Words) -> "Table":
     for what, required, measured, result in _check_rows(manifest, words):
         # Any other result demands nothing: it must not look as if something held.
         style = {"holds": "green", "fails": "bold red"}.get(result, "yellow")
-        table.add_row(what, required, measured, Text(result, style=style))
+        cells = map(_plain_text, (what, required, measured))
+        table.add_row(*cells, Text(result, style=style))
     return table
 
 
@@ -151,7 +152,8 @@ def _build_table(title: str, headings: Sequence[str], right: Iterable[int]) -> "
     numbers = set(right)
     for place, heading in enumerate(headings):
         # Long names fold: names that are cut could look the same.
-        table.add_column(heading, justify="right" if place in numbers else "left", overflow="fold")
+        justify: JustifyMethod = "right" if place in numbers else "left"
+        table.add_column(_plain_text(heading), justify=justify, overflow="fold")
     return table
 
 

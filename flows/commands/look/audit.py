@@ -14,7 +14,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print every finding; 4 if one does not hold."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -23,21 +22,21 @@ def run(options: argparse.Namespace) -> int:
     from flows.plan.plan import ReleasePlan
     from kinds import words_called
     from reports.findings import sentence_of_finding
+    from reports.terminal.printing import create_console
 
     require_release(options.release)
     plan = ReleasePlan.load(options.plan, options.overrides)
     report, words = recompute_guarantees(options.release, plan), words_called(plan.kind.name)
-    title = f"Audit of {options.release.name}"
+    title = escape_unprintable(f"Audit of {options.release.name}")
     table = Table("Guarantee", "Holds", "Counted", title=title, show_lines=True)
     for finding in report.findings:
         holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
         expected = Text.assemble(
             (finding.guarantee, "bold"), "\n", sentence_of_finding(finding.guarantee, words)
         )
-        # A Text is shown as it is: in a plain string rich takes [brackets] for markup.
-        table.add_row(expected, holds, Text(escape_unprintable(finding.detail)))
+        table.add_row(expected, holds, escape_unprintable(finding.detail))
     if not options.quiet:
-        Console().print(table)
+        create_console().print(table)
     print(escape_unprintable(report.sentence()))
     return 0 if report.passed else 4
 

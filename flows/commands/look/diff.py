@@ -25,11 +25,13 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json(changes))
         return 0
+    from kinds import words_called
     from reports.terminal import difference
     from reports.terminal.printing import print_tables
 
     if not options.quiet:
-        print_tables(difference.build_difference_tables(changes))
+        words = words_called(changes["kind"])
+        print_tables(difference.build_difference_tables(changes, words))
     print(difference.summarize_difference(changes))
     return 0
 

@@ -1,6 +1,6 @@
 """Labelled numbers of a released graph, read from its manifest."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kinds.graph.report.findings import OBFUSCATED
@@ -21,9 +21,19 @@ from reports.words import (
 )
 
 _MESSAGES = load_messages("kinds", "kinds.graph")
-_FORMATS = {  # of numbers that are no counts
+# Of numbers that manifests state of the source and of the release.
+_SIDES: Mapping[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("edges", "expected_edges", "isolated", "triangles"), count),
     **dict.fromkeys(("degree", "path_length", "triangles_deviation"), digits),
     **dict.fromkeys(("connected", "clustering"), percent),
+}
+NUMBER_FORMS: Mapping[str, Callable[[Any], str]] = {
+    **_SIDES,
+    **{f"{name}_released": form for name, form in _SIDES.items()},
+    "degree_error": digits,
+    "discrepancy": percent,
+    "worlds": count,
+    "same_edges": percent,
 }
 
 
@@ -69,9 +79,7 @@ def list_sides(manifest: Manifest, group: str) -> list[MeasuredPair]:
     """Numbers of the graph before and after; an older release lacks some."""
     utility = manifest["utility"]
     return [
-        MeasuredPair(
-            what, *(_FORMATS.get(key, count)(utility[each]) for each in (key, f"{key}_released"))
-        )
+        MeasuredPair(what, *(_SIDES[key](utility[each]) for each in (key, f"{key}_released")))
         for key, what in _MESSAGES.name_entries("sides", group).items()
         if key in utility
     ]

@@ -19,6 +19,7 @@ class GraphWords(KindWords):
     """The texts of graphs; see `reports.words.Words`."""
 
     messages = load_messages("kinds", "kinds.graph")
+    number_forms = facts.NUMBER_FORMS
     describe_no_change = staticmethod(promises.describe_no_change)
     describe_promise = staticmethod(promises.describe_promise)
     promised = staticmethod(promises.list_promise_points)

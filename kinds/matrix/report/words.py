@@ -1,7 +1,7 @@
 """The texts of a released matrix, gathered for reports; see `reports.words.Words`."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from kinds import direct
 from kinds.matrix.report import facts, promises
@@ -20,6 +20,10 @@ class MatrixWords(KindWords):
     """The texts of matrices; see `reports.words.Words`."""
 
     messages = load_messages("kinds", "kinds.matrix")
+    number_forms: ClassVar = {
+        **dict.fromkeys(("jaccard", "suppressed", "created", "false"), percent),
+        **dict.fromkeys(("entries", "entries_released", "items", "items_released"), count),
+    }
     describe_no_change = staticmethod(promises.describe_no_change)
     describe_promise = staticmethod(promises.describe_promise)
     promised = staticmethod(promises.list_promise_points)

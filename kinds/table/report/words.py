@@ -1,7 +1,7 @@
 """The texts of a released table, gathered for reports; see `reports.words.Words`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from kinds import direct
 from kinds.table.report import attackers, facts, promises, risks, roles, value_words
@@ -12,7 +12,7 @@ from reports import series
 from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest
 from reports.messages import load_messages
-from reports.quantities import count, is_number, one_in, percent, printable
+from reports.quantities import count, digits, is_number, one_in, percent, printable
 from reports.words import Block, Check, Exposure, PageSection, Risk, Text
 
 __all__ = ["WORDS", "TableWords"]
@@ -27,6 +27,11 @@ class TableWords(KindWords):
     """The texts of tables; see `reports.words.Words`."""
 
     messages = _MESSAGES
+    number_forms: ClassVar = {
+        **dict.fromkeys(("suppression", "cells_exact", "cells_of_one_value", "gcp"), percent),
+        "features": count,
+        "gcp_by_width": digits,  # a sum over all cells, no share
+    }
     checked = ("ingested", "binarized", "audited", "released")
     describe_no_change = staticmethod(promises.describe_no_change)
     not_promised_short = staticmethod(promises.not_promised_short)
