@@ -11,8 +11,9 @@ from reports.facts import count_published_rows
 from storage.approval.approval import WaitingError
 from storage.places.place import Place
 from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
+from storage.shelf.layout import MANIFEST, SIGNATURE
 from tasks.orchestration.lineage import Column, Written, build_lineage, place_name
+from tasks.orchestration.stage import log_line
 
 DESCRIBED = "datapackage.json"
 _SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
@@ -41,20 +42,27 @@ def trace_release(plan: ReleasePlan) -> Iterator[list[Place]]:
     except BaseException as error:
         lineage.emit_event("FAIL", refusal=type(error).__name__)  # its words may hold values
         raise
-    lineage.emit_event("COMPLETE", _describe_output(folders[0]))
+    try:
+        written = _describe_output(folders[0])
+    # The release is published: nothing that concerns its event may let the run fail.
+    except Exception as error:  # noqa: BLE001 - only an event is concerned
+        log_line(f"OpenLineage is told no columns of the release ({type(error).__name__})")
+        written = None
+    lineage.emit_event("COMPLETE", written)
 
 
 def _describe_output(folder: Place) -> Written:
     """What was published."""
     manifest = read_document(folder / MANIFEST)
+    # Neither is in the manifest's own list of files.
+    beside = [name for name in (MANIFEST, SIGNATURE) if (folder / name).is_file()]
     return Written(
         place_name(str(folder)),
         str(manifest["version"]),
         tuple(_build_column(field, manifest) for field in _read_fields(folder)),
         int(count_published_rows(manifest)),
         int(manifest["source"]["rows"]),
-        # The manifest is not in its own list of files.
-        len(manifest["files"]) + 1,
+        len(manifest["files"]) + len(beside),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows.release import release
 from storage.approval.approval import WaitingError
+from storage.approval.signing_keys import new_key
 from storage.source.sources import Source
 from tasks.orchestration.lineage import Name, name_source, place_name
 from tests.flows.orders import Order, people
@@ -51,6 +52,29 @@ def test_a_release_tells_where_it_came_from(tmp_path, events):
     assert masked == {
         "age": True, "city": True, "smokes": True, "diagnosis": False, "note": False
     }  # fmt: skip
+
+
+def test_a_release_that_cannot_be_described_is_published_all_the_same(
+    tmp_path, events, monkeypatch
+):
+    def fail(_):
+        raise OSError
+
+    monkeypatch.setattr("flows.runs.lineage.read_document", fail)
+    order = Order(tmp_path / "order")
+    assert (order.release() / "manifest.json").is_file()
+    assert [(each["eventType"], each["outputs"]) for each in events()] == [
+        ("START", []), ("COMPLETE", [])
+    ]  # fmt: skip
+
+
+def test_the_files_of_a_signed_release_are_counted(tmp_path, events):
+    new_key(tmp_path / "release.key")
+    order = Order(tmp_path / "a", publish={"signing_key": f"file:{tmp_path / 'release.key'}"})
+    folder = order.release()
+    (made,) = events()[-1]["outputs"]
+    told = made["outputFacets"]["outputStatistics"]["fileCount"]
+    assert told == len(list(folder.iterdir()))
 
 
 def test_no_value_is_told(tmp_path, events):
