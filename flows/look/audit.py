@@ -160,9 +160,9 @@ def _check_signature(folder: Path, run: Run) -> list[Finding]:
     if not made and found is None:
         return []
     detail = "the bytes that were signed; crowdcover verify checks them with the public key"
-    return [
-        Finding("signature as published", found in made, detail if found in made else "another one")
-    ]
+    if found not in made:
+        detail = "another one" if found else f"{SIGNATURE} is missing"
+    return [Finding("signature as published", found in made, detail)]
 
 
 def _check_approval(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:

@@ -272,6 +272,9 @@ def test_the_audit_knows_the_signature_that_was_made(tmp_path, key):
     resign(folder, key, version="v0")
     found = [each.guarantee for each in audit_release(folder, order.plan).broken]
     assert found == ["manifest as published", "signature as published"]
+    (folder / SIGNATURE).unlink()
+    details = {each.guarantee: each.detail for each in audit_release(folder, order.plan).broken}
+    assert details["signature as published"] == f"{SIGNATURE} is missing"
 
 
 def test_type_and_statement_are_signed_as_dsse_says(copy, public):
