@@ -13,7 +13,7 @@ from anon_core.errors import InputError
 from flows.look.named_release import require_release
 from kinds.rows import write_csv
 from kinds.section import PlanError
-from storage.places.place import Place, local_copy
+from storage.places.place import Place, link_once, local_copy
 
 DRAW = "draw"  # the column that numbers the draws
 
@@ -26,35 +26,40 @@ def print_completed_tables(options: argparse.Namespace) -> int:
     """
     output: Path = options.output
     write = _find_writer(output)
+    taken = f"{output} exists; give --output a new name or remove it"
     if output.exists():
-        raise PlanError(f"{output} exists; give --output a new name or remove it")
+        raise PlanError(taken)
     try:
         release = _read_release(options.release)
-        tables = release.complete(options.draws, options.seed)
-    except crowdcover.ReleaseError as refusal:
-        raise InputError(str(refusal)) from None
-    if options.draws > 1:
-        if DRAW in release.rows.columns:
+        if options.draws > 1 and DRAW in release.rows.columns:
             raise InputError(
                 f"the release has a column {DRAW!r}, the name of the column that numbers several "
                 "draws; take --draws 1 with different --seed"
             )
+        tables = release.complete(options.draws, options.seed)
+    except crowdcover.ReleaseError as refusal:
+        raise InputError(str(refusal)) from None
+    if options.draws > 1:
         tables = [
             table.insert_column(
                 0, pl.repeat(number, table.height, dtype=pl.Int32, eager=True).alias(DRAW)
             )
             for number, table in enumerate(tables, 1)
         ]
-    # In the folder of the file, so that the rename is one step on one disk.
+    # In the folder of the file, so that it appears in one step on one disk.
     aside = output.with_name(f".{output.name}.{os.getpid()}")
     try:
         write(pl.concat(tables), aside)
-        aside.rename(output)
+        link_once(aside, output)
+        # A file that appeared meanwhile stays.
+        if aside.exists() and not aside.samefile(output):
+            raise PlanError(taken)
     except OSError as error:
-        aside.unlink(missing_ok=True)
         raise PlanError(
             f"{output} cannot be written ({error.strerror}); choose another --output"
         ) from None
+    finally:
+        aside.unlink(missing_ok=True)
     print(output)
     return 0
 

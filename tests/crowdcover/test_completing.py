@@ -12,6 +12,7 @@ import pytest
 
 import crowdcover as cc
 from flows import cli
+from flows.look import completed_tables
 from tests.crowdcover.folders import attribute, folder
 from tests.flows.processes import command
 
@@ -99,7 +100,21 @@ def refused(words, capsys):
     return end.value.code, capsys.readouterr().err
 
 
-def test_the_command_refuses_what_it_cannot_do(place, tmp_path, capsys):
+def test_a_file_that_appears_while_tables_are_drawn_stays(place, tmp_path, monkeypatch, capsys):
+    output, write = tmp_path / "a.csv.gz", completed_tables.write_csv
+
+    def write_late(rows, path):
+        write(rows, path)
+        output.write_text("of somebody else")
+
+    monkeypatch.setattr(completed_tables, "write_csv", write_late)
+    code, words = refused([place, "--output", output], capsys)
+    assert (code, "exists" in words) == (2, True)
+    assert output.read_text() == "of somebody else"
+    assert list(tmp_path.glob(".a.csv.gz.*")) == []
+
+
+def test_the_command_refuses_what_it_cannot_do(place, tmp_path, monkeypatch, capsys):
     standing = tmp_path / "old.csv"
     standing.write_text("x")
     code, words = refused([place, "--output", standing], capsys)
@@ -111,6 +126,8 @@ def test_the_command_refuses_what_it_cannot_do(place, tmp_path, capsys):
     code, words = refused([place, "--output", tmp_path / "none" / "a.csv"], capsys)
     assert (code, "cannot be written" in words) == (2, True)
     draw = folder(tmp_path / "draw", [JOB], {"job": ["clerk"], "draw": [1]})
+    # Before the work: tables may be large.
+    monkeypatch.setattr(cc.Release, "complete", lambda *_: pytest.fail("tables were drawn"))
     code, words = refused([draw, "--output", tmp_path / "a.csv"], capsys)
     assert (code, "--draws 1" in words) == (3, True)
 
