@@ -1,7 +1,6 @@
 """How a command ends: its exit code, and what it prints of its result."""
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from anon_core.errors import (
     LimitError,
     escape_unprintable,
 )
+from flows.printed_json import printable_json
 from kinds.section import PlanError
 from storage.approval.approval import DecisionError, WaitingError
 from storage.vault.refusals import SecondReleaseError
@@ -41,8 +41,4 @@ def print_outcome(
     options: argparse.Namespace, document: Mapping[str, Any], lines: Iterable[str]
 ) -> None:
     """Print the result of a command: as JSON where that is asked for, else in lines for people."""
-    print(
-        json.dumps(document, indent=2)
-        if options.json
-        else "\n".join(map(escape_unprintable, lines))
-    )
+    print(printable_json(document) if options.json else "\n".join(map(escape_unprintable, lines)))

@@ -1,9 +1,8 @@
 """What a command of `crowdcover` is, and the arguments that several share."""
 
 import argparse
-import json
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,15 +107,3 @@ def add_set_option(parser: argparse.ArgumentParser) -> None:
 def add_json_option(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-
-
-def printable_json(document: Mapping[str, Any]) -> str:
-    """JSON that reads back the same and holds no sign that could rewrite a terminal."""
-    # Line ends are the layout's: those inside of texts are escaped.
-    lines = json.dumps(document, indent=2, ensure_ascii=False).split("\n")
-    return "\n".join(
-        line
-        if line.isprintable()
-        else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
-        for line in lines
-    )

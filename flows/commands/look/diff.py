@@ -2,7 +2,8 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option, printable_json
+from flows.commands.command import Command, add_json_option
+from flows.printed_json import printable_json
 from storage.places.place import place_of
 
 

@@ -3,13 +3,8 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import (
-    Command,
-    add_json_option,
-    positive_integer,
-    printable_json,
-    size_in_bytes,
-)
+from flows.commands.command import Command, add_json_option, positive_integer, size_in_bytes
+from flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

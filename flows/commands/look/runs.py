@@ -2,7 +2,8 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option, add_vault_options, printable_json
+from flows.commands.command import Command, add_json_option, add_vault_options
+from flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

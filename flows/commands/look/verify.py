@@ -3,7 +3,8 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, add_json_option, add_release_argument, printable_json
+from flows.commands.command import Command, add_json_option, add_release_argument
+from flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, add_set_option, printable_json
+from flows.commands.command import Command, add_json_option, add_set_option
+from flows.printed_json import printable_json
 
 MARKS = {"ok": "ok", "warning": "warning", "wrong": "WRONG"}
 

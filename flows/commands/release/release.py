@@ -7,14 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from anon_core.errors import AnonymityError, escape_unprintable
-from flows.commands.command import (
-    Command,
-    add_json_option,
-    add_set_option,
-    positive_integer,
-    printable_json,
-)
+from flows.commands.command import Command, add_json_option, add_set_option, positive_integer
 from flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
+from flows.printed_json import printable_json
 from storage.places.place import Place
 
 

@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import (
-    Command,
-    add_json_option,
-    add_set_option,
-    positive_integer,
-    printable_json,
-)
+from flows.commands.command import Command, add_json_option, add_set_option, positive_integer
+from flows.printed_json import printable_json
 
 _WIDE = 110  # where standard output is no terminal
 
