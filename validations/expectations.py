@@ -30,8 +30,6 @@ from great_expectations.render.renderer_configuration import (
 
 Rendering = RendererConfiguration[Any]
 
-# ---------------------------------------------------------------- metrics
-
 
 def _rows_outside(column: pd.Series, low: int, high: int) -> int:
     """Number of rows without an integer in low..high."""
@@ -119,9 +117,6 @@ class TableCrowdsBelowDemand(TableMetricProvider):
         crowd, demand = (frame[metric_value_kwargs[key]] for key in cls.value_keys)
         # Not `crowd < demand`: a missing number compares false, and must count as too small.
         return int((~(crowd >= demand)).sum())
-
-
-# ---------------------------------------------------------------- expectations
 
 
 class Worded:

@@ -118,7 +118,10 @@ def find_ips(cells: Cells) -> NDArray[np.bool_]:
 
 def find_macs(cells: Cells) -> NDArray[np.bool_]:
     """Addresses of network cards; one with dots has a letter, as no version has."""
-    return cells.contain(MAC) & cells.contain(r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[A-Fa-f]")
+    found = cells.nothing()
+    for at, text in cells.candidates(MAC):
+        found[at] = any(each.strip("0123456789.") for each in re.findall(MAC, text))
+    return found
 
 
 def find_positions(cells: Cells) -> NDArray[np.bool_]:

@@ -67,6 +67,7 @@ FORMS = {  # by form: the kind that must be found, the column's name, and a cell
     "IPv4, private": ("ip", "remark", "192.168.1.17"),
     "IPv6": ("ip", "remark", "2001:db8:85a3::8a2e:370:7334"),
     "MAC": ("device", "remark", "00:1A:2B:3C:4D:5E"),
+    "MAC with dots": ("device", "remark", "001a.2B3c.4D5e"),
     "IMEI": ("device", "remark", "IMEI 490154203237518"),
     "position": ("coordinates", "remark", "52.5200, 13.4050"),
     "position in JSON": ("coordinates", "extra", '{"lat": 52.52001, "lon": 13.40495}'),
@@ -115,6 +116,7 @@ HARMLESS_CELLS = (
     "MR Angiography", "Sr. Manager", "Prof-specialty", "call again", "text only", "5 kg @ 3.50",
     "19-01700", "0042", "1e-05", "(other)", "M.D.", "John", "blue card", "phone", "7 to 10 days",
     "NDC 0574-0123-01", "https://example.org/index.html", "www.example.org", "C++", "x = 3",
+    "release 1234.5678.9012",
 )  # fmt: skip
 
 
