@@ -48,7 +48,8 @@ def count_published_rows(manifest: Manifest) -> Any:
     """Number of published rows as the manifest states it; of a series, of all in the version."""
     privacy = manifest["privacy"]
     # "rows" where rows are not what is protected, such as the edges of a graph.
-    return manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"])
+    rows = privacy["rows"] if "rows" in privacy else privacy["records"]
+    return manifest.get("series", {}).get("rows") or rows
 
 
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:

@@ -52,15 +52,13 @@ _CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-_TYPES: dict[Type, str] = {
+_TYPES: dict[Type, str] = {  # of columns that are no lists and no structs
     "string": "sc:Text",
     "integer": "sc:Integer",
     "number": "sc:Float",
     "boolean": "sc:Boolean",
     "date": "sc:Date",
     "datetime": "sc:DateTime",
-    "array": "sc:Text",
-    "object": "sc:Text",
     "any": "sc:Text",
 }
 _MEDIA = {"application/vnd.apache.parquet": "application/x-parquet"}  # as Croissant names it
@@ -148,7 +146,6 @@ def _describe_field(file: DataFile, number: int, field: Field) -> dict[str, Any]
             "name": field.name,
             "description": field.about,
             "dataType": _TYPES[field.type],
-            "repeated": True if field.type == "array" else None,
             "source": {"fileObject": {"@id": file.name}, "extract": {"column": field.name}},
         }
     )
