@@ -1,7 +1,7 @@
 """How a plan wants one quasi-identifier encoded."""
 
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite
 from typing import Literal
 
 from anon_core.errors import InputError
@@ -98,9 +98,13 @@ class ColumnSpec:
             raise InputError(
                 f"column {self.name!r}: quantiles must be at least 2 and at most {_MOST_QUANTILES}"
             )
+        # nan is not equal to itself and in no order, so comparisons alone would accept it.
         if isinstance(self.bins, tuple) and (
-            not self.bins or list(self.bins) != sorted(set(self.bins))
+            not self.bins
+            or not all(map(isfinite, self.bins))
+            or list(self.bins) != sorted(set(self.bins))
         ):
             raise InputError(
-                f"column {self.name!r}: edges must be given in increasing order, at least one"
+                f"column {self.name!r}: edges must be given in increasing order, at least one, "
+                "all of them finite"
             )

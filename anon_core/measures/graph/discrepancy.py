@@ -109,12 +109,18 @@ class Discrepancy:
         return np.sqrt(np.maximum(apart - self.of_pair**2, 0) / self.worlds)
 
     def _spread(self) -> float:
-        """Standard error from the sampling of vertices; 0 if all pairs were taken."""
+        """Standard error from the sampling of vertices; 0 if all pairs were taken.
+
+        Infinite where one vertex was drawn.
+        """
         # A census of pairs has no error of sampling.
         if self.weight.sum() == len(self.weight) == self.vertices * (self.vertices - 1):
             return 0.0
         # Vertices are the units of the sample: pairs of one vertex depend on each other.
         means = np.bincount(self.vertex, self.of_pair * self.weight) / (self.vertices - 1)
+        # One vertex tells nothing of how vertices differ: the interval is that of all shares.
+        if len(means) < 2:
+            return np.inf
         return float(means.std(ddof=1) / np.sqrt(len(means)))
 
 

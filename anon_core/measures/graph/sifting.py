@@ -59,17 +59,16 @@ def sift_edges(source: Degrees, released: UncertainEdges, knowledge: Knowledge) 
 
 def _list_rules(p: NDArray[np.int32]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield different sets of edges; of rules that keep the same edges the first."""
-    yield "all edges", np.ones(len(p), dtype=np.bool_)
-    seen = {0, len(p)}
-    # The sets of one family of rules are nested, so sets of equal size are equal.
-    for decimals in _DECIMALS:
-        kept = p % (ONE // 10**decimals) == 0
-        if (number := int(np.count_nonzero(kept))) not in seen:
-            seen.add(number)
-            yield f"at most {decimals} decimals", kept
-    seen = {0, len(p)}
-    for least in _LEAST:
-        kept = p >= least * ONE
-        if (number := int(np.count_nonzero(kept))) not in seen:
-            seen.add(number)
-            yield f"at least {least}", kept
+    rules = {
+        "all edges": np.ones(len(p), dtype=np.bool_),
+        **{
+            f"at most {decimals} decimal{'s' * (decimals > 1)}": p % (ONE // 10**decimals) == 0
+            for decimals in _DECIMALS
+        },
+        **{f"at least {least}": p >= least * ONE for least in _LEAST},
+    }
+    seen: list[NDArray[np.bool_]] = []
+    for rule, kept in rules.items():
+        if rule == "all edges" or (kept.any() and not any((kept == each).all() for each in seen)):
+            seen.append(kept)
+            yield rule, kept

@@ -157,5 +157,10 @@ def _count_around_steps(steps: Sequence[float], ordered: NDArray[np.float64]) ->
 
 
 def _compute_shift(n: int, earlier: Sequence[int], m: int, later: Sequence[int]) -> float:
-    """The greatest difference of two shares, exact but for one division."""
+    """The greatest difference of two shares, exact but for one division.
+
+    1 where one table has no records and the other has some; 0 where neither has.
+    """
+    if not n or not m:
+        return float(n != m)
     return max(abs(a * m - b * n) for a, b in zip(earlier, later, strict=True)) / (n * m)

@@ -166,7 +166,7 @@ class EdgeCentric:
 
     def reduce(self, inbox: Inbox) -> Iterator[NDArray[np.int32]]:
         """Yield triangles (v, u, w), by rank."""
-        rows, part = new_rows(inbox.memory, self.longest), 0
+        rows = new_rows(inbox.memory, self.longest)
         for part, cores in enumerate(self._parts(inbox, inbox.memory // 2)):
             if part and not self.disk:
                 raise LimitError(
@@ -178,7 +178,7 @@ class EdgeCentric:
 
     def _parts(self, inbox: Inbox, memory: int) -> Iterator[_Cores]:
         """Yield core messages until they fill the memory, then the next ones."""
-        # Of a word each third is a list of one: key and start then take as much as the words.
+        # A quarter of the memory for key and start, 12 bytes a message; the rest for words of 4.
         most = max(1, memory // 4 // 12)
         size = max(self.longest, memory * 3 // 4 // 4)
         cores = _Cores(

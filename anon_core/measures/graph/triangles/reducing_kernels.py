@@ -176,9 +176,6 @@ def uses_in(listed, bucket, schedule):
     return uses
 
 
-# ---------------------------------------------------------------- the buffer
-
-
 @kernel
 def slot_of(v, table):
     """Return where a sender is looked for first."""

@@ -150,6 +150,13 @@ def test_sampled_vertices_stand_for_all():
     assert 90 <= covered < 100
 
 
+def test_one_sampled_vertex_tells_nothing_of_the_others():
+    source, released = edges_of({(0, 1): 1.0, (2, 3): 1.0}, 4), edges_of({(0, 1): 1.0}, 4)
+    found = estimate_discrepancy(source, released, 5, (1, 4))
+    assert set(found.vertex) == {0}
+    assert found.interval == (0, 1)
+
+
 def test_components_are_those_of_another_program():
     """Certain graphs: every world is the graph."""
     draws = np.random.default_rng(19)

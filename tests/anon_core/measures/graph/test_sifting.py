@@ -16,7 +16,7 @@ STAR = {(0, leaf): 0.9 for leaf in range(1, 6)}  # nobody else has the degree of
 
 
 @pytest.mark.parametrize(
-    ("added", "rule"), [(0.612345, "at most 1 decimals"), (0.1, "at least 0.2")]
+    ("added", "rule"), [(0.612345, "at most 1 decimal"), (0.1, "at least 0.2")]
 )
 def test_whoever_drops_added_edges_has_the_source(added, rule):
     more = {(a, b): added for a in range(1, 6) for b in range(a + 1, 6)}
@@ -29,6 +29,13 @@ def test_whoever_drops_added_edges_has_the_source(added, rule):
     assert (part.found.bits == before.bits).all()
     assert whole.found.own[0] < part.found.own[0] == 1
     assert Obfuscation(part.found.bits, np.full(6, 2)).below.tolist() == [True] + [False] * 5
+
+
+def test_of_rules_that_keep_the_same_edges_the_first_is_tried():
+    """The added edge alone has more than one decimal, and alone is below 0.2."""
+    released = edges_of({**STAR, (1, 2): 0.12}, 6)
+    rules = [each.rule for each in sift_edges(Degrees.of(released), released, "mode")]
+    assert rules == ["all edges", "at most 1 decimal"]
 
 
 def test_edges_that_look_alike_cannot_be_sifted():

@@ -76,6 +76,15 @@ def test_many_numbers_are_compared_to_within_a_percent(seed, scale, by, grid):
     assert exact <= found + 0.011
 
 
+@pytest.mark.parametrize(("kind", "value"), [("numeric", 3.0), ("categorical", "a")])
+def test_a_table_without_records_has_changed_as_far_as_can_be(kind, value):
+    dtype = np.float64 if kind == "numeric" else object
+    some, none = np.array([value] * 4, dtype=dtype), np.array([], dtype=dtype)
+    assert measure_drift(summarize_column(kind, some), none).shift == 1
+    assert measure_drift(summarize_column(kind, none), some).shift == 1
+    assert measure_drift(summarize_column(kind, none), none).shift == 0
+
+
 def test_a_constant_that_becomes_another_has_moved_as_far_as_can_be():
     for now in (4.0, 6.0):
         assert moved("numeric", [5.0] * 9, [now] * 4).shift == 1.0
