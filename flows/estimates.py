@@ -129,8 +129,9 @@ def estimate_release(
 
     `settings` are the method's name and settings, as the manifest states them. Work that threads
     share takes the processor time divided by their number, other work all of it: the range, on a
-    machine that does nothing else. Beyond the records that were measured its end is quadratic:
-    126,084 payments took 253 s in their stages, seven times the estimate.
+    machine that does nothing else. Beyond the records that were measured the end of the range
+    grows with the square of their number: 126,084 payments took 253 s in their stages, seven times
+    the estimate.
     """
     models = MODELS.get(_format_method_label(settings))
     if models is None:

@@ -31,7 +31,7 @@ _REQUIRED = {  # by pydantic's type of error: what a key must be
 
 
 def explain_validation_error(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
-    """One message for all refused keys, each with its first error."""
+    """One message for all errors of a plan; what several keys have in common is said once."""
     lines = []
     for item in error.errors(include_url=False):
         location = [str(part) for part in item["loc"]]

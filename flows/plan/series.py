@@ -15,7 +15,8 @@ class SeriesSection(Section):
     ----------
     record : the identifier column that names a record in every version; without it each
         partition of the source holds new records only.
-    constant : carried columns whose value never changes for a person; who knows that links rows.
+    constant : carried columns whose value never changes for a person, so that attackers who know
+        it can link the person's rows.
     allow_short_histories : people whose published rows leave fewer than k histories, where an older
         build let that happen; every report then says so.
     """
@@ -25,7 +26,7 @@ class SeriesSection(Section):
     allow_short_histories: NonNegativeInt = 0
 
     def following(self, person: str | None) -> Following:
-        """The same as a kind takes it; `person` is [privacy] person."""
+        """[series] as a kind of data takes it; `person` is [privacy] person."""
         return Following(
             record=self.record,
             constant=tuple(self.constant),

@@ -38,7 +38,7 @@ class NextVersion:
     before : Before or None
         What the vault keeps of it.
     split : Stored
-        Who stays, and who is in the batch.
+        The records that stay, and those in the batch.
     source, batch : Reading
     about : mapping
         What the vault notes of the version.
@@ -178,7 +178,7 @@ def _divide_source(
     before: Before | None,
     folder: Run,
 ) -> Stored:
-    """Decide who stays and who is in the batch."""
+    """Decide which records stay and which are in the batch."""
     number = int(folder.path.name)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     asked = KnownPeople(

@@ -77,8 +77,8 @@ def backfill_partitions(
 ) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
 
-    `release_one` makes one, with settings as --set takes them. Returned are the labels, each with
-    its folder, or with the refusal where nobody can hide yet and all wait for the next partition.
+    `release_one` makes one, with settings as --set takes them. Yielded is each label with its
+    folder, or with the refusal where nobody can hide yet and all wait for the next partition.
     The last partition of the range always gives its folder, or is refused.
     """
     vault = Vault(Path(plan.publish.vault)).open()
