@@ -23,6 +23,7 @@ from anon_core.errors import AnonymityError, escape_unprintable
 from storage.vault.failures import keep_failures
 from storage.vault.run import Run
 from tasks.orchestration.json_lines import format_line
+from tasks.orchestration.memory import give_back_memory
 from tasks.orchestration.pulse import Silence, tell_of_work
 from tasks.orchestration.spans import trace_stage
 
@@ -50,7 +51,9 @@ def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Par
                 keep_failures(run.path, name),
                 tell_of_work(name, _SILENCE, log_line),
             ):
-                return work(*args, **kwargs)
+                made = work(*args, **kwargs)
+            give_back_memory()
+            return made
 
         # Nothing that a stage returns is stored by Prefect: its storage lies outside the vault.
         in_prefect: Any = task(
