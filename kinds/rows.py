@@ -19,6 +19,14 @@ def write_csv(rows: pl.DataFrame, path: Path) -> None:
         rows.write_csv(cast("IO[bytes]", packed))
 
 
+def write_parquet(rows: pl.DataFrame, path: Path) -> None:
+    """Parquet: the same rows give the same bytes.
+
+    Row groups end where rows lie apart in memory, and that depends on the number of threads.
+    """
+    rows.rechunk().write_parquet(path)
+
+
 def key_texts(keys: NDArray[np.bytes_]) -> pl.Series:
     """Keys as texts."""
     # Bytes of numpy become Binary, and polars casts that at once instead of text by text.

@@ -22,7 +22,7 @@ from kinds.graph.layout import (
     format_codebook,
 )
 from kinds.graph.pipeline.rows import flatten_rows
-from kinds.rows import key_texts, write_csv
+from kinds.rows import key_texts, write_csv, write_parquet
 from storage.vault import secret_streams
 
 
@@ -43,7 +43,7 @@ def write_release(seed: bytes, result: ObfuscatedGraph, folder: Path) -> Mapping
     rows = pl.DataFrame(
         {U: key_texts(named[0]), V: key_texts(named[1]), P: result.p[order] / ONE},
     )
-    rows.write_parquet(folder / PARQUET)
+    write_parquet(rows, folder / PARQUET)
     write_csv(flatten_rows(rows), folder / CSV)
     (folder / CODEBOOK).write_text(format_codebook(n), encoding="utf-8")
     held = pl.DataFrame({RECORD: np.arange(n, dtype=np.int64), KEY: key_texts(keys)})

@@ -25,7 +25,7 @@ from kinds.matrix.layout import (
 )
 from kinds.matrix.pipeline.rows import flatten_rows
 from kinds.matrix.plan.sections import MatrixPlan
-from kinds.rows import key_texts, write_csv
+from kinds.rows import key_texts, write_csv, write_parquet
 from storage.vault import secret_streams
 from storage.vault.run import Stored
 
@@ -52,7 +52,7 @@ def write_release(
     lists = _list_group_items(result, published.number)
     # Row i is that of the record with the i-th key, so the order of rows tells nothing.
     rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[result.group[order]]})
-    rows.write_parquet(folder / PARQUET)
+    write_parquet(rows, folder / PARQUET)
     write_csv(flatten_rows(rows), folder / CSV)
     codebook = {"reading": READING, "keyed": bool(plan.keyed), "items": published.labels}
     text = json.dumps(codebook, ensure_ascii=False)

@@ -15,7 +15,7 @@ from anon_core.seating.reseating import mix_values
 from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
-from kinds.rows import key_texts, write_csv
+from kinds.rows import key_texts, write_csv, write_parquet
 from kinds.table.layout import (
     CELLS,
     CODEBOOK,
@@ -143,7 +143,7 @@ def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
     write_csv(text, folder / CSV)
     text.write_parquet(folder / CELLS)
     del text  # typed cells are made next
-    rows.native.write_parquet(folder / PARQUET)
+    write_parquet(rows.native, folder / PARQUET)
 
 
 def _read_carried_values(

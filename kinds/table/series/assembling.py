@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from anon_core.errors import GuaranteeError
-from kinds.rows import write_csv
+from kinds.rows import write_csv, write_parquet
 from kinds.table.forms import OF_VERSIONS, is_typed
 from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
 from kinds.table.layout import KEY as RELEASED_KEY
@@ -68,9 +68,9 @@ def assemble_version(
         native, _ = _join_rows(
             _add_since_column(_read_typed_rows(anonymized), number), last, member_keys
         )
-        native.write_parquet(folder / PARQUET)
+        write_parquet(native, folder / PARQUET)
     else:
-        rows.write_parquet(folder / PARQUET)
+        write_parquet(rows, folder / PARQUET)
     stage = anonymized if typed else encoded  # the codebook of encoded records is of text cells
     book = _join_codebooks(
         before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows
