@@ -83,7 +83,7 @@ class KindWords:
             for name, stated in manifest.get("columns", {}).items()
         ]
 
-    def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
+    def list_unstated(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
         """Nothing: every release of the kind states all numbers."""
         return []
 

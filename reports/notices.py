@@ -23,7 +23,7 @@ def list_notices(manifest: Manifest, words: Words) -> list[Notice]:
     listed = [Notice(risk=True, text=warning) for warning in words.warnings(manifest)]
     if history.approval_lacks(manifest):
         listed.append(Notice(risk=True, text=_MESSAGES.say("notices", "unapproved")))
-    if missing := words.missing(manifest):
+    if missing := words.list_unstated(manifest):
         text = _MESSAGES.say("notices", "missing", missing=missing)
         listed.append(Notice(risk=False, text=text))
     return listed

@@ -224,7 +224,7 @@ class Words(Protocol):
         """All columns of the source; none if an older manifest does not name them."""
         ...
 
-    def missing(self, manifest: Manifest) -> Sequence[str]:
+    def list_unstated(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest does not state."""
         ...
 

@@ -197,7 +197,7 @@ def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterato
     with dask.config.set(_CONFIGURATION), ExitStack() as stack:
         try:
             cluster = scheduler or stack.enter_context(
-                LocalCluster(**of_this_machine(workers, threads))
+                LocalCluster(**configure_local_cluster(workers, threads))
             )
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _refuse_others(client)
@@ -209,7 +209,7 @@ def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterato
         yield client
 
 
-def of_this_machine(workers: int, threads: int) -> dict[str, Any]:
+def configure_local_cluster(workers: int, threads: int) -> dict[str, Any]:
     """Return the arguments of a `LocalCluster` that only this process can use; with `UNSEEN`."""
     return {
         "n_workers": workers,

@@ -17,7 +17,7 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import TaskRunner
 from prefect_dask.task_runners import DaskTaskRunner
 
-from anon_core.engines.farm import UNSEEN, of_this_machine
+from anon_core.engines.farm import UNSEEN, configure_local_cluster
 from anon_core.errors import AnonymityError
 from flows.launch.deployments import refuse_prefect_failures
 from flows.outcome import exit_code
@@ -69,7 +69,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[_Outcom
     """Run the flow on at most `workers` processes; return one outcome for each named plan."""
     names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
     with dask.config.set(CONFIGURATION):
-        cluster = of_this_machine(min(workers, len(plans)), 1)
+        cluster = configure_local_cluster(min(workers, len(plans)), 1)
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
         run = release_frozen_plans.with_options(task_runner=runner, flow_run_name=", ".join(names))
         # A Failed state holds the outcomes of all plans; an exception in its place would not.

@@ -149,7 +149,7 @@ def decrypt_stream(
 
     held = load_environment_keys() if keys is None else keys
     if not held:
-        raise SealedError(f"{named} is encrypted, and no key is given; {_how_to_give()}")
+        raise SealedError(f"{named} is encrypted, and no key is given; {_explain_keys()}")
     try:
         pyrage.decrypt_io(source, target, list(held))
     except pyrage.DecryptError as error:
@@ -198,7 +198,7 @@ def require_key(vault: Path) -> None:
             )
         return
     if not (held := load_environment_keys()):
-        raise SealedError(f"the vault {vault} is encrypted, and no key is given; {_how_to_give()}")
+        raise SealedError(f"the vault {vault} is encrypted, and no key is given; {_explain_keys()}")
     known = {str(each.to_public()) for each in held}
     if seal.rotating and seal.recipient not in known:
         raise SealedError(
@@ -309,5 +309,6 @@ def _of_the_system(error: Exception) -> OSError:
     return OSError(code, os.strerror(code))
 
 
-def _how_to_give() -> str:
+def _explain_keys() -> str:
+    """How a key is given."""
     return f"set {KEY_FILE} to its file, or {KEY} or {KEY_BLOCK}"

@@ -118,7 +118,7 @@ def _among_digits(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
         whole = cells.contain(sort.whole)
         if named:
             found |= whole
-        elif whole.any() and _many_pass(cells.texts.filter(pl.Series(whole)), sort):
+        elif whole.any() and _passes_often(cells.texts.filter(pl.Series(whole)), sort):
             whole_cells = [(at, text.strip()) for at, text in cells.candidates(sort.whole)]
             found[_find_convincing_cells(whole_cells, sort, sort.chance, ALONE)] = True
     return found
@@ -146,7 +146,7 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
     return found
 
 
-def _many_pass(numbers: pl.Series, sort: Number) -> bool:
+def _passes_often(numbers: pl.Series, sort: Number) -> bool:
     """Whether a quarter of up to `_TRIED` numbers passes: else it will not be half of all."""
     assert sort.check is not None
     first = numbers.gather_every(-(-len(numbers) // _TRIED)).str.strip_chars().to_list()

@@ -48,7 +48,7 @@ class GraphWords(KindWords):
         text = self.messages.say("warnings", "exposure", **privacy)
         return Exposure(privacy["below"] / privacy["records"], text)
 
-    def missing(self, manifest: Manifest) -> Sequence[str]:
+    def list_unstated(self, manifest: Manifest) -> Sequence[str]:
         """What the manifest of an older release lacks."""
         stated = "triangles_deviation" in manifest["utility"]
         return [] if stated else [self.messages.say("warnings", "no_deviation")]

@@ -11,7 +11,7 @@ from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, dec
 from kinds.judge.drift import DriftLimits
 from kinds.judge.limits import StarterLine, read_number
 from kinds.nearest import did_you_mean
-from kinds.section import PlanError, Section, Share, or_off
+from kinds.section import PlanError, Section, Share, declare_or_off
 from kinds.table.plan import limits
 from kinds.table.plan.limits import ClosenessSection, DiversitySection
 
@@ -48,7 +48,6 @@ def _wrap_in_list(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-_OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 Diversities = DiversitySection | list[DiversitySection]
 Closenesses = ClosenessSection | list[ClosenessSection]
 
@@ -196,7 +195,7 @@ class ChecksSection(LimitsSection):
             4, "0.02", 'rules such as missing = "drop" may leave out 2 % of the rows'
         ),
     )
-    drift: Annotated[DriftSection | None, _OrOff] = DriftSection()
+    drift: Annotated[DriftSection | None, declare_or_off(DriftSection)] = DriftSection()
     max_attack_success: Share | None = declare_attack_limit(
         "a chance of",
         numbers=limits.read_row_attacks,

@@ -115,7 +115,7 @@ class TableWords(KindWords):
             return Exposure(None, text)
         return None
 
-    def missing(self, manifest: Manifest) -> Sequence[str]:
+    def list_unstated(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest of an older release lacks."""
         sections = _MESSAGES.name_entries("missing").items()
         return [what for section, what in sections if not manifest.get(section)]

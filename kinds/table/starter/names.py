@@ -20,15 +20,15 @@ class Name:
     def identifies(self) -> bool:
         """Someone's name, number or address, or the number of a record."""
         # Before all others: a firm's name or a kind of contact names nobody.
-        if self._says("firm") or self.describes:
+        if self._means("firm") or self.describes:
             return False
-        if self._says("person"):
+        if self._means("person"):
             return True
-        if self.of_a_person and (self._says("name") or self.numbers_something):
+        if self.of_a_person and (self._means("name") or self.numbers_something):
             return True
-        if self._says("product", "place", "code", "birth") or self.sensitive:
+        if self._means("product", "place", "code", "birth") or self.sensitive:
             return False
-        return self._says("name") or self.numbers_something
+        return self._means("name") or self.numbers_something
 
     @cached_property
     def describes(self) -> bool:
@@ -39,7 +39,9 @@ class Name:
     @cached_property
     def is_only_a_name(self) -> bool:
         """A name of somebody or something: `nombre`, which is French for a number, too."""
-        return self._says("name") and not self._says("person", "who") and not self.numbers_something
+        return (
+            self._means("name") and not self._means("person", "who") and not self.numbers_something
+        )
 
     @cached_property
     def only_who(self) -> bool:
@@ -60,17 +62,17 @@ class Name:
         # patientid and patientids: no capital parts their words.
         holders = (w.removesuffix("s").removesuffix("id") for w in self.words if "id" in w[-3:])
         compound = any("holder" in words.get(holder, ()) for holder in holders)
-        return compound or self._says("identifying")
+        return compound or self._means("identifying")
 
     @cached_property
     def of_a_person(self) -> bool:
         """A person is meant, not a case, record or thing."""
-        return self._says("who")
+        return self._means("who")
 
     @cached_property
     def of_a_firm(self) -> bool:
         """Name or number of a firm."""
-        return self._says("firm") and (self._says("name", "person") or self.numbers_something)
+        return self._means("firm") and (self._means("name", "person") or self.numbers_something)
 
     @cached_property
     def sensitive(self) -> str:
@@ -91,57 +93,57 @@ class Name:
     @cached_property
     def is_money(self) -> bool:
         """An amount of money, if the values are numbers."""
-        return self._says("paid")
+        return self._means("paid")
 
     @cached_property
     def weighs(self) -> bool:
         """A sampling weight: how many people of the population a row stands for."""
-        return self._says("weight") or (self._says("sampling") and "weight" in self.words)
+        return self._means("weight") or (self._means("sampling") and "weight" in self.words)
 
     @cached_property
     def of_a_body(self) -> bool:
         """A word for the weight of a body, which may also be a sampling weight."""
-        return self._says("body")
+        return self._means("body")
 
     @cached_property
     def place(self) -> bool:
         """A part of a country, or a country."""
-        return self._says("place")
+        return self._means("place")
 
     @cached_property
     def position(self) -> bool:
         """A coordinate."""
-        return self._says("position")
+        return self._means("position")
 
     @cached_property
     def coded(self) -> bool:
         """Numbers under this name are codes of things."""
-        return self.numbers_something or self._says("code", "place", "firm", "product")
+        return self.numbers_something or self._means("code", "place", "firm", "product")
 
     @cached_property
     def is_counted(self) -> bool:
         """Numbers under this name are counts; the number of a place or thing is a code."""
-        return self._says("count") or (self._says("number", "numbering") and not self.coded)
+        return self._means("count") or (self._means("number", "numbering") and not self.coded)
 
     @cached_property
     def measured(self) -> bool:
         """Numbers under this name are amounts of a unit."""
-        return self._says("measure", "age", "birth")
+        return self._means("measure", "age", "birth")
 
     @cached_property
     def age(self) -> bool:
         """An age."""
-        return self._says("age")
+        return self._means("age")
 
     @cached_property
     def birth(self) -> bool:
         """The time of a birth, or its place."""
-        return self._says("birth")
+        return self._means("birth")
 
     @cached_property
     def note(self) -> bool:
         """Free text, such as remarks."""
-        return self._says("note")
+        return self._means("note")
 
     @cached_property
     def known(self) -> bool:
@@ -156,5 +158,6 @@ class Name:
         )
         return self.identifies or self.only_who or self.note or any(says)
 
-    def _says(self, *topics: str) -> bool:
+    def _means(self, *topics: str) -> bool:
+        """Whether a word of the name belongs to one of these topics of the lexicon."""
         return not self.topics.isdisjoint(topics)

@@ -95,7 +95,7 @@ def test_a_manifest_without_the_deviation_of_triangles_still_agrees(released_onc
     path.write_text(json.dumps(stated))
     broken = [each.guarantee for each in audit_release(order.published, order.plan).broken]
     assert broken == ["manifest as published"]
-    assert WORDS.missing(stated) == ["how much the number of triangles varies"]
+    assert WORDS.list_unstated(stated) == ["how much the number of triangles varies"]
     assert len(list_sides(stated, "triangles")) == 2
     stated["utility"]["triangles"] += 1
     path.write_text(json.dumps(stated))
