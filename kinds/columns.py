@@ -21,6 +21,7 @@ from storage.source.values import (
     EXACTLY_AS,
     FORM,
     call_or_refuse,
+    drop_nan_payloads,
     is_carried,
     is_csv_type,
     unwrap_extension,
@@ -89,11 +90,9 @@ class Column:
 def type_source_column(
     frame: pl.DataFrame | Mapping[str, pl.Series], column: Column, missing: Sequence[str]
 ) -> pl.Series:
-    """Return a column as its kind demands; texts in `missing` become null.
-
-    The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
-    """
-    series = unwrap_extension(frame[column.name].alias(""))
+    """Return a column as its kind demands; texts in `missing` become null."""
+    # Without its name: polars takes one such as ^a$ for a pattern.
+    series = drop_nan_payloads(unwrap_extension(frame[column.name].alias("")))
     refusal = (
         f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
         "convert it"

@@ -112,9 +112,13 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame, unlike: list[str]) 
     except (ValueError, KeyError, TypeError):
         yield UNREADABLE
         return
-    # The last group has the rest. Other sizes that differ could carry a message.
-    if max(sizes[:-1], default=0) - min(sizes[:-1], default=0) > 1:
+    # The last group has the rest. Sizes in another order could carry a message.
+    whole = sizes[:-1]
+    apart = max(whole, default=0) - min(whole, default=0)
+    if apart > 1 or whole != sorted(whole, reverse=True):
         yield "the Parquet file's row groups differ in size"
+    # What is written again comes from values as they were read, so with what hides in these.
+    yield from dict.fromkeys(_find_hidden_values(rows))
     written = b""
     for written in _write_again(rows, sizes):
         if written == content:
@@ -122,6 +126,20 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame, unlike: list[str]) 
     unlike.append(OTHER_PAGES)
     found = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
     yield from found or _compare_pages(content, groups, rows)
+
+
+def _find_hidden_values(rows: pl.DataFrame) -> Iterator[str]:
+    """Look for what values and types can hold and no reader shows."""
+    for leaf in (leaf for column in rows for leaf in _list_leaves(column)):
+        named = isinstance(leaf.dtype, pl.Categorical) and leaf.dtype != pl.Categorical()
+        if named or isinstance(leaf.dtype, pl.Enum | pl.Object | pl.BaseExtension):
+            yield "a column has a type that no release has"
+        elif leaf.dtype.is_float():
+            numbers = leaf.filter(leaf.is_nan()).to_numpy()
+            bits = np.unique(numbers.view(f"u{numbers.itemsize}"))
+            plain = np.array([np.nan, -np.nan], dtype=numbers.dtype).view(bits.dtype)
+            if len(bits) > 1 or not np.isin(bits, plain).all():
+                yield "numbers that are none (NaN) have several forms"
 
 
 def _compare_footers(footer: Mapping[int, Any], written: Mapping[int, Any]) -> Iterator[str]:

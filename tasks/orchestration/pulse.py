@@ -4,7 +4,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 EVERY = 5.0  # seconds without a line until a stage says that it is at work
 
@@ -33,7 +33,9 @@ def tell_of_work(name: str, silence: Silence, log: Callable[[str], None]) -> Ite
     def tell() -> None:
         while not over.wait(max(0.05, EVERY - silence.seconds())):
             if silence.seconds() >= EVERY:
-                log(f"{name}: at work for {time.monotonic() - began:.0f} s")
+                # A log that fails tells the message of its error nowhere, and stops no stage.
+                with suppress(Exception):
+                    log(f"{name}: at work for {time.monotonic() - began:.0f} s")
 
     # The log is that of the flow run, which threads find in their context.
     thread = threading.Thread(target=contextvars.copy_context().run, args=(tell,), daemon=True)

@@ -4,7 +4,9 @@ import gzip
 import io
 from datetime import date, datetime
 
+import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 
@@ -421,3 +423,58 @@ def test_a_frame_whose_checksum_or_dictionary_says_more_is_found():
     for wrong in (packed[:-1] + bytes([packed[-1] ^ 1]), named):
         with pytest.raises(ValueError, match="no part of its rows"):
             require_exact_page(wrong, ZSTD, 4)
+
+
+def write_nan(*words):
+    """A column of NaN with these bits."""
+    return pl.Series("real", np.array(words, dtype=np.uint64).view(np.float64))
+
+
+NAN, OTHER_SIGN = 0x7FF8000000000000, 0xFFF8000000000000
+
+
+@pytest.mark.parametrize("words", [(NAN, NAN), (OTHER_SIGN, OTHER_SIGN), ()])
+def test_one_form_of_nan_is_no_trace(path, words):
+    frame = pl.DataFrame({"key": ["a"] * len(words), "real": write_nan(*words)})
+    assert parquet(path, frame) == []
+
+
+@pytest.mark.parametrize("words", [(NAN, NAN + 7), (NAN + 7, NAN + 7), (NAN, OTHER_SIGN)])
+@pytest.mark.parametrize(
+    "nested",
+    [
+        lambda column: column,
+        lambda column: column.cast(pl.Float32),
+        lambda column: column.implode().repeat_by(1).explode(),
+        lambda column: pl.DataFrame({"lo": column}).to_struct(),
+    ],
+    ids=["plain", "half as wide", "in lists", "in structs"],
+)
+def test_bits_within_nan_are_found(path, words, nested):
+    column = nested(write_nan(*words)).alias("real")
+    if column.dtype == pl.Float32:
+        column = pl.Series("real", np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32))
+    frame = pl.DataFrame({"real": column})
+    assert parquet(path, frame) == ["numbers that are none (NaN) have several forms"]
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Enum(["a", "Mrs Miller"]), pl.Categorical(pl.Categories("Mrs Miller"))]
+)
+def test_a_type_with_text_of_its_own_is_found(path, dtype):
+    frame = pl.DataFrame({"city": pl.Series(["a", "a"], dtype=dtype)})
+    assert "a column has a type that no release has" in parquet(path, frame)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [((5, 6, 5, 4), True), ((6, 5, 6, 2), True), ((8, 6, 6, 2), True), ((6, 6, 5, 2), False)],
+)
+def test_row_groups_of_sizes_in_another_order_are_found(path, sizes, told):
+    frame = pl.DataFrame({"key": [f"{n:04}" for n in range(sum(sizes))]})
+    table = frame.to_arrow()
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True):
+            writer.write_table(table.slice(end - size, size))
+    found = find_file_traces(path, "parquet", frame)
+    assert ("the Parquet file's row groups differ in size" in found) == told

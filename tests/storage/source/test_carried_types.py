@@ -12,6 +12,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -421,6 +422,7 @@ def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
 
 READ = """
 import hashlib, json, sys
+import numpy as np
 import polars as pl
 from kinds.columns import type_source_column
 from flows.plan.plan import ReleasePlan
@@ -542,3 +544,16 @@ def test_texts_that_are_refused(tmp_path, texts, keys, words):
     with pytest.raises(InputError, match=words) as caught:
         keep(Source(path=path), **keys)
     assert texts[0] not in str(caught.value)
+
+
+@pytest.mark.parametrize(("word", "number"), [(np.uint64, np.float64), (np.uint32, np.float32)])
+def test_bits_within_nan_are_dropped_as_a_column_is_typed(word, number):
+    """No reader shows them, but a released file would hold them, beside the key of the row."""
+    values = np.array([1.5, np.nan, np.nan, -np.nan], dtype=number)
+    values.view(word)[1:3] += np.array([7, 8], dtype=word)
+    column = Column(name="dose", role="sensitive")
+    typed = type_source_column(pl.DataFrame({"dose": values}), column, ())
+    assert typed.dtype == pl.Series(values).dtype
+    bits = typed.to_numpy().view(word)
+    assert bits[1:].tolist() == 3 * [np.array([np.nan], dtype=number).view(word)[0]]
+    assert typed[0] == 1.5

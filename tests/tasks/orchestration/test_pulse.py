@@ -53,3 +53,17 @@ def test_a_stage_that_fails_is_over():
         raise ValueError("wrong")
     time.sleep(0.5)
     assert not log.lines
+
+
+def test_a_log_that_fails_costs_nothing_but_its_line(capsys):
+    log, failed = Log(), threading.Event()
+
+    def fail_once(line):
+        if not failed.is_set():
+            failed.set()
+            raise ValueError("cell of Mrs Miller")
+        log(line)
+
+    with tell_of_work("check", Silence(), fail_once):
+        assert log.came.wait(LONGEST)
+    assert capsys.readouterr().err == ""
