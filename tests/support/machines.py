@@ -7,7 +7,10 @@ one answers on the loopback of another, so what goes from one to the next goes b
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
+NETWORKS = 250
 # In the order of sh's $1 ...: the file of host names, the name of the machine, the command.
 INSIDE = 'mount --bind "$1" /etc/hosts && hostname "$2" && shift 2 && exec "$@"'
 
@@ -18,8 +21,15 @@ def find_lacking_right():
         return "network namespaces take root"
     if shutil.which("ip") is None or shutil.which("unshare") is None:
         return "ip or unshare not installed: apt-get install iproute2 util-linux"
-    tried = subprocess.run(["unshare", "--net", "--uts", "--mount", "true"], check=False)
-    return "this kernel grants no network namespaces" if tried.returncode else None
+    with tempfile.TemporaryDirectory() as folder:
+        made = Machines(Path(folder))
+        try:
+            made.start()
+        except (OSError, subprocess.CalledProcessError):
+            return "this kernel or account grants no network namespaces"
+        finally:
+            made.stop()
+    return None
 
 
 class Machines:
@@ -29,17 +39,27 @@ class Machines:
 
     def __init__(self, folder):
         self._hosts = folder / "hosts"
-        number = os.getpid() % 250
+        self._number(os.getpid() % NETWORKS)
+
+    def _number(self, number):
         self._mark = f"cc{number}"  # interfaces have short names
-        self._network = f"10.213.{number}"
-        self.address = f"{self._network}.1"  # of this machine
-        self.addresses = {
-            name: f"{self._network}.{2 + place}" for place, name in enumerate(self.names)
-        }
+        network = f"10.213.{number}"
+        self.address = f"{network}.1"  # of this machine
+        self.addresses = {name: f"{network}.{2 + place}" for place, name in enumerate(self.names)}
 
     def start(self):
-        """Make the bridge and the machines."""
-        self._call("link", "add", self._bridge, "type", "bridge")
+        """Make the bridge and the machines, on a network that no other process has."""
+        for number in range(os.getpid(), os.getpid() + NETWORKS):
+            self._number(number % NETWORKS)
+            tried = subprocess.run(
+                ["ip", "link", "add", self._bridge, "type", "bridge"],
+                check=False,
+                capture_output=True,
+            )
+            if tried.returncode == 0:
+                break
+        else:
+            raise OSError("no bridge can be made")
         self._call("addr", "add", f"{self.address}/24", "dev", self._bridge)
         self._call("link", "set", self._bridge, "up")
         lines = ["127.0.0.1 localhost", f"{self.address} {os.uname().nodename}"]
@@ -58,6 +78,8 @@ class Machines:
     def stop(self):
         """Take them away; what still runs there loses its network."""
         for name in self.names:
+            # By itself the pair would go some time after the name space.
+            self._call("link", "del", f"{self._mark}{name[0]}o", may_fail=True)
             self._call("netns", "del", self._space(name), may_fail=True)
         self._call("link", "del", self._bridge, may_fail=True)
 
