@@ -130,7 +130,8 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame, unlike: list[str]) 
 
 def _find_hidden_values(rows: pl.DataFrame) -> Iterator[str]:
     """Look for what values and types can hold and no reader shows."""
-    for leaf in (leaf for column in rows for leaf in _list_leaves(column)):
+    # The alias: polars takes a name such as ^a$ for a pattern.
+    for leaf in (leaf.alias("") for column in rows for leaf in _list_leaves(column.alias(""))):
         named = isinstance(leaf.dtype, pl.Categorical) and leaf.dtype != pl.Categorical()
         if named or isinstance(leaf.dtype, pl.Enum | pl.Object | pl.BaseExtension):
             yield "a column has a type that no release has"

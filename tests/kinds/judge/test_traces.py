@@ -435,7 +435,7 @@ NAN, OTHER_SIGN = 0x7FF8000000000000, 0xFFF8000000000000
 
 @pytest.mark.parametrize("words", [(NAN, NAN), (OTHER_SIGN, OTHER_SIGN), ()])
 def test_one_form_of_nan_is_no_trace(path, words):
-    frame = pl.DataFrame({"key": ["a"] * len(words), "real": write_nan(*words)})
+    frame = pl.DataFrame({"key": ["a"] * len(words), "^k.*$": write_nan(*words)})
     assert parquet(path, frame) == []
 
 
