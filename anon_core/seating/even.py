@@ -55,8 +55,12 @@ class EvenRows:
     holders: NDArray[np.int32]
 
 
-def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
+def shares_of(
+    k: NDArray[np.signedinteger[Any]], instead: str = "anonymizer.seats = 'matchable'"
+) -> int:
     """Return D, the least common multiple of the demanded levels.
+
+    `instead`: the setting that a refusal advises.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
         if levels[0] > SHARE:
             raise LimitError(
                 f"even seats need k of at most {SHARE:,}, not {levels[0]:,}: lower k, or set "
-                "anonymizer.seats = 'matchable'"
+                f"{instead}"
             )
         return int(levels[0])
     for level in levels:
@@ -77,7 +81,7 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
             raise LimitError(
                 f"even seats need levels of k whose least common multiple is at most "
                 f"{MOST_SHARES}; that of these {len(levels)} levels is greater: let people share "
-                "levels such as 5, 10 and 20, or set anonymizer.seats = 'matchable'"
+                f"levels such as 5, 10 and 20, or set {instead}"
             )
     return shares
 

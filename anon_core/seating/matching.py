@@ -16,7 +16,7 @@ from anon_core.seating.halving_kernels import (
 )
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reseating import reseat_people
-from anon_core.tables.encoding import distinct_columns, order_columns
+from anon_core.tables.encoding import distinct_columns, invert_order, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]
@@ -145,9 +145,7 @@ def _number_by_locality(
     same = [table.k, *table.codes[order_columns(table.codebook)]]
     kind, _ = distinct_columns(np.vstack(same if table.person is None else [table.person, *same]))
     order = np.argsort(kind, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return kind, order, place
+    return kind, order, invert_order(order)
 
 
 def _draw_below(end: int, draw: Draw) -> int:

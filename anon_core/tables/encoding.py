@@ -295,6 +295,13 @@ def order_columns(codebook: Codebook) -> NDArray[np.int64]:
     return np.argsort(levels, kind="stable")[::-1]
 
 
+def invert_order(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each entry in a permutation, int64 (n,)."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
 def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of a matrix (rows, n).
 

@@ -18,6 +18,7 @@ from anon_core.anonymizers.adaptive.schedule import (
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.encoding import invert_order
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 _MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
@@ -45,8 +46,7 @@ def run_iterations(
     tie_order = np.arange(table.records) if tie_order is None else tie_order
     observer = observer or Observer()
     observer.expects(settings.max_iterations)
-    rank = np.empty_like(tie_order)
-    rank[tie_order] = np.arange(table.records)
+    rank = invert_order(tie_order)
     grouping = make(table.at(tie_order), settings)  # ties: the smallest index is the first in order
     steps: list[Step] = []
     epsilon: float | None = settings.epsilon

@@ -1,6 +1,5 @@
 """Freeform generalization: each row is held by k records, by k assignments of little loss."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -22,7 +21,13 @@ from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
-from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchange_even_shares
+from anon_core.seating.even import (
+    MOST_SHARES,
+    EvenRows,
+    even_memory,
+    exchange_even_shares,
+    shares_of,
+)
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
@@ -100,12 +105,8 @@ class Freeform(Divided):
         data.refuse_impossible_demands()
         self.admit_demands(data.demands)
         # A part has as many rounds as its greatest k, and rows of all parts equally many shares.
-        if self.part and math.lcm(*np.unique(data.k).tolist()) > MOST_SHARES:
-            raise LimitError(
-                "parts need levels of k whose least common multiple is at most "
-                f"{MOST_SHARES}; that of these levels is greater: let people share levels such as "
-                "5, 10 and 20, or set anonymizer.part = 0"
-            )
+        if self.part:
+            shares_of(data.k, instead="anonymizer.part = 0")
 
     def admit_demands(self, demanded: Demanded) -> None:
         """Refuse people who own several records, and a k of too many rounds."""

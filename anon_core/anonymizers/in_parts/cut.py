@@ -22,7 +22,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.seating.even import shares_of
 from anon_core.steps import Observer, State, Step
-from anon_core.tables.encoding import order_columns
+from anon_core.tables.encoding import invert_order, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 _RECORD = "record"
@@ -72,7 +72,7 @@ class Cut:
         number -= number % (1 << (number.bit_length() // 2))  # few workers wait at the end
         if number < 2 or table.pasts is not None or table.diverse is not None:
             return cls(table, tie_order, (np.arange(n),))
-        order = _order_by_locality(table, _rank_records(tie_order))
+        order = _order_by_locality(table, invert_order(tie_order))
         parts = [np.sort(each) for each in np.array_split(order, number)]
         return cls(table, tie_order, tuple(_join_infeasible(table, parts)))
 
@@ -84,18 +84,12 @@ class Cut:
     @cached_property
     def rank(self) -> NDArray[np.int64]:
         """Place of each record in the order that decides ties, int64 (n,)."""
-        return _rank_records(self.tie_order)
+        return invert_order(self.tie_order)
 
     def take_part(self, number: int) -> tuple[BinaryTable, NDArray[np.int64]]:
         """Return a part as a table of its own, and the order that decides its ties."""
         places = self.places[number]
         return self.table.at(places), np.argsort(self.rank[places])
-
-
-def _rank_records(tie_order: NDArray[np.int64]) -> NDArray[np.int64]:
-    rank = np.empty_like(tie_order)
-    rank[tie_order] = np.arange(len(tie_order))
-    return rank
 
 
 def _order_by_locality(table: BinaryTable, rank: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -140,9 +134,14 @@ class _GatheredRows(Mapping[str, NDArray[Any]]):
     def __init__(self, places: tuple[NDArray[np.int64], ...], arrays: Arrays) -> None:
         self._places, self._arrays = places, arrays
 
+    @cached_property
+    def _record(self) -> NDArray[np.int64]:
+        return np.concatenate([np.empty(0, dtype=np.int64), *self._places])
+
     def __getitem__(self, name: str) -> NDArray[Any]:
-        record = np.concatenate([np.empty(0, dtype=np.int64), *self._places])
-        return record if name == _RECORD else np.ascontiguousarray(self._arrays[name][record].T)
+        if name == _RECORD:
+            return self._record
+        return np.ascontiguousarray(self._arrays[name][self._record].T)
 
     def __iter__(self) -> Iterator[str]:
         return iter((_RECORD, *self._arrays))

@@ -25,6 +25,7 @@ from anon_core.seating.even import (
 from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.encoding import invert_order
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -174,8 +175,7 @@ class LocalSearch(Divided):
         tie_order: NDArray[np.int64],
     ) -> EvenRows:
         """Narrow what the starts made; return the rows that lose least, as the data has them."""
-        rank = np.empty_like(tie_order)
-        rank[tie_order] = np.arange(len(tie_order))
+        rank = invert_order(tie_order)
         table, names = data.at(tie_order), rank.astype(np.int32)
         holders = [names[m.holders[tie_order]] for m in starts if m.holders is not None]
         weights = feature_weights(table.codebook, "columns", self.loss)
