@@ -52,14 +52,12 @@ def find_file_traces(
     `notes` gets what an audit that finds nothing must say of a Parquet file.
     """
     content = path.read_bytes()
-    unlike: list[str] = []
-    told = (
-        _find_parquet_traces(content, rows, unlike) if kind == "parquet" else gzip_traces(content)
-    )
-    found = list(dict.fromkeys(told))
-    if notes is not None:
-        notes += [note.format(name=path.name) for note in unlike]
-    return found
+    if kind != "parquet":
+        return list(dict.fromkeys(gzip_traces(content)))
+    found, alike = _find_parquet_traces(content, rows)
+    if notes is not None and not alike:
+        notes.append(OTHER_PAGES.format(name=path.name))
+    return list(dict.fromkeys(found))
 
 
 def gzip_traces(content: bytes) -> Iterator[str]:
@@ -100,32 +98,32 @@ def _write_again(rows: pl.DataFrame, sizes: Sequence[int]) -> Iterator[bytes]:
         yield _write_rows(pl.concat(parts, rechunk=False))
 
 
-def _find_parquet_traces(content: bytes, rows: pl.DataFrame, unlike: list[str]) -> Iterator[str]:
-    """Check a Parquet file; of its footer, FileMetaData, by number of the field.
+def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> tuple[list[str], bool]:
+    """Check a Parquet file, and whether its bytes are those that are written here.
 
-    `unlike` gets a note where the bytes are not those that are written here.
+    Fields of its footer, FileMetaData, go by number.
     """
     try:
         footer = read_footer(content).fields()
         groups = footer.get(4, [])
         sizes = [int(group[3]) for group in groups]
     except (ValueError, KeyError, TypeError):
-        yield UNREADABLE
-        return
+        return [UNREADABLE], True
+    found: list[str] = []
     # The last group has the rest. Sizes in another order could carry a message.
     whole = sizes[:-1]
     apart = max(whole, default=0) - min(whole, default=0)
     if apart > 1 or whole != sorted(whole, reverse=True):
-        yield "the Parquet file's row groups differ in size"
+        found.append("the Parquet file's row groups differ in size")
     # What is written again comes from values as they were read, so with what hides in these.
-    yield from dict.fromkeys(_find_hidden_values(rows))
+    found += _find_hidden_values(rows)
     written = b""
     for written in _write_again(rows, sizes):
         if written == content:
-            return
-    unlike.append(OTHER_PAGES)
-    found = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
-    yield from found or _compare_pages(content, groups, rows)
+            return found, True
+    other = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
+    # Pages are read by numbers that must be right before.
+    return [*found, *(other or _compare_pages(content, groups, rows))], False
 
 
 def _find_hidden_values(rows: pl.DataFrame) -> Iterator[str]:

@@ -247,10 +247,15 @@ def test_a_dictionary_has_no_entries_but_those_of_its_rows(path):
     assert seen > 8
 
 
+def write_nested(path, *, other):
+    """The bytes of a file of nested columns, of this build or as of another one."""
+    NESTED.write_parquet(path)
+    return name_another_build(path) if other else path.read_bytes()
+
+
 @pytest.mark.parametrize("other", [False, True])
 def test_an_unknown_field_in_any_struct_of_the_footer_is_found(path, other):
-    NESTED.write_parquet(path)
-    content = name_another_build(path) if other else path.read_bytes()
+    content = write_nested(path, other=other)
     ends = list_places(content).ends
     assert len(ends) > 100
     # A field of bytes with the number 99, zigzag 198.
@@ -265,8 +270,7 @@ def test_an_unknown_field_in_any_struct_of_the_footer_is_found(path, other):
 @pytest.mark.parametrize("other", [False, True])
 def test_another_number_anywhere_in_the_footer_is_found(path, other):
     """Sizes, offsets, counts, types: each either follows from the pages or from the rows."""
-    NESTED.write_parquet(path)
-    content = name_another_build(path) if other else path.read_bytes()
+    content = write_nested(path, other=other)
     numbers = list_places(content).numbers
     assert len(numbers) > 300
     for at in numbers:
