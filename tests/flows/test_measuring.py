@@ -143,12 +143,18 @@ def test_refusals_of_a_list(capsys, graph, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["graph.txt"]
 
 
+def list_here(capsys, folder):
+    """List the triangles of a drawn graph into `here`; the command for another list of them."""
+    u, v, _ = skewed(2000, 20_000, 7)
+    pl.DataFrame({"u": u, "v": v}).write_parquet(folder / "a.parquet")
+    there = ("measure", folder / "a.parquet", "--triangles", "--list")
+    assert call(capsys, *there, folder / "here")[0] == 0
+    return there
+
+
 @pytest.mark.slow
 def test_workers_list_the_same(capsys, tmp_path):
-    u, v, _ = skewed(2000, 20_000, 7)
-    pl.DataFrame({"u": u, "v": v}).write_parquet(tmp_path / "a.parquet")
-    there = ("measure", tmp_path / "a.parquet", "--triangles", "--list")
-    assert call(capsys, *there, tmp_path / "here")[0] == 0
+    there = list_here(capsys, tmp_path)
     assert call(capsys, *there, tmp_path / "there", "--engine", "dask")[0] == 0
     here, there = (
         {p.name: p.read_bytes() for p in (tmp_path / x).iterdir()} for x in ("here", "there")
@@ -158,10 +164,7 @@ def test_workers_list_the_same(capsys, tmp_path):
 
 @pytest.mark.slow
 def test_a_disk_without_room_for_the_pieces_is_named_and_nothing_stays(capsys, tmp_path):
-    u, v, _ = skewed(2000, 20_000, 7)
-    pl.DataFrame({"u": u, "v": v}).write_parquet(tmp_path / "a.parquet")
-    there = ("measure", tmp_path / "a.parquet", "--triangles", "--list")
-    assert call(capsys, *there, tmp_path / "here")[0] == 0
+    there = list_here(capsys, tmp_path)
     refused = 0
     for kilobytes in (16, 64, 256, 512, 1024, 4096, 16_384):
         room = tmp_path / f"disk-{kilobytes}"

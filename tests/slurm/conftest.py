@@ -1,25 +1,16 @@
 """One Slurm for all tests of this folder; without Slurm they are reported as left out."""
 
-import shutil
-import tempfile
-
 import pytest
 
-from tests.slurm.machine import Machine, lacking
+from tests.slurm.machine import lacking, start_slurm
 
 
 @pytest.fixture(scope="session")
 def machine():
     if (reason := lacking()) is not None:
         pytest.skip(f"left out: {reason}")
-    folder = tempfile.mkdtemp(prefix="cc-slurm-")  # short: sockets have short names
-    found = Machine(folder)
-    try:
-        found.start()
+    with start_slurm() as found:
         yield found
-    finally:
-        found.stop()
-        shutil.rmtree(folder)
 
 
 @pytest.fixture

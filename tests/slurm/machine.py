@@ -8,7 +8,9 @@ import secrets
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.flows.processes import terminate
@@ -59,6 +61,19 @@ def lacking():
             f"{', '.join(absent)} not installed: apt-get install slurm-wlm slurmctld slurmd munge"
         )
     return None
+
+
+@contextmanager
+def start_slurm(machines=None):
+    """A Slurm in a folder of its own, as `Machine` says, until the end of the context."""
+    folder = tempfile.mkdtemp(prefix="cc-slurm-")  # short: sockets have short names
+    made = Machine(folder, machines)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(folder)
 
 
 class Machine:

@@ -1,15 +1,12 @@
 """Releases by ranks of two machines, under a Slurm of two nodes and the vault on a shared disk."""
 
 import os
-import shutil
 import signal
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from tests.flows.orders import Order, data_bytes, people
-from tests.slurm.machine import Machine, lacking
+from tests.slurm.machine import lacking, start_slurm
 from tests.support.machines import Machines, find_lacking_right
 from tests.support.ranks import act_in_iteration
 
@@ -21,31 +18,18 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("server")]
 
 
 @pytest.fixture(scope="module")
-def machines():
+def machines(tmp_path_factory):
     if (reason := lacking() or find_lacking_right()) is not None:
         pytest.skip(f"left out: {reason}")
-    folder = Path(tempfile.mkdtemp(prefix="cc-two-"))
-    made = Machines(folder)
-    slurm = Machine(folder, made)
-    try:
-        made.start()
-        slurm.start()
-        yield made, slurm
-    finally:
-        slurm.stop()
-        made.stop()
-        shutil.rmtree(folder)
+    with Machines(tmp_path_factory.mktemp("machines")) as made:
+        yield made
 
 
-@pytest.fixture
-def slurm(machines, monkeypatch):
-    """Slurm's programs in this process speak with the nodes; no job of a test outlives it."""
-    _, found = machines
-    for name, value in found.environment.items():
-        monkeypatch.setenv(name, value)
-    yield found
-    for job in found.jobs():
-        found.ask("scancel", job)
+@pytest.fixture(scope="module")
+def machine(machines):
+    """The Slurm that `slurm` gives here: its nodes are the two machines."""
+    with start_slurm(machines) as made:
+        yield made
 
 
 @pytest.fixture
@@ -67,20 +51,20 @@ def test_one_rank_on_each_machine(machines, slurm, orders, method):
         order.fix_seed()
     places = []
     thread = act_in_iteration(
-        there, 2, lambda _, ranks: places.extend(map(machines[0].find_machine, ranks))
+        there, 2, lambda _, ranks: places.extend(map(machines.find_machine, ranks))
     )
     assert data_bytes(there.release()) == data_bytes(here.release())
     thread.join()
     assert sorted(places) == ["alpha", "beta"]
 
 
-@pytest.mark.parametrize("machine", Machines.names)
-def test_a_rank_of_one_machine_is_killed(machines, slurm, orders, machine):
+@pytest.mark.parametrize("name", Machines.names)
+def test_a_rank_of_one_machine_is_killed(machines, slurm, orders, name):
     here, there = orders
 
     def kill(_, ranks):
         for rank in ranks:
-            if machines[0].find_machine(rank) == machine:
+            if machines.find_machine(rank) == name:
                 os.kill(rank, signal.SIGKILL)
 
     thread = act_in_iteration(there, 3, kill)

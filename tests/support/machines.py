@@ -22,18 +22,15 @@ def find_lacking_right():
     if shutil.which("ip") is None or shutil.which("unshare") is None:
         return "ip or unshare not installed: apt-get install iproute2 util-linux"
     with tempfile.TemporaryDirectory() as folder:
-        made = Machines(Path(folder))
         try:
-            made.start()
+            with Machines(Path(folder)):
+                return None
         except (OSError, subprocess.CalledProcessError):
             return "this kernel or account grants no network namespaces"
-        finally:
-            made.stop()
-    return None
 
 
 class Machines:
-    """Two machines beside this one, from `start` to `stop`."""
+    """Two machines beside this one, as a context."""
 
     names = ("alpha", "beta")
 
@@ -47,7 +44,7 @@ class Machines:
         self.address = f"{network}.1"  # of this machine
         self.addresses = {name: f"{network}.{2 + place}" for place, name in enumerate(self.names)}
 
-    def start(self):
+    def _start(self):
         """Make the bridge and the machines, on a network that no other process has."""
         for number in range(os.getpid(), os.getpid() + NETWORKS):
             self._number(number % NETWORKS)
@@ -75,13 +72,24 @@ class Machines:
             lines.append(f"{address} {name}")
         self._hosts.write_text("\n".join(lines) + "\n")
 
-    def stop(self):
+    def _stop(self):
         """Take them away; what still runs there loses its network."""
         for name in self.names:
             # By itself the pair would go some time after the name space.
             self._call("link", "del", f"{self._mark}{name[0]}o", may_fail=True)
             self._call("netns", "del", self._space(name), may_fail=True)
         self._call("link", "del", self._bridge, may_fail=True)
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stop()
 
     def build_command(self, name, *words):
         """The words that run a command on a machine."""

@@ -17,12 +17,8 @@ pytestmark = pytest.mark.slow
 def machines(tmp_path):
     if (reason := find_lacking_right()) is not None:
         pytest.skip(f"left out: {reason}")
-    made = Machines(tmp_path)
-    try:
-        made.start()
+    with Machines(tmp_path) as made:
         yield made
-    finally:
-        made.stop()
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_a_silent_stage_says_that_it_is_at_work():
 
 
 class NeverSilent(Silence):
-    def seconds(self):
+    def measure_seconds(self):
         return 0.0
 
 
