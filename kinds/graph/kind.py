@@ -59,7 +59,8 @@ class Graph(Kind):
         stated = sections.privacy
         privacy = {"k": shape_k(stated.k), "eps": stated.eps, "knows": stated.knows}
         source = sections.source.model_dump(exclude={"kind", "path", "uri"})
-        return {"kind": self.name, "privacy": privacy, "source": source | sections.source.shaping}
+        source |= sections.source.hashed_settings
+        return {"kind": self.name, "privacy": privacy, "source": source}
 
     def earlier(self, sections: Any) -> Mapping[str, Any]:
         """[source] as 0.1.0 understood it: with what only allows a release in the plan's hash."""

@@ -125,7 +125,7 @@ class Retractions:
             ) from None
 
     @property
-    def unfinished(self) -> Retraction | None:
+    def open_retraction(self) -> Retraction | None:
         """The retraction that was stopped before its end, if any."""
         return next((each for each in self.all if not each.done), None)
 
@@ -235,7 +235,7 @@ def notice_of(folder: Place) -> dict[str, Any] | None:
 
 def refuse_unfinished(run: Run) -> None:
     """Refuse to go on with a run while one of its releases is half retracted."""
-    stopped = Retractions.of(run).unfinished
+    stopped = Retractions.of(run).open_retraction
     if stopped is not None:
         raise DecisionError(
             f"{stopped.title} was {stopped.sentence}; that was stopped before its end. Run "

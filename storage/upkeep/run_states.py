@@ -82,7 +82,7 @@ def _find_state(
 ) -> State:
     """The first of these that is true."""
     retracted = Retractions.of(run)
-    if (stopped := retracted.unfinished) is not None:
+    if (stopped := retracted.open_retraction) is not None:
         words = f"retraction of {stopped.title} was stopped; run crowdcover retract again"
         return State("failed", words, stopped.at)
     if visible := run.ever_visible():

@@ -15,11 +15,11 @@ class Silence:
     def __init__(self) -> None:
         self._last = time.monotonic()
 
-    def end(self) -> None:
+    def note_line(self) -> None:
         """Note that something is logged now."""
         self._last = time.monotonic()
 
-    def seconds(self) -> float:
+    def measure_seconds(self) -> float:
         """Return how long nothing was logged."""
         return time.monotonic() - self._last
 
@@ -28,17 +28,18 @@ class Silence:
 def tell_of_work(name: str, silence: Silence, log: Callable[[str], None]) -> Iterator[None]:
     """Log every `EVERY` seconds that a stage is at work, unless something else is logged."""
     began, over = time.monotonic(), threading.Event()
-    silence.end()
+    silence.note_line()
 
-    def tell() -> None:
-        while not over.wait(max(0.05, EVERY - silence.seconds())):
-            if silence.seconds() >= EVERY:
+    def break_silence() -> None:
+        while not over.wait(max(0.05, EVERY - silence.measure_seconds())):
+            if silence.measure_seconds() >= EVERY:
                 # A log that fails tells the message of its error nowhere, and stops no stage.
                 with suppress(Exception):
                     log(f"{name}: at work for {time.monotonic() - began:.0f} s")
 
     # The log is that of the flow run, which threads find in their context.
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(tell,), daemon=True)
+    run = contextvars.copy_context().run
+    thread = threading.Thread(target=run, args=(break_silence,), daemon=True)
     thread.start()
     try:
         yield

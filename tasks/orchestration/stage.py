@@ -96,7 +96,7 @@ logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 def log_line(message: str) -> None:
     """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
-    _SILENCE.end()
+    _SILENCE.note_line()
     line = escape_unprintable(message)
     try:
         get_run_logger().info(line)

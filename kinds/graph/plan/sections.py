@@ -33,7 +33,7 @@ class GraphSource(SourceSection):
     both_ways: Rule = "refuse"
 
     @property
-    def shaping(self) -> dict[str, Any]:
+    def hashed_settings(self) -> dict[str, Any]:
         """What the plan's hash has in place of what the section states.
 
         Of a table of vertices only that there is one: its content is in the fingerprint of the
@@ -43,7 +43,7 @@ class GraphSource(SourceSection):
 
 
 class EarlierGraphSource(GraphSource):
-    """The same as 0.1.0 hashed it: with where the password stands, and with optional values."""
+    """[source] as 0.1.0 hashed it: with where the password stands, and with optional values."""
 
     @classmethod
     def of(cls, section: GraphSource) -> GraphSource:
@@ -51,7 +51,7 @@ class EarlierGraphSource(GraphSource):
         return cls.model_construct(section.model_fields_set, **dict(section))
 
     @property
-    def shaping(self) -> dict[str, Any]:
+    def hashed_settings(self) -> dict[str, Any]:
         """Only that there is a table of vertices."""
         return {"vertices": self.vertices is not None}
 
