@@ -54,7 +54,7 @@ class BagWords:
     def columns(self, manifest):
         return []
 
-    def missing(self, manifest):
+    def list_unstated(self, manifest):
         return []
 
     def headline(self, manifest):
