@@ -4,7 +4,10 @@ Batches of messages and counts are so small that small tables take many; not so 
 measures the bytes held.
 
 python -m mpi4py cases.py FOLDER_OF_JOBS [--traced]
+python -m mpi4py cases.py JOB --counted
 python -m mpi4py cases.py JOB --rank R --dies-after I
+
+With --counted the ranks print how many records each of them made seats for.
 """
 
 import os
@@ -17,6 +20,7 @@ from mpi4py import MPI
 
 from anon_core.anonymizers.adaptive import ranked as grouping
 from anon_core.anonymizers.adaptive.memory import rank_memory
+from anon_core.anonymizers.in_parts.cut import Cut
 from anon_core.covers import suitor as cover
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi.job import read_job
@@ -50,6 +54,19 @@ elif "--traced" in sys.argv:
                 max(peaks)
                 / rank_memory(job.anonymizer, job.data, ranks=job.ranks, threads=job.threads)
             )
+elif "--counted" in sys.argv:
+    taken, take_part = [], Cut.take_part
+
+    def counted(self, number):
+        part = take_part(self, number)
+        taken.append(part[0].records)
+        return part
+
+    Cut.take_part = counted
+    engine.run_job_folder(Path(sys.argv[1]), MPI.COMM_WORLD)
+    by_rank = MPI.COMM_WORLD.gather(sum(taken))
+    if by_rank:
+        print(*by_rank)
 else:
     for job in sorted(Path(sys.argv[1]).iterdir()):
         engine.run_job_folder(job, MPI.COMM_WORLD)

@@ -101,6 +101,18 @@ def test_a_local_search_gives_the_bytes_of_one_process(tmp_path, ranks, part):
     assert (masked.holders == expected.holders).all()
 
 
+def test_no_rank_repeats_a_part_of_another_one(tmp_path):
+    """Each record is made on one rank, and no rank makes more than its share of the parts."""
+    table = big_table(960, 6, 3)
+    maker = LocalSearch(seats="even", effort=0, part=120)
+    job = ordered(tmp_path / "job", maker, table, ranks=3)
+    done = mpirun(3, *CASES, job, "--counted")
+    assert done.returncode == 0, done.stderr
+    made = sorted(map(int, done.stdout.split()))
+    assert sum(made) == table.records
+    assert made == [240, 360, 360]  # two, three and three parts of 120 records
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
