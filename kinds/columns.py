@@ -97,7 +97,7 @@ def type_source_column(
         f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
         "convert it"
     )
-    return call_or_refuse(lambda: _of_kind(series, column, missing), refusal)
+    return call_or_refuse(lambda: _of_kind(series, column, missing).rechunk(), refusal)
 
 
 def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:

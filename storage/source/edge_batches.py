@@ -8,7 +8,7 @@ from typing import IO, cast
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import BAD_GZIP, CLOSED, GZIP_ERRORS, Content, is_packed
+from storage.source.csv_text import BAD_GZIP, CLOSED, GZIP_ERRORS, Content, is_packed
 from storage.source.edges import (
     FEWER,
     UNREADABLE_EDGES,

@@ -20,7 +20,7 @@ import polars.selectors as cs
 from anon_core.errors import InputError
 from storage.places.objects import ObjectPath
 from storage.places.place import Place
-from storage.source.csv_rows import CLOSED
+from storage.source.csv_text import CLOSED
 from storage.source.formats.columnar import Parquet
 from storage.source.values import call_or_refuse
 

@@ -15,7 +15,7 @@ from anon_core.errors import InputError
 from storage.places.credentials import with_password
 from storage.places.objects import ObjectPath, StoreError
 from storage.places.place import Place
-from storage.source.csv_rows import Content, is_packed
+from storage.source.csv_text import Content, is_packed
 from storage.source.database_types import build_type_refusal
 from storage.source.databases import query_database
 from storage.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from storage.places.place import Place
-from storage.source.csv_rows import CLOSED, Content, is_packed
+from storage.source.csv_text import CLOSED, Content, is_packed
 from storage.source.formats import PARTED, format_of_name, format_of_path, recognize_format
 from storage.source.formats.base import Dialect, Format
 from storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names

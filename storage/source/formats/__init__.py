@@ -7,7 +7,7 @@ import io
 from pathlib import Path, PurePosixPath
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import BAD_GZIP, CLOSED, Content, is_packed
+from storage.source.csv_text import BAD_GZIP, CLOSED, Content, is_packed
 from storage.source.formats.base import Format
 from storage.source.formats.columnar import Arrow, Parquet
 from storage.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format

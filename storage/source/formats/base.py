@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import Content
+from storage.source.csv_text import Content
 from storage.source.packing import ArchiveMembers
 
 

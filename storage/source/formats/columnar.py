@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import Content
+from storage.source.csv_text import Content
 from storage.source.formats.base import Dialect, Format
 from storage.source.values import DECIMAL_DIGITS, call_or_refuse
 

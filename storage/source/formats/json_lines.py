@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import Content
+from storage.source.csv_text import Content
 from storage.source.formats.base import Dialect, Format, read_bytes
 from storage.source.formats.cells import type_column
 from storage.source.packing import HEAD_BYTES

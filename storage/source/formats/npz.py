@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.csv_rows import Content
+from storage.source.csv_text import Content
 from storage.source.formats.base import Dialect, Format, read_bytes
 from storage.source.packing import ArchiveMembers
 from storage.source.values import call_or_refuse

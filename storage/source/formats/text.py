@@ -6,7 +6,8 @@ from typing import ClassVar
 
 import polars as pl
 
-from storage.source.csv_rows import Content, first_rows, read_csv
+from storage.source.csv_rows import first_rows, read_csv
+from storage.source.csv_text import Content
 from storage.source.formats.base import Dialect, Format
 
 
