@@ -12,7 +12,7 @@ from kinds.versions import Before
 from storage.ledger.identifier_spelling import FORM
 from storage.ledger.ledger import Ledger
 from storage.series.series import Series
-from storage.source.csv_text import CLOSED
+from storage.source.file_bytes import CLOSED
 from storage.vault.vault import Vault
 
 

@@ -6,32 +6,30 @@ both agree on the number of rows.
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import RAGGED, Block, Content, open_text, parse_fields
+from storage.source.csv_text import RAGGED, Block, open_text, parse_fields
+from storage.source.file_bytes import File
 from storage.source.panics import silence_panics
 from storage.source.values import FOREIGN_ERRORS
 
 INLINE_BYTES = 12  # longer texts lie outside of the cells, so that equal cells can share one
 
 
-def first_rows(
-    file: Path | Content, separator: str, number: int, comment: str = ""
-) -> list[list[str]]:
+def first_rows(file: File, separator: str, number: int, comment: str = "") -> list[list[str]]:
     """Return the fields of the first rows, or of fewer if all other lines are blank.
 
     The first row may hold names or cells. Nothing behind these rows is parsed. Lines that start
     with `comment` are no rows.
     """
-    with open_text(file, separator, comment) as text:
+    with open_text(file, separator, comment, whole=False) as text:
         return list(islice(text.parse_rows(), number))
 
 
 def read_csv(
-    file: Path | Content,
+    file: File,
     separator: str,
     header: bool,
     names: Sequence[str],

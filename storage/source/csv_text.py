@@ -12,13 +12,20 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 import numpy as np
 
 from anon_core.errors import InputError
-from storage.places.place import Place
+from storage.source.file_bytes import (
+    CLOSED,
+    Content,
+    File,
+    is_packed,
+    open_bytes,
+    read_bytes,
+    require_unchanged,
+)
 
 MOST_FIELD_BYTES = 2**24
 BLOCK_BYTES = 2**24  # of text that is parsed at once
@@ -41,19 +48,11 @@ BAD_QUOTES = (
     "a quoted field of the source does not end, ends before its separator or is over 16 MiB, in "
     "the row that begins in line {start}; correct its quotes"
 )
-CLOSED = "the source file cannot be read; check its permissions"
 GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 RAGGED = (
     "{ragged} of {total} rows of the source have more or fewer than {fields} fields; "
     "correct them or source.separator; the first begins in line {first_ragged}"
 )
-
-
-class Content(NamedTuple):
-    """The bytes of a CSV file, and whether they are gzip's."""
-
-    data: bytes
-    packed: bool
 
 
 class Block(NamedTuple):
@@ -64,16 +63,11 @@ class Block(NamedTuple):
     odd: bool
 
 
-def is_packed(file: Place | Content) -> bool:
-    """Whether a file is gzip's by its name."""
-    return file.packed if isinstance(file, Content) else file.suffix.lower() == ".gz"
-
-
-def unpack_csv_text(file: Path | Content) -> Content:
+def unpack_csv_text(file: File) -> Content:
     """Return the text of a file or of its content; refused: a file that cannot be unpacked."""
     try:
-        content = Content(file.read_bytes(), is_packed(file)) if isinstance(file, Path) else file
-        return Content(gzip.decompress(content.data), packed=False) if content.packed else content
+        data = read_bytes(file)
+        return Content(gzip.decompress(data) if is_packed(file) else data, packed=False)
     except GZIP_ERRORS:
         refusal = BAD_GZIP
     except OSError:
@@ -82,19 +76,27 @@ def unpack_csv_text(file: Path | Content) -> Content:
 
 
 @contextmanager
-def open_text(file: Path | Content, separator: str, comment: str) -> Iterator["CsvText"]:
-    """Open CSV text; what cannot be read becomes a refusal without the error behind it."""
+def open_text(
+    file: File, separator: str, comment: str, *, whole: bool = True
+) -> Iterator["CsvText"]:
+    """Open CSV text; what cannot be read becomes a refusal without the error behind it.
+
+    `whole`: all of it is read, so that an open file that changed is refused.
+    """
     # The default limit of 131,072 characters would refuse long texts.
     csv.field_size_limit(MOST_FIELD_BYTES)
     refusal, marks = "", Counter[str]()
     try:
-        with _open_bytes(file) as stream:
+        with open_bytes(file) as bare:
+            stream = cast("IO[bytes]", gzip.GzipFile(fileobj=bare)) if is_packed(file) else bare
             try:
                 yield CsvText(stream, separator, comment, marks)
             except csv.Error:
                 refusal = BAD_QUOTES.format(**marks)
-                while stream.read(BLOCK_BYTES):  # damage further on is named instead
+            if whole:
+                while stream.read(BLOCK_BYTES):  # damage further on is named first
                     pass
+                require_unchanged(file, bare)
     except GZIP_ERRORS:
         refusal = BAD_GZIP
     except OSError:
@@ -106,13 +108,6 @@ def open_text(file: Path | Content, separator: str, comment: str) -> Iterator["C
         refusal = NOT_UTF8.format(**marks)
     if refusal:
         raise InputError(refusal)
-
-
-def _open_bytes(file: Path | Content) -> IO[bytes]:
-    raw = io.BytesIO(file.data) if isinstance(file, Content) else file
-    if is_packed(file):
-        return cast("IO[bytes]", gzip.open(raw))
-    return raw.open("rb") if isinstance(raw, Path) else raw
 
 
 class CsvText:

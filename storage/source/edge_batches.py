@@ -8,7 +8,7 @@ from typing import IO, cast
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import BAD_GZIP, CLOSED, GZIP_ERRORS, Content, is_packed
+from storage.source.csv_text import BAD_GZIP, GZIP_ERRORS
 from storage.source.edges import (
     FEWER,
     UNREADABLE_EDGES,
@@ -18,6 +18,7 @@ from storage.source.edges import (
     spell_ends,
     split_lines,
 )
+from storage.source.file_bytes import CLOSED, Content, is_packed
 from storage.source.formats import recognize_format
 from storage.source.formats.columnar import Parquet
 from storage.source.sources import require_file

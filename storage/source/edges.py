@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from storage.source.csv_text import Content, unpack_csv_text
+from storage.source.csv_text import unpack_csv_text
+from storage.source.file_bytes import Content
 from storage.source.formats import recognize_format
 from storage.source.formats.base import Dialect
 from storage.source.sources import EMPTY_SOURCE, require_file

@@ -20,12 +20,11 @@ import polars.selectors as cs
 from anon_core.errors import InputError
 from storage.places.objects import ObjectPath
 from storage.places.place import Place
-from storage.source.csv_text import CLOSED
+from storage.source.file_bytes import CHANGED_MEANWHILE, CLOSED
 from storage.source.formats.columnar import Parquet
 from storage.source.values import call_or_refuse
 
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
-CHANGED_MEANWHILE = "the source changed while it was read; run again when nobody writes to it"
 NO_PARQUET = "a file of the source is no readable Parquet; write it anew"
 WILDCARDS = re.compile(r"[*?]")
 # 18 digits fit an int64; a leading zero makes the label a text.

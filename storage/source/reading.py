@@ -15,14 +15,13 @@ from anon_core.errors import InputError
 from storage.places.credentials import with_password
 from storage.places.objects import ObjectPath, StoreError
 from storage.places.place import Place
-from storage.source.csv_text import Content, is_packed
 from storage.source.database_types import build_type_refusal
 from storage.source.databases import query_database
+from storage.source.file_bytes import Content, File, OpenFile, is_packed
 from storage.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts
 from storage.source.sources import (
     EMPTY_SOURCE,
     Source,
-    content_of,
     file_arrays,
     file_columns,
     file_names,
@@ -37,15 +36,16 @@ LOST = "the snapshot of the source cannot be read any more; run again"
 class Reading:
     """The content of a source as it was at one moment.
 
-    A file is read once, a query runs once, when the object is made. Column names, the fingerprint
-    and the columns all come from that content, so they cannot be of different moments.
+    A query runs once, when the object is made. A file is opened then and its fingerprint is taken;
+    its columns are read from the open file later. They cannot be of different moments: bytes other
+    than those of the fingerprint are refused.
 
     `again` reads the same content from disk, until `end`. A file stays open, so that another file
     may take its name meanwhile. The rows of a query, an object and a folder of files are kept by
     `keep`, in a file without a name: the system removes it with the process, however that ends.
 
-    Memory: the bytes of the file, or the rows of the query, until `close`; beside them the columns
-    that are asked for, and the unpacked text while a CSV file is parsed.
+    Memory: the rows of the query, or the bytes of an object or of a folder of files, until `close`;
+    beside them the columns that are asked for, and a block of the text while CSV is parsed.
 
     A source that lies beside it is read at the same moment; the fingerprint is of both.
 
@@ -62,7 +62,7 @@ class Reading:
         self.source = source
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
-        self._content: Content | Parts | pl.DataFrame | None
+        self._content: File | Parts | pl.DataFrame | None
         self._foreign: Mapping[str, str] = {}  # types of columns that their driver cannot give
         self._kept: Mapping[str, str] = {}  # hash of the rows as `keep` wrote them: fingerprint
         self.sha256: str
@@ -82,9 +82,9 @@ class Reading:
         if source.path is not None:
             self._content = self._of_place(source.path)
             self.sha256 = (
-                self._content.sha256
-                if isinstance(self._content, Parts)
-                else hashlib.sha256(self._content.data).hexdigest()
+                hashlib.sha256(self._content.data).hexdigest()
+                if isinstance(self._content, Content)
+                else self._content.sha256
             )
         elif self._disk is not None:
             self._content, kept = _rows_of(self._disk)
@@ -103,14 +103,14 @@ class Reading:
             both = self.sha256 + self.beside.sha256
             self.sha256 = hashlib.sha256(both.encode()).hexdigest()
 
-    def _of_place(self, path: Place) -> Content | Parts:
+    def _of_place(self, path: Place) -> Content | OpenFile | Parts:
         """What lies at a path, or was kept of it."""
         if self._many:
             return unpack_parts(self._disk) if self._disk else read_parts(path, self.source.key)
         if self._disk is None and isinstance(path, Path):
             self._disk = open_required_file(path, self.source.key)
         if self._disk is not None:
-            return content_of(self._disk, path)
+            return OpenFile.of(self._disk, packed=is_packed(path))
         assert isinstance(path, ObjectPath)
         content = read_object(path, self.source.key)
         if not content:
@@ -153,7 +153,7 @@ class Reading:
     def arrays(self, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Return the needed arrays of a file that holds arrays."""
         content = self._open()
-        assert isinstance(content, Content), "a plan asks for arrays of a file only"
+        assert not isinstance(content, Parts), "a plan asks for arrays of a file only"
         return file_arrays(self.source, content, needed)
 
     def keep(self, folder: Path) -> None:
@@ -170,8 +170,11 @@ class Reading:
         elif isinstance(self._content, Parts):
             pack_parts(self._content, self._disk)
         else:
+            assert isinstance(self._content, Content)
             self._disk.write(self._content.data)
         self._disk.flush()
+        if isinstance(self._content, Content):  # of an object: from now on on disk only
+            self._content = OpenFile(self._disk, self._content.packed, self._own)
 
     def again(self) -> "Reading":
         """Read the same once more, from disk; the fingerprint tells whether it is the same."""
@@ -204,8 +207,8 @@ class Reading:
         with contextlib.suppress(AttributeError):  # of a reading that was refused
             self.end()
 
-    def _open(self) -> Content | Parts:
-        assert isinstance(self._content, (Content, Parts)), "the reading was closed"
+    def _open(self) -> File | Parts:
+        assert isinstance(self._content, (Content, OpenFile, Parts)), "the reading was closed"
         return self._content
 
 
@@ -227,7 +230,7 @@ class Absent(Reading):
         """Raise `GoneError`."""
         raise GoneError(LOST)
 
-    def _open(self) -> Content | Parts:
+    def _open(self) -> File | Parts:
         raise GoneError(LOST)
 
 

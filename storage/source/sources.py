@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from storage.places.place import Place
-from storage.source.csv_text import CLOSED, Content, is_packed
+from storage.source.file_bytes import CLOSED, File, OpenFile
 from storage.source.formats import PARTED, format_of_name, format_of_path, recognize_format
 from storage.source.formats.base import Dialect, Format
 from storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
@@ -103,26 +103,14 @@ def open_required_file(path: Path, key: str = "source.path") -> IO[bytes]:
     raise InputError(refusal)
 
 
-def content_of(file: IO[bytes], path: Place) -> Content:
-    """Read an open file whole; `path` says by its name whether it is packed."""
-    try:
-        file.seek(0)
-        return Content(file.read(), is_packed(path))
-    except OSError:
-        refusal = CLOSED
-    raise InputError(refusal)
-
-
-def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
+def file_names(source: Source, file: File | Parts) -> list[str] | int:
     """Return the column names of a file or its content, or their number where it has none."""
     if isinstance(file, Parts):
         return require_distinct_names(part_names(file))
     return _read_names(source, *_recognize_source(source, file))
 
 
-def file_arrays(
-    source: Source, content: Content, needed: Sequence[str]
-) -> Mapping[str, NDArray[Any]]:
+def file_arrays(source: Source, content: File, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
     """Return the needed arrays of a file; refused where its format holds none."""
     found, file = _recognize_source(source, content)
     return found.arrays(file, needed)
@@ -136,12 +124,24 @@ def read_leading_rows(source: Source, number: int) -> list[list[str]] | None:
 
 
 def file_columns(
-    source: Source, content: Content | Parts, names: Sequence[str], needed: Sequence[str]
+    source: Source, content: File | Parts, names: Sequence[str], needed: Sequence[str]
 ) -> pl.DataFrame:
     """Return the needed columns as the file types them; `names` serve where it has no header."""
     if isinstance(content, Parts):
         require_names(part_names(content), needed)
         return part_columns(content, needed)
+    try:
+        return _read_columns(source, content, names, needed)
+    except InputError as error:
+        refusal = error
+    if isinstance(content, OpenFile):  # what is wrong with it may be that it changed
+        content.require_unchanged()
+    raise refusal
+
+
+def _read_columns(
+    source: Source, content: File, names: Sequence[str], needed: Sequence[str]
+) -> pl.DataFrame:
     found, file = _recognize_source(source, content)
     present = _read_names(source, found, file)
     names = names if isinstance(present, int) else present
@@ -153,12 +153,12 @@ def file_columns(
     return frame
 
 
-def _recognize_source(source: Source, file: Path | Content) -> tuple[Format, Path | Content]:
+def _recognize_source(source: Source, file: File) -> tuple[Format, File]:
     assert source.path is not None
     return recognize_format(file, source.path.name)
 
 
-def _read_names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
+def _read_names(source: Source, found: Format, file: File) -> list[str] | int:
     if source.sheet is not None and "sheet" not in found.options:
         raise InputError(f"source.sheet belongs to a workbook, the source is {found.name}; drop it")
     names = found.names(file, source.dialect)

@@ -3,11 +3,11 @@
 Where the first bytes tell nothing, the end of the file name does; what is left is CSV text.
 """
 
-import io
 from pathlib import Path, PurePosixPath
 
 from anon_core.errors import InputError
-from storage.source.csv_text import BAD_GZIP, CLOSED, Content, is_packed
+from storage.source.csv_text import BAD_GZIP
+from storage.source.file_bytes import CLOSED, Content, File, OpenFile, is_packed, open_bytes
 from storage.source.formats.base import Format
 from storage.source.formats.columnar import Arrow, Parquet
 from storage.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format
@@ -19,7 +19,6 @@ from storage.source.packing import (
     DAMAGED_LAYER,
     GZIP,
     ArchiveMembers,
-    Opener,
     PlainFile,
     read_whole,
     strip_layers,
@@ -31,7 +30,7 @@ FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), 
 DAMAGED_ARCHIVE = DAMAGED_LAYER.format(name="a zip archive, as Excel workbooks are")
 
 
-def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Content]:
+def recognize_format(file: File, name: str) -> tuple[Format, File]:
     """The format of a file that is called `name`, and the file or its bytes without packing.
 
     Refused: damaged packing, and formats that are not read, by their right name.
@@ -41,7 +40,10 @@ def recognize_format(file: Path | Content, name: str) -> tuple[Format, Path | Co
     gzip_alone = plain.layers in ((), (GZIP,))
     if not plain.layers or (found is CSV_TEXT and gzip_alone and is_packed(file)):
         return found, file  # text is unpacked while its rows are read
-    return found, Content(read_whole(plain), packed=False)
+    whole = Content(read_whole(plain), packed=False)
+    if isinstance(file, OpenFile):
+        file.require_unchanged()
+    return found, whole
 
 
 def format_of_path(path: Path) -> Format:
@@ -60,10 +62,10 @@ def format_of_name(name: str) -> Format:
     return next((each for each in FORMATS if end in each.ends), CSV_TEXT)
 
 
-def _plain_of(file: Path | Content, name: str) -> PlainFile:
+def _plain_of(file: File, name: str) -> PlainFile:
     named = is_packed(file)
     try:
-        plain = strip_layers(_build_opener(file), name, _name_archive)
+        plain = strip_layers(lambda held: held.enter_context(open_bytes(file)), name, _name_archive)
     except OSError:
         refusal = CLOSED
     except InputError as error:
@@ -73,12 +75,6 @@ def _plain_of(file: Path | Content, name: str) -> PlainFile:
             return plain
         refusal = BAD_GZIP
     raise InputError(refusal)
-
-
-def _build_opener(file: Path | Content) -> Opener:
-    if isinstance(file, Path):
-        return lambda held: held.enter_context(file.open("rb"))
-    return lambda _held: io.BytesIO(file.data)
 
 
 def _format_of(plain: PlainFile) -> Format:

@@ -1,14 +1,13 @@
 """The protocol of a file format: what a source's file must tell, whatever it is written in."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.csv_text import Content
+from storage.source.file_bytes import File
 from storage.source.packing import ArchiveMembers
 
 
@@ -54,13 +53,11 @@ class Format(Protocol):
         """Whether a zip archive of these members is a file of this format."""
         return False
 
-    def first_rows(
-        self, file: Path | Content, dialect: Dialect, number: int
-    ) -> list[list[str]] | None:
+    def first_rows(self, file: File, dialect: Dialect, number: int) -> list[list[str]] | None:
         """The fields of the first rows that are not blank; None where "header" is no option."""
         return None
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
+    def names(self, file: File, dialect: Dialect) -> list[str] | int:
         """The names of the columns as the file spells them; their number if it has none."""
         first = self.first_rows(file, dialect, 1)
         if not first:
@@ -68,16 +65,11 @@ class Format(Protocol):
         return first[0] if dialect.header else len(first[0])
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Some of `width` columns by their places, in the types of the file; refused: damage."""
         ...
 
-    def arrays(self, file: Path | Content, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def arrays(self, file: File, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """The needed arrays; refused where the format holds none."""
         raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
-
-
-def read_bytes(file: Path | Content) -> bytes:
-    """All bytes of a file that is not packed."""
-    return file.read_bytes() if isinstance(file, Path) else file.data

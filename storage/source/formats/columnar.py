@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
-from storage.source.csv_text import Content
+from storage.source.file_bytes import Content, File, OpenFile
 from storage.source.formats.base import Dialect, Format
 from storage.source.values import DECIMAL_DIGITS, call_or_refuse
 
@@ -31,7 +31,7 @@ class _Columnar(Format):
         """The schema as pyarrow reads it, which knows types that polars does not."""
         raise NotImplementedError
 
-    def _scan_file(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
+    def _scan_file(self, file: File) -> tuple[pl.LazyFrame, list[str]]:
         def scan() -> tuple[pl.LazyFrame, list[str]]:
             frame = self._scan(_open_anew(file))
             return frame, frame.collect_schema().names()
@@ -62,12 +62,12 @@ class _Columnar(Format):
                 )
         return usual
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
+    def names(self, file: File, dialect: Dialect) -> list[str] | int:
         """The names of its schema."""
         return self._scan_file(file)[1]
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of the file."""
         frame, names = self._scan_file(file)
@@ -78,7 +78,10 @@ class _Columnar(Format):
                     f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
                     f"{DECIMAL_DIGITS} are read; convert it or give it role = 'drop'"
                 )
-        return call_or_refuse(lambda: chosen.collect(engine="streaming"), BREAKS_OFF)
+        found = call_or_refuse(lambda: chosen.collect(engine="streaming"), BREAKS_OFF)
+        if isinstance(file, OpenFile):
+            file.require_unchanged()
+        return found
 
 
 class Parquet(_Columnar):
@@ -127,8 +130,10 @@ class Arrow(_Columnar):
         return ipc.open_file(at).schema
 
 
-def _open_anew(file: Path | Content) -> Path | IO[bytes]:
-    return file if isinstance(file, Path) else io.BytesIO(file.data)
+def _open_anew(file: File) -> Path | IO[bytes]:
+    if isinstance(file, OpenFile):
+        return file.disk  # polars duplicates it, and maps what it reads
+    return io.BytesIO(file.data) if isinstance(file, Content) else file
 
 
 def _is_read(field: Any) -> bool:

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import Content
-from storage.source.formats.base import Dialect, Format, read_bytes
+from storage.source.file_bytes import File, read_bytes
+from storage.source.formats.base import Dialect, Format
 from storage.source.formats.cells import type_column
 from storage.source.packing import HEAD_BYTES
 
@@ -33,12 +32,12 @@ class JsonLines(Format):
             cut_off = not ended and len(head) >= HEAD_BYTES
             return cut_off and line[1:].lstrip().startswith(b'"')
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
+    def names(self, file: File, dialect: Dialect) -> list[str] | int:
         """All keys, in the order in which they occur first."""
         return _list_keys(_read_objects(file))
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of their values."""
         rows = list(_read_objects(file))
@@ -57,7 +56,7 @@ def _list_keys(rows: Iterable[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def _read_objects(file: Path | Content) -> Iterator[dict[str, Any]]:
+def _read_objects(file: File) -> Iterator[dict[str, Any]]:
     data = read_bytes(file)
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.csv_text import Content
-from storage.source.formats.base import Dialect, Format, read_bytes
+from storage.source.file_bytes import File, read_bytes
+from storage.source.formats.base import Dialect, Format
 from storage.source.packing import ArchiveMembers
 from storage.source.values import call_or_refuse
 
@@ -31,17 +30,17 @@ class Npz(Format):
         names = members.names
         return bool(names) and all(name.lower().endswith(".npy") for name in names)
 
-    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:
+    def names(self, file: File, dialect: Dialect) -> list[str] | int:
         """The names of its arrays."""
         return list(_load_arrays(read_bytes(file), ()))
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Refused: arrays are no columns."""
         raise InputError("the source holds arrays and no columns; give a table")
 
-    def arrays(self, file: Path | Content, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def arrays(self, file: File, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """The needed arrays; refused: a file that lacks one, and objects in place of numbers."""
         found = _load_arrays(read_bytes(file), needed)
         if lost := [name for name in needed if name not in found]:

@@ -1,13 +1,12 @@
 """CSV text: fields between separators, all of them texts."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 
 from storage.source.csv_rows import first_rows, read_csv
-from storage.source.csv_text import Content
+from storage.source.file_bytes import File
 from storage.source.formats.base import Dialect, Format
 
 
@@ -18,14 +17,12 @@ class Csv(Format):
     ends: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
     options: ClassVar[frozenset[str]] = frozenset({"header", "separator", "comment"})
 
-    def first_rows(
-        self, file: Path | Content, dialect: Dialect, number: int
-    ) -> list[list[str]] | None:
+    def first_rows(self, file: File, dialect: Dialect, number: int) -> list[list[str]] | None:
         """The fields of the first rows."""
         return first_rows(file, dialect.separator, number, dialect.comment)
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns of texts."""
         # Places as names: `select` takes a name such as ^a$ for a pattern.

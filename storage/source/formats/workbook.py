@@ -2,14 +2,13 @@
 
 import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import Content
-from storage.source.formats.base import Dialect, Format, read_bytes
+from storage.source.file_bytes import File, read_bytes
+from storage.source.formats.base import Dialect, Format
 from storage.source.formats.cells import text_of, type_column
 from storage.source.packing import ArchiveMembers
 from storage.source.values import call_or_refuse
@@ -40,9 +39,7 @@ class Workbook(Format):
             return members.mimetype.startswith(SHEETS)
         return any(name.startswith("xl/") for name in members.names)
 
-    def first_rows(
-        self, file: Path | Content, dialect: Dialect, number: int
-    ) -> list[list[str]] | None:
+    def first_rows(self, file: File, dialect: Dialect, number: int) -> list[list[str]] | None:
         """The first rows as texts."""
         return [
             ["" if cell is None else text_of(cell) for cell in row]
@@ -50,7 +47,7 @@ class Workbook(Format):
         ]
 
     def columns(
-        self, file: Path | Content, dialect: Dialect, width: int, places: Sequence[int]
+        self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns in the types of their cells."""
         first, *rest = _read_rows(file, dialect)
@@ -66,7 +63,7 @@ class Workbook(Format):
         )
 
 
-def _read_rows(file: Path | Content, dialect: Dialect) -> list[list[Any]]:
+def _read_rows(file: File, dialect: Dialect) -> list[list[Any]]:
     """The rows of the sheet that are not blank, all as wide; an empty cell is None."""
     data = read_bytes(file)
     rows = call_or_refuse(lambda: _read_sheet(data, dialect.sheet), UNREADABLE_SHEET)

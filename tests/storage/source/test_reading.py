@@ -1,5 +1,6 @@
 """One reading: content, names, fingerprint and columns of one moment, by one open or one query."""
 
+import bz2
 import hashlib
 import sqlite3
 
@@ -7,7 +8,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
+from storage.places.objects import ObjectPath
 from storage.source.databases import query_database
+from storage.source.file_bytes import Content
 from storage.source.reading import Reading
 from storage.source.sources import Source, read_source_header
 from storage.source.values import as_text
@@ -16,7 +19,10 @@ from tests.support.readings import opens_counted, queries_counted
 MARK = "zq7"
 
 
-def file_of(folder, name="t.csv", content=b"name,age\nann,1\nbob,2\n"):
+CSV = b"name,age\nann,1\nbob,2\n"
+
+
+def file_of(folder, name="t.csv", content=CSV):
     path = folder / name
     if name.endswith(".parquet"):
         pl.DataFrame({"name": ["ann", "bob"], "age": [1, 2]}).write_parquet(path)
@@ -91,15 +97,51 @@ def test_a_look_at_the_header_runs_no_query_and_reads_one_row(tmp_path, monkeypa
     assert read_source_header(Source(path=path)) == ["name", "age"]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"])
-def test_all_that_is_read_is_of_one_moment(tmp_path, name):
+FILES = ["t.csv", "t.csv.gz", "t.parquet", "t.arrow"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_replaced_is_read_as_it_was(tmp_path, name):
     path = file_of(tmp_path, name)
     reading, before = Reading(Source(path=path)), path.read_bytes()
-    path.write_bytes(b"gone")
+    other = tmp_path / "other"
+    other.write_bytes(b"other")
+    other.rename(path)
     assert reading.sha256 == hashlib.sha256(before).hexdigest()
     assert reading.columns([], ["name"])["name"].to_list() == ["ann", "bob"]
     path.unlink()
     assert reading.header == ["name", "age"]
+
+
+@pytest.mark.parametrize("name", [*FILES, "t.csv.bz2", "t.jsonl"])
+@pytest.mark.parametrize("change", ["cut", "longer", "other"])
+def test_a_file_that_is_changed_in_place_is_refused(tmp_path, name, change):
+    """Whatever is wrong with it now: it is other than its fingerprint says."""
+    content = b'{"name": "ann"}\n{"name": "bob"}\n' if name.endswith("l") else CSV
+    path = file_of(tmp_path, name, content)
+    if name.endswith("bz2"):
+        path.write_bytes(bz2.compress(content))
+    reading, before = Reading(Source(path=path)), path.read_bytes()
+    assert reading.columns([], ["name"])["name"].to_list() == ["ann", "bob"]
+    again = reading.again()
+    changed = {"cut": before[:-1], "longer": before + b"\n", "other": before.replace(b"b", b"c")}
+    path.write_bytes(changed[change] if changed[change] != before else b"gone")
+    for each in (reading, again):
+        with pytest.raises(InputError, match="the source changed while it was read; run again"):
+            each.columns([], ["name"])
+    assert reading.again().sha256 != reading.sha256
+
+
+def test_an_object_is_on_disk_only_once_it_is_kept(tmp_path, monkeypatch):
+    path = file_of(tmp_path)
+    monkeypatch.setattr("storage.source.reading.read_object", lambda *_: path.read_bytes())
+    monkeypatch.setattr("storage.source.reading.in_parts", lambda _: False)
+    reading = Reading(Source(path=ObjectPath("s3://bucket/t.csv")))
+    fingerprint = reading.sha256
+    reading.keep(tmp_path)
+    assert not isinstance(reading._content, Content)
+    assert reading.columns([], ["age"])["age"].to_list() == ["1", "2"]
+    assert reading.again().sha256 == fingerprint
 
 
 def test_a_reading_shows_nothing_and_is_released(tmp_path):

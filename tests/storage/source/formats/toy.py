@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from storage.source.formats.base import Format, read_bytes
+from storage.source.file_bytes import read_bytes
+from storage.source.formats.base import Format
 
 SIGN = b"#width "
 
