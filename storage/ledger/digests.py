@@ -10,8 +10,9 @@ or for a whole record. The key lies in the vault. A digest is made in two steps:
    base and the count, a third likewise, so that digests of a release show no frequencies.
 """
 
+import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from storage.ledger.digest_kernels import count_before, digest_texts, take_key
 from storage.ledger.identifier_spelling import FORM, normalize_spelling, spell_plainly
 from storage.vault.run import Stored
 from storage.vault.secret_streams import DIGEST_BYTES, digest_with_key
@@ -27,10 +29,11 @@ from storage.vault.secret_streams import DIGEST_BYTES, digest_with_key
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
 AS_SPELT = "as spelt "  # followed by a kind: of spelling form 1, where a value's differs
-AT_ONCE = 250_000  # rows that are held as texts at the same time
+AT_ONCE = 65_536  # rows that are held as texts at the same time
 NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
 PEOPLE_FILE = "people.bin"
 IDENTIFIERS_FILE = "identifiers.bin"  # of the ingest stage: keyed digests, all rows
+_WORDS = ["high", "low"]  # columns of the two numbers of a digest
 
 
 @dataclass(frozen=True)
@@ -48,29 +51,28 @@ class People:
     def of(cls, key: bytes, table: pl.DataFrame, identifiers: pl.DataFrame) -> "People":
         """Digest typed records, and the columns that the plan calls identifiers."""
         return cls.digest_people(
-            key, table, base_digests(key, identifiers), np.arange(table.height)
+            key, [table], base_digests(key, identifiers), np.arange(table.height)
         )
 
     @classmethod
     def digest_people(
         cls,
         key: bytes,
-        table: pl.DataFrame,
+        tables: Iterable[pl.DataFrame],
         identified: Mapping[str, bytes],
         rows: NDArray[np.int64],
     ) -> "People":
         """Digest the people of some source rows.
 
-        `table` has the typed records of these rows, `identified` the base digests of identifiers
-        for all rows of the source.
+        `tables` have the typed records of these rows, one behind the other, `identified` the base
+        digests of identifiers for all rows of the source.
         """
         counted = {
-            kind: _distinguish_repeats(key, _digests_to_integers(base)[rows])
+            kind: _distinguish_repeats(key, _digests_to_words(base)[rows])
             for kind, base in identified.items()
         }
-        counted[RECORD] = _distinguish_repeats(
-            key, _digests_to_integers(_compute_base_digests(key, RECORD, list(table)))
-        )
+        whole = b"".join(_compute_base_digests(key, RECORD, list(table)) for table in tables)
+        counted[RECORD] = _distinguish_repeats(key, _digests_to_words(whole).copy())
         repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
         return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)
 
@@ -83,20 +85,33 @@ class People:
 
         The order is that of random-looking bytes: it tells nothing of the records.
         """
-        words = _digests_to_integers(self.digests[kind])
-        words = words[words.any(axis=1)]
-        return words[np.lexsort((words[:, 1], words[:, 0]))].tobytes()
+        words = _digests_to_words(self.digests[kind])
+        texts = words[words.any(axis=1)].view(f"S{DIGEST_BYTES}").ravel()
+        texts.sort()
+        return texts.tobytes()
 
 
 def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     """Return the base digests of all rows by kind: each column, and all columns together."""
-    plain = [spell_plainly(_replace_nan(series)) for series in identifiers]
-    respelt = [normalize_spelling(_replace_nan(series)) for series in identifiers]
+    kinds = _map_kinds_to_columns(identifiers.columns)
+    # By kind, for each part of the rows: digests of the one spelling, and of that of the file.
+    parts: dict[str, list[tuple[bytes, bytes]]] = {kind: [] for kind in kinds}
+    for some in identifiers.iter_slices(AT_ONCE):
+        plain = [spell_plainly(_replace_nan(series)) for series in some]
+        respelt = [normalize_spelling(_replace_nan(series)) for series in some]
+        same = [one.equals(two, null_equal=True) for one, two in zip(plain, respelt, strict=True)]
+        for kind, places in kinds.items():
+            known = _compute_base_digests(key, kind, [respelt[at] for at in places])
+            as_spelt = known
+            if not all(same[at] for at in places):
+                as_spelt = _compute_base_digests(key, kind, [plain[at] for at in places])
+            parts[kind].append((known, as_spelt))
     found = {}
-    for kind, places in _map_kinds_to_columns(identifiers.columns).items():
-        found[kind] = _compute_base_digests(key, kind, [respelt[at] for at in places])
-        if any(not respelt[at].equals(plain[at], null_equal=True) for at in places):
-            found[AS_SPELT + kind] = _compute_base_digests(key, kind, [plain[at] for at in places])
+    for kind in kinds:
+        made = parts.pop(kind)
+        found[kind] = b"".join(known for known, _ in made)
+        if any(known is not as_spelt for known, as_spelt in made):
+            found[AS_SPELT + kind] = b"".join(as_spelt for _, as_spelt in made)
     return found
 
 
@@ -138,21 +153,21 @@ def write_identifiers(
     The identifiers themselves are written nowhere.
     """
     bases = base_digests(key, identifiers)
-    (folder / IDENTIFIERS_FILE).write_bytes(b"".join(bases.values()))
+    _write_digests(bases, folder / IDENTIFIERS_FILE)
     return {"key": key_print, "identifiers": list(bases)}
 
 
-def read_identifiers(ingested: Stored) -> dict[str, bytes]:
+def read_identifiers(ingested: Stored) -> Mapping[str, bytes]:
     """Return what `write_identifiers` wrote; nothing where the source has no identifiers."""
     kinds = ingested.facts.get("identifiers", [])
     if not kinds:
         return {}
-    return read_digests(ingested.file(IDENTIFIERS_FILE), kinds, ingested.shape[0])
+    return StoredDigests(ingested.file(IDENTIFIERS_FILE), kinds, ingested.shape[0])
 
 
 def write_people(people: People, path: Path) -> dict[str, Any]:
     """Write digests in the order of the records; return the facts that `read_people` needs."""
-    path.write_bytes(b"".join(people.digests.values()))
+    _write_digests(people.digests, path)
     return {
         "shape": [people.records],
         "form": FORM,
@@ -169,7 +184,7 @@ def read_spelling_form(stored: Stored) -> int:
 def read_people(stored: Stored) -> People:
     """Return what `write_people` wrote."""
     facts, (records, *_) = stored.facts, stored.shape
-    digests = read_digests(stored.file(PEOPLE_FILE), facts["kinds"], records)
+    digests = StoredDigests(stored.file(PEOPLE_FILE), facts["kinds"], records)
     return People(records, digests, frozenset(facts["repeated"]))
 
 
@@ -180,10 +195,32 @@ def of_column(people: People, name: str, form: int) -> list[bytes]:
     return list(people.each(spelt if old else COLUMN + name))
 
 
-def read_digests(path: Path, kinds: Sequence[str], rows: int) -> dict[str, bytes]:
-    """Return the digests in a file by kind; each kind has one digest a row."""
-    content, step = path.read_bytes(), rows * DIGEST_BYTES
-    return {kind: content[at * step : (at + 1) * step] for at, kind in enumerate(kinds)}
+class StoredDigests(Mapping[str, bytes]):
+    """The digests in a file by kind, one a row; each kind is read when it is asked for."""
+
+    def __init__(self, path: Path, kinds: Sequence[str], rows: int) -> None:
+        self._path, self._bytes = path, rows * DIGEST_BYTES
+        self._place = {kind: at for at, kind in enumerate(kinds)}
+
+    def __getitem__(self, kind: str) -> bytes:
+        """Return the digests of one kind, one behind the other."""
+        first = self._place[kind] * self._bytes
+        with self._path.open("rb") as file:
+            file.seek(first)
+            return file.read(self._bytes)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the kinds in the order of the file."""
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        """Count the kinds."""
+        return len(self._place)
+
+
+def _write_digests(digests: Mapping[str, bytes], path: Path) -> None:
+    with path.open("wb") as file:
+        file.writelines(digests.values())
 
 
 def match_people(ours: People, theirs: People) -> NDArray[np.int64]:
@@ -196,12 +233,21 @@ def match_people(ours: People, theirs: People) -> NDArray[np.int64]:
     place_of = np.full(ours.records, -1, dtype=np.int64)
     for kind in _find_linking_kinds(ours, theirs):
         # No digest occurs twice: those of equal values were made distinct by their count.
-        place = {each: at for at, each in enumerate(theirs.each(kind)) if each != NOTHING}
+        known = _number_digests(theirs.digests[kind])
         for spelt in (kind, AS_SPELT + kind):  # those of an older build are as it was spelt
-            for at, each in enumerate(ours.each(spelt) if spelt in ours.digests else ()):
-                if place_of[at] < 0:
-                    place_of[at] = place.get(each, -1)
+            if spelt in ours.digests:
+                found = _number_digests(ours.digests[spelt]).join(known, on=_WORDS)
+                here, there = found["place"].to_numpy(), found["place_right"].to_numpy()
+                new = place_of[here] < 0
+                place_of[here[new]] = there[new]
     return place_of
+
+
+def _number_digests(digests: bytes) -> pl.DataFrame:
+    """Digests as two whole numbers, and the place of each; nobody's are left out."""
+    words = _digests_to_words(digests)
+    frame = pl.DataFrame({name: words[:, at] for at, name in enumerate(_WORDS)})
+    return frame.with_row_index("place").filter(pl.any_horizontal(pl.col(_WORDS) != 0))
 
 
 def _find_linking_kinds(ours: People, theirs: People) -> Sequence[str]:
@@ -215,49 +261,67 @@ def _find_linking_kinds(ours: People, theirs: People) -> Sequence[str]:
 
 def _compute_base_digests(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     """Return a digest for each row; equal rows have equal digests."""
-    given = [_replace_nan(series) for series in sorted(columns, key=lambda series: series.name)]
+    given = sorted(columns, key=lambda series: series.name)
     table = pl.DataFrame({series.name: series for series in given})
     # With the kind in front, one value in two columns has two digests.
     label = kind.encode() + b"\n"
+    return b"".join(_digest_rows(key, label, some) for some in table.iter_slices(AT_ONCE))
+
+
+def _digest_rows(key: bytes, label: bytes, table: pl.DataFrame) -> bytes:
+    """Return a digest of each row's values as texts; NOTHING where all are missing."""
+    spelt = pl.DataFrame({series.name: spell_plainly(_replace_nan(series)) for series in table})
+    lines = io.BytesIO()
+    spelt.write_ndjson(lines)
+    texts = np.frombuffer(lines.getbuffer(), dtype=np.uint8)
     # JSON escapes line ends within cells, so each line is one row.
-    return b"".join(
-        b"".join(
-            NOTHING if nobody else digest_with_key(key, label + line)
-            for line, nobody in zip(
-                part.write_ndjson().encode().splitlines(),
-                part.select(pl.all_horizontal(pl.all().is_null())).to_series(),
-                strict=True,
-            )
-        )
-        for part in (
-            pl.DataFrame({series.name: spell_plainly(series) for series in some})
-            for some in table.iter_slices(AT_ONCE)
-        )
-    )
+    ends = np.flatnonzero(texts == ord("\n"))
+    digests = _digest_texts(key, label, texts, np.append(0, ends + 1)[:-1], ends)
+    nobody = spelt.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    digests[nobody.to_numpy()] = _digests_to_words(NOTHING)
+    return digests.tobytes()
 
 
-def _digests_to_integers(digests: bytes) -> NDArray[np.uint64]:
-    """Return digests as two whole numbers each, whose order is theirs, big-endian (n, 2)."""
-    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
+def _digest_texts(
+    key: bytes,
+    label: bytes,
+    texts: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+) -> NDArray[np.uint64]:
+    """Return what `digest_with_key` makes of the label and each text, uint64 (n, 2)."""
+    digests = np.empty((len(ends), 2), dtype="<u8")
+    state, named = take_key(np.frombuffer(key, np.uint8)), np.frombuffer(label, np.uint8)
+    digest_texts(state, named, texts, begins, ends, digests)
+    if len(ends):
+        first = label + texts[begins[0] : ends[0]].tobytes()
+        # By others nobody would be known again.
+        assert digests[0].tobytes() == digest_with_key(key, first)
+    return digests
+
+
+def _digests_to_words(digests: bytes) -> NDArray[np.uint64]:
+    """Return digests as two whole numbers each, (n, 2)."""
+    return np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
 
 
 def _distinguish_repeats(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, bool]:
-    """Return digests that differ where base digests are equal, and whether any are equal."""
-    order = np.lexsort((bases[:, 1], bases[:, 0]))
-    ordered = bases[order]
-    new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    place = np.arange(len(order))
-    # int64 (n,): how many equal digests stand before each in the sorted order.
-    again = place - np.maximum.accumulate(np.where(new, place, 0))
-    again[~ordered.any(axis=1)] = 0  # people without such an identifier
-    distinct = bases.copy()
-    for at in np.flatnonzero(again).tolist():
-        base = ordered[at].tobytes()
-        distinct[order[at]] = _digests_to_integers(
-            digest_with_key(key, base + int(again[at]).to_bytes(8))
-        )[0]
-    return distinct.tobytes(), bool(again.any())
+    """Return digests that differ where base digests are equal, and whether any are equal.
+
+    `bases` are overwritten.
+    """
+    again = np.empty(len(bases), dtype=np.int32)
+    latest = np.full(1 << (len(bases) * 3 // 2).bit_length(), -1, dtype=np.int32)
+    count_before(bases, latest, again)
+    repeats = np.flatnonzero(again)
+    for first in range(0, len(repeats), AT_ONCE):
+        some = repeats[first : first + AT_ONCE]
+        # A text of 24 bytes: the base digest, and the count as a big-endian number of 8 bytes.
+        texts = np.stack([*bases[some].T, again[some].astype(">u8").view("<u8")], axis=1)
+        ends = np.arange(1, len(some) + 1) * texts.itemsize * 3
+        begins = ends - texts.itemsize * 3
+        bases[some] = _digest_texts(key, b"", texts.view(np.uint8).ravel(), begins, ends)
+    return bases.tobytes(), len(repeats) > 0
 
 
 def each_digest(digests: bytes) -> list[bytes]:

@@ -13,7 +13,7 @@ _AT = "vertex"
 def build_people(key: bytes, ingested: Stored) -> People:
     """Return the people of all vertices; ingest digested their names under `key`."""
     rows = np.arange(ingested.shape[0])
-    return People.digest_people(key, _list_edge_texts(ingested), read_identifiers(ingested), rows)
+    return People.digest_people(key, [_list_edge_texts(ingested)], read_identifiers(ingested), rows)
 
 
 def rebuild_people(run: Run, key: bytes) -> People:
@@ -22,7 +22,7 @@ def rebuild_people(run: Run, key: bytes) -> People:
     if ingested is None:
         return People(0, {}, frozenset())
     # Names were stored as digests under the run's own key: only edges can be digested anew.
-    return People.digest_people(key, _list_edge_texts(ingested), {}, np.arange(ingested.shape[0]))
+    return People.digest_people(key, [_list_edge_texts(ingested)], {}, np.arange(ingested.shape[0]))
 
 
 def _list_edge_texts(ingested: Stored) -> pl.DataFrame:

@@ -1,18 +1,25 @@
 """The people of a table, as digests: from its stages in the vault, for the ledger."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from kinds.table.layout import TABLE
 from kinds.table.pipeline.encode import load_source_rows
 from storage.ledger.digests import People, read_identifiers
 from storage.vault.run import Run, Stored
 
+ROWS_AT_ONCE = 262_144  # rows of the source that are read at the same time
+
 
 def build_people(key: bytes, ingested: Stored, binarized: Stored) -> People:
     """Return the people of the rows that stay; ingest digested their identifiers under `key`."""
     stays = load_source_rows(binarized)
-    table = pl.read_parquet(ingested.file(TABLE), glob=False)[stays]
-    return People.digest_people(key, table, read_identifiers(ingested), stays)
+    tables = _read_rows(ingested.file(TABLE), stays)
+    return People.digest_people(key, tables, read_identifiers(ingested), stays)
 
 
 def rebuild_people(run: Run, key: bytes) -> People:
@@ -24,6 +31,12 @@ def rebuild_people(run: Run, key: bytes) -> People:
     if ingested is None or binarized is None:
         return People(0, {}, frozenset())
     stays = load_source_rows(binarized)
-    return People.digest_people(
-        key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays
-    )
+    return People.digest_people(key, _read_rows(ingested.file(TABLE), stays), {}, stays)
+
+
+def _read_rows(path: Path, rows: NDArray[np.int64]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of these numbers, which ascend, in parts."""
+    source = pl.scan_parquet(path, glob=False)
+    for first in range(0, len(rows) and int(rows[-1]) + 1, ROWS_AT_ONCE):
+        here = rows[slice(*np.searchsorted(rows, (first, first + ROWS_AT_ONCE)))]
+        yield source.slice(first, ROWS_AT_ONCE).collect()[here - first]

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.ledger import digests
-from storage.ledger.digests import NOTHING, RECORD, People, base_digests, match_people
+from storage.ledger.digests import (
+    NOTHING,
+    RECORD,
+    People,
+    StoredDigests,
+    base_digests,
+    match_people,
+)
 from storage.ledger.identifier_spelling import spell_plainly
+from storage.vault.secret_streams import digest_with_key
 
 KEY = bytes(range(32))
 
@@ -174,7 +182,7 @@ def test_digests_of_the_rows_that_stay_are_those_of_a_table_of_these_rows(rows):
         [pl.Series("ssn", ssn, pl.String), pl.Series("tel", tel, pl.Float64)]
     )
     at = np.flatnonzero(stays)
-    found = People.digest_people(KEY, table[at], base_digests(KEY, identifiers), at)
+    found = People.digest_people(KEY, [table[at]], base_digests(KEY, identifiers), at)
     assert found == People.of(KEY, table[at], identifiers[at])
 
 
@@ -206,7 +214,49 @@ def test_digests_are_those_that_ledgers_hold():
 
 
 def test_digests_made_in_parts_are_those_made_at_once(monkeypatch):
-    record, ssn = {"age": [1, 2, None, 1, 5]}, ["a", None, "c", "d\n", "e\r"]
-    whole = people(record, ssn=ssn)
+    # In the first part no spelling differs from the one spelling, in others some do.
+    record = {"age": [1, 2, None, 1, 5, 1]}
+    identifiers = {"ssn": ["a", None, "c", "1.0", "1.0", "1.0"], "tel": ["d\n", "e\r", *"abcd"]}
+    whole = people(record, **identifiers)
+    assert "as spelt column ssn" in whole.digests
     monkeypatch.setattr(digests, "AT_ONCE", 2)
-    assert people(record, ssn=ssn) == whole
+    assert people(record, **identifiers) == whole
+    table = pl.DataFrame(record)
+    bases = base_digests(KEY, pl.DataFrame(identifiers))
+    tables = [table[:1], table[1:1], table[1:]]
+    assert People.digest_people(KEY, tables, bases, np.arange(6)) == whole
+
+
+@given(
+    st.binary(min_size=1, max_size=64),
+    st.binary(min_size=1, max_size=140),
+    st.lists(st.binary(max_size=300) | st.sampled_from([bytes(128), bytes(127), bytes(256)])),
+)
+def test_many_texts_are_digested_as_one_by_one(key, label, texts):
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    found = digests._digest_texts(
+        key, label, np.frombuffer(b"".join(texts), np.uint8), np.append(0, ends)[:-1], ends
+    )
+    assert found.tobytes() == b"".join(digest_with_key(key, label + text) for text in texts)
+
+
+@given(st.lists(st.integers(0, 4), max_size=40))
+def test_each_repeat_is_digested_with_its_count(values):
+    bases = [bytes(8) + (value << 60).to_bytes(8) for value in values]  # places that collide
+    found, any_equal = digests._distinguish_repeats(
+        KEY, np.frombuffer(b"".join(bases), "<u8").reshape(-1, 2).copy()
+    )
+    expected = []
+    for at, base in enumerate(bases):
+        again = bases[:at].count(base) if base != NOTHING else 0
+        expected.append(digest_with_key(KEY, base + again.to_bytes(8)) if again else base)
+    assert found == b"".join(expected)
+    assert any_equal == (expected != bases)
+
+
+def test_stored_digests_are_read_by_kind(tmp_path):
+    kinds = {"one": b"a" * 32, "two": b"b" * 32}
+    (tmp_path / "x.bin").write_bytes(b"".join(kinds.values()))
+    stored = StoredDigests(tmp_path / "x.bin", list(kinds), 2)
+    assert stored == kinds
+    assert "three" not in stored

@@ -185,7 +185,7 @@ def of_older_build(texts):
     names = pl.DataFrame({"id": texts})
     spelt = names.with_columns(spell_plainly(names["id"]))
     label = {COLUMN + "id": b"".join(_raw(spelt["id"]))}
-    return People.digest_people(KEY, names, label, range(len(texts)))
+    return People.digest_people(KEY, [names], label, range(len(texts)))
 
 
 def _raw(values):
