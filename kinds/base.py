@@ -29,9 +29,10 @@ from storage.ledger.ledger import Ledger, Overlap
 from storage.source.reading import Reading
 from storage.source.sources import Source
 from storage.vault.run import Run, Stored
+from validations.rows import Rows
 
 Facts = Mapping[str, Any]
-Columns = Mapping[str, NDArray[Any]]
+Columns = Mapping[str, NDArray[Any]] | Rows  # what a suite is about
 
 
 class Kind(Protocol):

@@ -132,8 +132,13 @@ class Worded:
         return renderer_configuration
 
 
-class _NoRowCounted(Worded, BatchExpectation, ABC):
-    """Passes if its one metric, a number of rows, is zero."""
+class CountsRows(Worded, BatchExpectation, ABC):
+    """Passes if its one metric, a number of rows, is zero.
+
+    `each_by_itself`: whether a row counts for what it holds, whatever other rows hold.
+    """
+
+    each_by_itself: ClassVar[bool] = True
 
     @classmethod
     def is_abstract(cls) -> bool:
@@ -153,7 +158,7 @@ class ExpectColumnNumbersToBeFinite(Worded, ColumnMapExpectation):
     wording: ClassVar[str] = "Every value is a finite number or missing."
 
 
-class _OfAnAttribute(_NoRowCounted, ABC):
+class _OfAnAttribute(CountsRows, ABC):
     """Is about an attribute. Its column has a prefix, because other columns have fixed names."""
 
     column: str
@@ -174,12 +179,13 @@ class ExpectColumnLevelsToDecode(_OfAnAttribute):
     wording: ClassVar[str] = "Every record's bits decode to one of $levels levels."
 
 
-class ExpectColumnLevelsToBeShared(_NoRowCounted):
+class ExpectColumnLevelsToBeShared(CountsRows):
     """Expect every level from `first` on that a row has to be one of at least `least` rows."""
 
     column: str
     first: int
     least: int
+    each_by_itself: ClassVar[bool] = False
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_in_small_levels.count",)
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
     success_keys: ClassVar[tuple[str, ...]] = ("first", "least")
@@ -200,7 +206,7 @@ class ExpectColumnCellsToAllowALevel(_OfAnAttribute):
     )
 
 
-class ExpectRowsToBeTruthful(_NoRowCounted):
+class ExpectRowsToBeTruthful(CountsRows):
     """Expect a boolean column to be true in every row."""
 
     column: str
@@ -211,7 +217,7 @@ class ExpectRowsToBeTruthful(_NoRowCounted):
     )
 
 
-class ExpectCrowdsToMeetDemands(_NoRowCounted):
+class ExpectCrowdsToMeetDemands(CountsRows):
     """Expect no row's crowd to be smaller than the row demands."""
 
     crowd_column: str

@@ -4,7 +4,7 @@ Great Expectations reports values, row numbers and tracebacks. None of them leav
 a verdict names types of expectations and columns only.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from string import Template
 from threading import Lock
@@ -12,6 +12,8 @@ from typing import Any
 from uuid import uuid4
 
 import great_expectations as gx
+import great_expectations.expectations as gxe
+import numpy as np
 import pandas as pd
 from great_expectations.data_context import AbstractDataContext
 from great_expectations.data_context.types.base import (
@@ -19,34 +21,35 @@ from great_expectations.data_context.types.base import (
     InMemoryStoreBackendDefaults,
     ProgressBarsConfig,
 )
-from great_expectations.expectations.expectation import Expectation
+from great_expectations.expectations.expectation import (
+    ColumnMapExpectation,
+    ColumnPairMapExpectation,
+    Expectation,
+)
 from great_expectations.render.renderer.inline_renderer import InlineRenderer
-from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from validations.expectations import Worded
+from validations.expectations import CountsRows, Worded
+from validations.rows import Columns, Rows
 from validations.verdicts import Outcome, Verdict
-
-_Columns = Mapping[str, NDArray[Any]]
 
 SOURCE = "memory"
 AT_ONCE = 64  # columns whose expectations are checked together
+ROWS_AT_ONCE = 262_144  # rows of all columns that are in a frame at the same time
+# Fields of expectations that name a column.
+_NAMES = ("column", "column_A", "column_B", "crowd_column", "demand_column")
 _ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source
 
 
-def validate_columns(suite: gx.ExpectationSuite, columns: _Columns) -> Verdict:
+def validate_columns(suite: gx.ExpectationSuite, columns: Columns | Rows) -> Verdict:
     """Validate columns of one length against a suite.
 
     An expectation fails if it raises an exception or returns no result.
     """
-    shapes = {column.shape for column in columns.values()}
-    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
-        raise InputError(
-            f"columns of shapes {sorted(shapes)}; give one-dimensional arrays of one length"
-        )
+    rows = columns if isinstance(columns, Rows) else Rows.of(columns)
     with _ONE_AT_A_TIME:
         try:
-            passed = _find_passed(suite, columns)
+            passed = _find_passed(suite, rows)
         except Exception:  # the message may quote cells
             # Nothing passed: an error of the validator must never let data through.
             passed = set()
@@ -68,13 +71,81 @@ def _get_context() -> AbstractDataContext:
     )
 
 
-def _find_passed(suite: gx.ExpectationSuite, columns: _Columns) -> set[str]:
+def _find_passed(suite: gx.ExpectationSuite, rows: Rows) -> set[str]:
     """Return the ids of the expectations that pass.
 
     Each expectation gets a random id, because two of one type may test one column.
     """
     for expectation in suite.expectations:
         expectation.id = str(uuid4())
+    if rows.count <= ROWS_AT_ONCE:
+        return _find_passed_by_columns(suite, rows.read(rows.names, 0, rows.count))
+    in_parts: list[Expectation] = []
+    # The others see whole columns, and of all columns no more than they are about.
+    whole: dict[tuple[str, ...], list[Expectation]] = {}
+    for each in suite.expectations:
+        if _holds_if_in_parts(each, rows):
+            in_parts.append(each)
+        else:
+            whole.setdefault(_list_columns(each), []).append(each)
+    passed = _find_passed_in_parts(_take_part(suite, in_parts), rows) if in_parts else set()
+    for names, expectations in whole.items():
+        passed |= _find_passed_together(
+            _take_part(suite, expectations), _read_whole(rows, names, expectations)
+        )
+    return passed
+
+
+def _holds_if_in_parts(expectation: Expectation, rows: Rows) -> bool:
+    """Whether an expectation holds of all rows if, and only if, it holds of each part of them."""
+    if isinstance(expectation, gxe.ExpectColumnValuesToBeUnique):
+        return expectation.column in rows.ordered
+    if isinstance(expectation, ColumnMapExpectation | ColumnPairMapExpectation):
+        return bool(expectation.mostly == 1)
+    return isinstance(expectation, CountsRows) and expectation.each_by_itself
+
+
+def _find_passed_in_parts(suite: gx.ExpectationSuite, rows: Rows) -> set[str]:
+    """Return the ids of the expectations that pass in every part of the rows."""
+    passed = {str(each.id) for each in suite.expectations}
+    needed = {name for each in suite.expectations for name in _list_columns(each)}
+    names = [name for name in rows.names if name in needed]
+    for first in range(0, rows.count, ROWS_AT_ONCE):
+        # With the row before the part: else equal neighbours might be in two parts.
+        begin = max(first - 1, 0) if rows.ordered else first
+        part = rows.read(names, begin, min(first + ROWS_AT_ONCE, rows.count))
+        for name in rows.ordered.intersection(names):
+            if not pd.Series(part[name]).dropna().is_monotonic_increasing:
+                raise InputError("values of a column said to be ordered are not")
+        passed &= _find_passed_by_columns(suite, part)
+    return passed
+
+
+def _list_columns(expectation: Expectation) -> tuple[str, ...]:
+    """Return the columns that an expectation is about; none if it is about the table."""
+    return tuple(getattr(expectation, name) for name in _NAMES if hasattr(expectation, name))
+
+
+def _read_whole(rows: Rows, names: Sequence[str], expectations: Sequence[Expectation]) -> Columns:
+    """Return whole columns: of these names, or all of them for expectations about the table."""
+    if names:
+        return rows.read([name for name in names if name in rows.names], 0, rows.count)
+    if all(each.expectation_type.startswith("expect_table_") for each in expectations):
+        # These ask for names and the number of rows only.
+        return dict.fromkeys(rows.names, np.zeros(rows.count, dtype=np.bool_))
+    return rows.read(rows.names, 0, rows.count)
+
+
+def _take_part(
+    suite: gx.ExpectationSuite, expectations: Sequence[Expectation]
+) -> gx.ExpectationSuite:
+    part = gx.ExpectationSuite(name=suite.name)
+    part.expectations = list(expectations)
+    return part
+
+
+def _find_passed_by_columns(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+    """Return the ids of the expectations that pass, found for some columns at a time."""
     passed: set[str] = set()
     for part, names in _divide_suite(suite, columns):
         passed |= _find_passed_together(part, {name: columns[name] for name in names})
@@ -82,7 +153,7 @@ def _find_passed(suite: gx.ExpectationSuite, columns: _Columns) -> set[str]:
 
 
 def _divide_suite(
-    suite: gx.ExpectationSuite, columns: _Columns
+    suite: gx.ExpectationSuite, columns: Columns
 ) -> Iterator[tuple[gx.ExpectationSuite, Sequence[str]]]:
     """Split a suite into parts, each with the columns that its expectations need.
 
@@ -99,17 +170,19 @@ def _divide_suite(
     blocks = [set(names[at : at + AT_ONCE]) for at in range(0, len(names), AT_ONCE)]
     # The empty block stands for the expectations about the whole table.
     for block in (set(), *blocks):
-        part = gx.ExpectationSuite(name=suite.name)
-        part.expectations = [
+        chosen = [
             each
             for each in suite.expectations
             if about[each.id] in block or (not block and about[each.id] is None)
         ]
-        if part.expectations:
-            yield part, [name for name in columns if not block or name in block]
+        if chosen:
+            yield (
+                _take_part(suite, chosen),
+                [name for name in columns if not block or name in block],
+            )
 
 
-def _find_passed_together(suite: gx.ExpectationSuite, columns: _Columns) -> set[str]:
+def _find_passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     """Return the ids of the expectations that pass; the source is deleted, as it keeps the data."""
     sources = _get_context().data_sources
     try:

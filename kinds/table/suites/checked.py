@@ -1,11 +1,12 @@
 """The checks of a table in Great Expectations: each suite with the columns that it is about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from anon_core.tables.encoding import decode_levels
 from kinds.columns import convert_to_arrays
@@ -16,37 +17,49 @@ from kinds.table.suites import binarized as of_binarized
 from kinds.table.suites import ingested as of_ingested
 from kinds.table.suites import released as of_released
 from storage.vault.run import Stored
+from validations.rows import Rows
 
-Suite = tuple[Any, Mapping[str, NDArray[Any]]]
+Suite = tuple[Any, Rows]
+_Arrays = dict[str, NDArray[Any]]
 
 
 def build_ingested_suite(plan: TablePlan, stored: Stored) -> Suite:
     """A table as it was read."""
-    table = pl.read_parquet(stored.file(TABLE), glob=False)
+    table = pl.scan_parquet(stored.file(TABLE), glob=False)
     specs = [column.spec for column in plan.columns if column.spec is not None]
     carried = [column.name for column in plan.columns if column.role in CARRIED]
-    return of_ingested.build_suite(specs, carried), convert_to_arrays(table)
+
+    def read(names: Iterable[str], first: int, end: int) -> _Arrays:
+        part = table.select(selectors.by_name(*names)).slice(first, end - first)
+        return convert_to_arrays(part.collect())
+
+    count = table.select(pl.len()).collect().item()
+    rows = Rows(table.collect_schema().names(), count, read)
+    return of_ingested.build_suite(specs, carried), rows
 
 
 def build_binarized_suite(stored: Stored) -> Suite:
     """Encoded records: their bits decode, and their demands can be met."""
     table, _ = load_encoded(stored)
     book = table.codebook
-    levels = decode_levels(book, table.bits)
-    columns = {
-        of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
-    }
-    columns[of_binarized.RECORD_K] = table.k.astype(np.int64)
-    return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
+    place = {of_binarized.LEVEL + a.name: at for at, a in enumerate(book.attributes)}
+
+    def read(names: Iterable[str], first: int, end: int) -> _Arrays:
+        levels = decode_levels(book, table.bits[first:end])
+        k = table.k[first:end].astype(np.int64)
+        return {name: levels[place[name]] if name in place else k for name in names}
+
+    rows = Rows((*place, of_binarized.RECORD_K), table.records, read)
+    return of_binarized.build_suite(book, table.records, int(table.k.max())), rows
 
 
 def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
-    keys = pl.read_parquet(anonymized.file(PARQUET), glob=False, columns=[0])
+    keys = pl.read_parquet(anonymized.file(PARQUET), glob=False, columns=[0])[KEY]
     crowds = measured.crowds
     columns = {
-        of_released.KEY: np.array(keys[KEY].to_list(), dtype=object),
-        of_released.DEMANDED_CROWD: crowds.demanded.astype(np.int64),
+        of_released.KEY: keys.sort(),
+        of_released.DEMANDED_CROWD: crowds.demanded,
         of_released.COMPATIBLE_CROWD: crowds.compatible,
         of_released.MATCHABLE_CROWD: crowds.matchable,
         of_released.IS_TRUTHFUL: measured.truthful,
@@ -54,4 +67,5 @@ def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes
     levels = {each.name: len(each.labels) for each in measured.levels}
-    return of_released.build_suite(levels, len(crowds.demanded)), columns
+    rows = Rows.of(columns, ordered=frozenset([of_released.KEY]))
+    return of_released.build_suite(levels, len(crowds.demanded)), rows
