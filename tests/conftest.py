@@ -48,6 +48,7 @@ LONG_FILES = (
     "tests/test_examples.py",
     "tests/slurm/test_releases.py",
     "tests/faults/test_faults.py",
+    "tests/faults/test_kills.py",
     "tests/deploy/test_image.py",
     "tests/deploy/test_team.py",
     "tests/flows/test_approval.py",

@@ -65,9 +65,11 @@ DURING = dict(
     )
 )
 
+KILLED = {f"kill -9 in {stage}": _killed(stage) for stage in STAGES}
+
 # Each takes a folder, a seed, and a stack for what all tries share.
 FAULTS = {
-    **{f"kill -9 in {stage}": _killed(stage) for stage in STAGES},
+    **KILLED,
     "disk of the vault full": _on_disk(disks.full, "vault"),
     "disk of the releases full": _on_disk(disks.full, "releases"),
     "disk of the vault read-only": _on_disk(disks.read_only, "vault"),

@@ -9,10 +9,12 @@ import os
 import signal
 import sys
 import threading
+import time
 from fnmatch import fnmatch
 from pathlib import Path
 
 from tests.flows.orders import STAGES as KEPT
+from tests.flows.processes import LONGEST
 
 # Stages by what appears when one begins, and by what it is renamed to.
 STAGES = {stage: (f".{stage}.partial", stage) for stage in KEPT} | {
@@ -37,7 +39,7 @@ def counted(plan, counts):
 
 
 def killed_at(plan, stage, number):
-    """Run the course, and die by kill -9 soon after a moment of a stage.
+    """Run the course, and die by kill -9 soon after a moment of a stage, at its end at the latest.
 
     Another thread kills, as soon as it is its turn: between two steps of Python, or while a
     function of C is at work.
@@ -48,13 +50,17 @@ def killed_at(plan, stage, number):
         turn.wait()
         os.kill(os.getpid(), signal.SIGKILL)
 
+    def end():
+        turn.set()
+        time.sleep(LONGEST)
+
     threading.Thread(target=kill, daemon=True).start()
-    _within(stage, lambda: turn.set() if next(moments, number) == number else None)
+    _within(stage, lambda: turn.set() if next(moments, number) == number else None, end)
     release(plan)
 
 
-def _within(stage, happened):
-    """Call a function at each moment between the begin of a stage and its end."""
+def _within(stage, happened, ending=lambda: None):
+    """Call a function at each moment between the begin of a stage and its end, another there."""
     begins, ends = STAGES[stage]
     mkdir, rename = os.mkdir, os.rename
 
@@ -66,6 +72,7 @@ def _within(stage, happened):
     def ended(source, target, **options):
         if fnmatch(os.path.basename(source), begins) and os.path.basename(target) == ends:
             sys.setprofile(None)
+            ending()
         rename(source, target, **options)
 
     os.mkdir, os.rename = begun, ended

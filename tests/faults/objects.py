@@ -9,8 +9,8 @@ import uuid
 from anon_core.errors import AnonymityError
 from storage.places.place import place_of
 from tests.faults.moments import release
-from tests.faults.runs import Outcome, entries, expected, holds, ordered
-from tests.flows.orders import FILES, data_bytes
+from tests.faults.runs import Outcome, entries, expected, holds, ordered, published
+from tests.flows.orders import FILES
 from tests.flows.processes import run
 from tests.support.objects import WRITES, die_before
 
@@ -64,7 +64,7 @@ def _after(order, whole, met, clear):
     half = "manifest.json" in version.below()  # it is written last
     finished = order.stage_times()
     folder = order.release()
-    lost = data_bytes(folder) != whole or not order.stage_times().items() >= finished.items()
+    lost = published(folder) != whole or not order.stage_times().items() >= finished.items()
     one = [(name, label, seen) for name, label, _, seen in entries(order)] == [("people", "v1", 1)]
     tidy = sorted(version.below()) == FILES
     return Outcome(met, half, lost, clear and tidy and one and holds(order, folder))

@@ -6,6 +6,8 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
+
 
 def find_ranks(folder):
     """The processes of the job of a folder that are its ranks."""
@@ -22,6 +24,15 @@ def find_ranks(folder):
         ):
             found.append(int(path.name))
     return found
+
+
+def list_job(rank):
+    """The processes of the job of a rank on this machine, from the rank to the job's script."""
+    above = psutil.Process(rank).parents()
+    names = [process.name() for process in above]
+    ends = [at for at, name in enumerate(names) if name.startswith("slurmstepd")]
+    ends += [at for at, process in enumerate(above) if process.pid == os.getpid()]
+    return [rank, *(process.pid for process in above[: min(ends)])]
 
 
 def wait_for_iteration(job, number):

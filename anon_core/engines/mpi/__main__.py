@@ -5,6 +5,8 @@ Started so, an error in one rank ends all. Exit codes: 0 the result is written; 
 after the last checkpoint).
 """
 
+import ctypes
+import signal
 import sys
 from pathlib import Path
 
@@ -16,6 +18,18 @@ from anon_core.engines.mpi.keeping import Keeper
 from anon_core.engines.mpi.ranks import MpiRanks
 from anon_core.engines.spreading import load_mpi_module
 from anon_core.errors import AnonymityError, LimitError
+
+_PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+
+
+def die_with_parent() -> None:
+    """End this rank when what started it is killed, on Linux.
+
+    Without its launcher it would wait for the other ranks for ever, and hold what the job's script
+    reads, so that the job would not end either.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run_job_folder(folder: Path, comm: MPI.Intracomm) -> None:
@@ -61,4 +75,5 @@ if __name__ == "__main__":
             "give the folder of one job, one that exists: "
             "python -m mpi4py -m anon_core.engines.mpi JOB_DIR"
         )
+    die_with_parent()
     run_job_folder(Path(sys.argv[1]), MPI.COMM_WORLD)
