@@ -62,7 +62,8 @@ def list_graph_triangles(options: argparse.Namespace, told: Tell) -> dict[str, A
             with _start_farm(options) as farm:
                 shuffle = FarmShuffle(farm, work, options.reducers or REDUCERS, memory, told)
                 found = list_triangles_from_disk(
-                    batches, len(names), work, shuffle, writer.write_file
+                    *(batches, len(names), work, shuffle, writer.write_file),
+                    options.method or "ec",
                 )
             folder.parent.mkdir(parents=True, exist_ok=True)
             os.rename(made, folder)

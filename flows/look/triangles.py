@@ -64,7 +64,7 @@ def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _list_idle_options(options: argparse.Namespace) -> list[str]:
-    names = ("engine", "workers", "scheduler", "reducers", "memory")
+    names = ("method", "engine", "workers", "scheduler", "reducers", "memory")
     return [f"--{name}" for name in names if getattr(options, name) is not None]
 
 

@@ -152,6 +152,12 @@ def list_here(capsys, folder):
     return there
 
 
+def test_both_methods_list_the_same_triangles(capsys, tmp_path):
+    there = list_here(capsys, tmp_path)
+    assert call(capsys, *there, tmp_path / "vc", "--method", "vc", "--reducers", 5)[0] == 0
+    assert listed(tmp_path / "vc") == listed(tmp_path / "here")
+
+
 @pytest.mark.slow
 def test_workers_list_the_same(capsys, tmp_path):
     there = list_here(capsys, tmp_path)

@@ -48,6 +48,13 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
         help="write each triangle once into Parquet files of a new folder",
     )
     listing.add_argument(
+        "--method",
+        choices=("ec", "vc"),
+        help="Bermuda-EC or -VC (default: ec): ec sends less, but a reducer reads all that it was "
+        "sent again for each --memory of its edges; vc keeps messages until their last use, which "
+        "is better where few reducers have little memory",
+    )
+    listing.add_argument(
         "--engine",
         choices=("local", "dask"),
         help="threads of this process, or Dask workers (default: local)",

@@ -71,7 +71,8 @@ def job_called(
         return EdgeCentric(longest, method == "ec-disk")
     tracking = _TRACKING[method]
     memory = shuffle.memory // 2
-    bounds = bucket_bounds(start, higher, shuffle.reducers, memory, tracking)
+    lists, vertices = [(start, higher)], len(start) - 1
+    bounds = bucket_bounds(lambda: lists, vertices, shuffle.reducers, memory, tracking)
     return VertexCentric(longest, tracking, bounds)
 
 

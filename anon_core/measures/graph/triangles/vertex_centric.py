@@ -15,7 +15,7 @@ References
 Algorithm 4 of Xiao, Towards Graph Analytic and Privacy Protection, section 3.3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -49,6 +49,7 @@ from anon_core.measures.graph.triangles.reducing_kernels import (
 from anon_core.spread import Inbox, Pairs
 
 Tracking = Literal["usage", "bucket", "bucket-usage"]
+Lists = tuple[NDArray[np.int64], NDArray[np.int32]]  # `start` and `higher` of a `Piece`
 _MOST_BUCKETS = 2**12
 _FULL = (
     "the buffer of a reducer cannot hold the pivot messages that it still needs; raise the number "
@@ -188,8 +189,8 @@ def buffer_words(memory: int) -> int:
 
 
 def bucket_bounds(
-    start: NDArray[np.int64],
-    higher: NDArray[np.int32],
+    read_lists: Callable[[], Iterable[Lists]],
+    vertices: int,
     reducers: int,
     memory: int,
     tracking: Tracking,
@@ -202,8 +203,9 @@ def bucket_bounds(
 
     Parameters
     ----------
-    start, higher : int64 (n + 1,), int32 (m,)
-        The effective neighbours of each vertex.
+    read_lists : callable
+        Gives the effective neighbours of all vertices in pieces, once for each number of buckets.
+    vertices : int
     reducers, memory : int
         k, and the bytes that the job may hold in a reducer.
 
@@ -212,18 +214,20 @@ def bucket_bounds(
     LimitError
         The messages of a bucket do not fit, however many there are.
     """
-    n = len(start) - 1
-    loads = np.zeros(n, dtype=np.int64)
-    sum_loads(start, higher, loads)
-    heaped, buckets, most = np.cumsum(loads), 1, buffer_words(memory)
-    while buckets <= min(_MOST_BUCKETS, max(1, n)):
-        shares = np.arange(1, buckets) * (int(heaped[-1]) // buckets if n else 0)
+    heaped, buckets, most = np.zeros(vertices, dtype=np.int64), 1, buffer_words(memory)
+    for start, higher in read_lists():
+        sum_loads(start, higher, heaped)
+    np.cumsum(heaped, out=heaped)
+    while buckets <= min(_MOST_BUCKETS, max(1, vertices)):
+        shares = np.arange(1, buckets) * (int(heaped[-1]) // buckets if vertices else 0)
         inner = np.unique(np.searchsorted(heaped, shares) + 1)
-        bounds = np.array([0, *inner[inner < n].tolist(), max(1, n)], dtype=np.int64)
+        inner = inner[inner < vertices]
+        bounds = np.array([0, *inner.tolist(), max(1, vertices)], dtype=np.int64)
         if tracking == "usage":
             return bounds
         sizes = np.zeros((reducers, len(bounds) - 1), dtype=np.int64)
-        size_buckets(start, higher, reducers, bounds, HEADER_WORDS, sizes)
+        for start, higher in read_lists():
+            size_buckets(start, higher, reducers, bounds, HEADER_WORDS, sizes)
         # Of `reducers` successive keys no two are of one reducer, so such a bucket may pass from
         # the file.
         wide = np.diff(bounds) > reducers

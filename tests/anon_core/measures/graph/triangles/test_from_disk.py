@@ -1,6 +1,7 @@
 """Triangles of a graph in files: each once, within a stated memory."""
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,11 @@ from hypothesis import strategies as st
 from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.measures.graph.triangles import counting, from_disk
-from anon_core.measures.graph.triangles.from_disk import Listed, list_triangles_from_disk
+from anon_core.measures.graph.triangles.from_disk import (
+    DiskMethod,
+    Listed,
+    list_triangles_from_disk,
+)
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from tests import naive
 from tests.anon_core.engines.watched import Watched
@@ -18,10 +23,13 @@ from tests.anon_core.measures.graph.triangles.graphs import skewed
 from tests.flows.processes import run
 from tests.strategies import simple_graphs
 
+METHODS = get_args(DiskMethod)
 
-@settings(deadline=None, max_examples=80)
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None, max_examples=60)
 @given(simple_graphs(), st.integers(1, 5), st.integers(1, 6), st.randoms(use_true_random=False))
-def test_each_triangle_once(tmp_path_factory, drawn, reducers, pieces, chance):
+def test_each_triangle_once(tmp_path_factory, method, drawn, reducers, pieces, chance):
     """Edges come in any order and direction, some again, with loops between them."""
     u, v, n = drawn
     edges = list(zip(u.tolist(), v.tolist(), strict=True))
@@ -36,21 +44,20 @@ def test_each_triangle_once(tmp_path_factory, drawn, reducers, pieces, chance):
         patch.setattr(from_disk, "LEAST_PIECES", pieces)
         patch.setattr(from_disk, "EDGES_AT_ONCE", 5)
         shuffle = FarmShuffle(LocalFarm(), folder, reducers, 2**20)
-        told = list_triangles_from_disk(
-            batches, n, folder, shuffle, lambda block: found.extend(map(tuple, block.tolist()))
-        )
+        take = lambda block: found.extend(map(tuple, block.tolist()))  # noqa: E731 - one line
+        told = list_triangles_from_disk(batches, n, folder, shuffle, take, method)
     expected = naive.triangles(set(edges))
     assert sorted(found) == expected
     assert told == Listed(len(rows), len(loops), len(edges), len(expected))
     assert list(folder.iterdir()) == []
 
 
-def list_within(folder, memory):
+def list_within(folder, memory, method):
     u, v, n = skewed(40_000, 300_000, 8, 1.5)
     watched, found = Watched(memory), []
     batches = zip(np.array_split(u, 9), np.array_split(v, 9), strict=True)
     shuffle = FarmShuffle(watched, Path(folder), 64, memory)
-    list_triangles_from_disk(batches, n, Path(folder), shuffle, found.append)
+    list_triangles_from_disk(batches, n, Path(folder), shuffle, found.append, method)
     expected = counting.list_triangles(orient_edges(u, v, n))
     rows = np.concatenate(found)
     assert rows[np.lexsort(rows.T[::-1])].tolist() == expected.tolist()
@@ -58,6 +65,7 @@ def list_within(folder, memory):
 
 
 @pytest.mark.slow
-def test_a_reducer_keeps_to_a_tenth_of_the_edges(tmp_path):
-    finished = run(list_within, str(tmp_path), 8 * 300_000 // 10)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_reducer_keeps_to_a_tenth_of_the_edges(tmp_path, method):
+    finished = run(list_within, str(tmp_path), 8 * 300_000 // 10, method)
     assert finished.code == 0, finished.err

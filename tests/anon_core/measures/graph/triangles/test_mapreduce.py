@@ -164,7 +164,8 @@ def test_a_buffer_by_usage_alone_may_be_too_small(tmp_path, graph):
 def test_buckets_cover_all_keys_and_fit(drawn, reducers, memory):
     graph = orient_edges(*drawn)
     try:
-        bounds = bucket_bounds(graph.start, graph.higher, reducers, memory, "bucket")
+        lists = [(graph.start, graph.higher)]
+        bounds = bucket_bounds(lambda: lists, graph.vertices, reducers, memory, "bucket")
     except LimitError:
         return
     assert bounds[0] == 0
