@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 
 Columns = Mapping[str, NDArray[Any]]
+ROWS_AT_ONCE = 262_144  # rows of all columns that are in a frame at the same time
 
 
 @dataclass(frozen=True)

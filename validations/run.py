@@ -30,12 +30,11 @@ from great_expectations.render.renderer.inline_renderer import InlineRenderer
 
 from anon_core.errors import InputError
 from validations.expectations import CountsRows, Worded
-from validations.rows import Columns, Rows
+from validations.rows import ROWS_AT_ONCE, Columns, Rows
 from validations.verdicts import Outcome, Verdict
 
 SOURCE = "memory"
 AT_ONCE = 64  # columns whose expectations are checked together
-ROWS_AT_ONCE = 262_144  # rows of all columns that are in a frame at the same time
 # Fields of expectations that name a column.
 _NAMES = ("column", "column_A", "column_B", "crowd_column", "demand_column")
 _ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source

@@ -183,20 +183,23 @@ def pack_levels(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint
     return bits
 
 
-def decode_levels(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+def decode_levels(
+    codebook: Codebook, bits: NDArray[np.uint64], places: Sequence[int] | None = None
+) -> NDArray[np.int64]:
     """Return the levels (attributes, n) of packed bits (n, words): the inverse of `pack_levels`.
 
-    -1 stands for bits that are no level.
+    -1 stands for bits that are no level. `places`: of these attributes only.
     """
-    levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
-    for index, attribute in enumerate(codebook.attributes):
+    places = range(len(codebook.attributes)) if places is None else places
+    levels = np.empty((len(places), len(bits)), dtype=np.int64)
+    for found, index in zip(levels, places, strict=True):
         flags = features_of(codebook, index, bits)
         # A thermometer is a run of ones, then zeros: its sum is the level. One-hot bits sum to 1.
         total = flags.sum(axis=1)
-        if attribute.ordinal:
-            levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
+        if codebook.attributes[index].ordinal:
+            found[:] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
         else:
-            levels[index] = np.where(total == 1, flags.argmax(axis=1), -1)
+            found[:] = np.where(total == 1, flags.argmax(axis=1), -1)
     return levels
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kinds.base import Kind
 from storage.ledger.admission import refuse_second_release
-from storage.ledger.digests import PEOPLE_FILE, write_people
+from storage.ledger.digests import PEOPLE_FILE, read_people, write_people
 from storage.ledger.ledger import Ledger
 from storage.vault.run import Run, Stored
 from tasks.orchestration.gates import refusals_shown
@@ -30,7 +30,7 @@ def identify(
 
     key = Stored(ledger.vault.path, ledger.key_print)  # another key makes other digests
     stored = run.once("identify", [ingested, encoded, key], make)
-    overlaps = ledger.find_overlaps(run, run.source_sha256, ledger.people(run))
+    overlaps = ledger.find_overlaps(run, run.source_sha256, read_people(stored))
     log_line(
         f"identified {stored.shape[0]} records; {len(overlaps)} other releases show some of them"
     )

@@ -15,6 +15,7 @@ from reports.facts import count_published_rows
 from storage.approval.attestation import build_envelope, hash_folder_files
 from storage.approval.signing_keys import key_at
 from storage.ledger.admission import refuse_second_release
+from storage.ledger.digests import People
 from storage.ledger.ledger import LedgerError
 from storage.ledger.other_releases import describe_crowd_counts, runs_of, second_release
 from storage.places.objects import StoreError
@@ -42,11 +43,12 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
         # First enter what became visible before a crash: the look at others must not miss it.
         to.ledger.mend()
         with refusals_shown(run, "beside"):
+            people = to.ledger.people(run)
             # A second time: other runs may have published since the first.
-            others, section = _beside_others(run, checked, to)
+            others, section = _beside_others(run, checked, to, people)
             _refuse_unapproved(claims, section)
         try:
-            manifest = _publish_version(run, checked, to, {**claims, **section}, others)
+            manifest = _publish_version(run, checked, to, {**claims, **section}, others, people)
         except OSError as error:
             raise FolderError(_explain_write_failure(error, run, checked, to)) from None
     write_verdicts_page(run)
@@ -68,17 +70,17 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
     Refused: other releases where the plan does not allow them, and crowds that fall below k.
     """
     with pass_gate(run, "beside") as remarks:
-        _, section = _beside_others(run, checked, to)
+        _, section = _beside_others(run, checked, to, to.ledger.people(run))
         remarks += [describe_crowd_counts(left) for left in section.values()]
     return section
 
 
 def _beside_others(
-    run: Run, checked: CheckedRelease, to: Destination
+    run: Run, checked: CheckedRelease, to: Destination, people: People
 ) -> tuple[list[str], dict[str, Any]]:
     """The other runs of the ledger, and the manifest's section on those that share people."""
     ledger = to.ledger
-    others = ledger.others(run, run.source_sha256, ledger.people(run))
+    others = ledger.others(run, run.source_sha256, people)
     overlaps = [other for other in others if other.shares]
     section = {}
     if to.allow_second_release and overlaps:
@@ -112,15 +114,14 @@ def _publish_version(
     to: Destination,
     claims: Mapping[str, Any],
     others: Sequence[str],
+    people: People,
 ) -> dict[str, Any]:
     manifest = draft_manifest(run, checked, to, claims)
     # After the version was chosen: whoever takes it now makes the rename fail.
     refuse_foreign(to.ledger.vault, to.parent, to.ledger.versions(str(to.parent)))
     final = to.parent / str(manifest["version"])
     # Entered before it is visible: after a crash its people count as released, never as free.
-    refuse_second_release(
-        to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
-    )
+    refuse_second_release(to.ledger.announce(run, str(to.parent), final.name, people, others))
     aside = _write_aside(run, checked, to, manifest, final.name)
     release = Release(
         final, {name: hash_released_file(aside / name) for name in _list_deciding_files(aside)}

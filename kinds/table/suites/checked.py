@@ -17,7 +17,7 @@ from kinds.table.suites import binarized as of_binarized
 from kinds.table.suites import ingested as of_ingested
 from kinds.table.suites import released as of_released
 from storage.vault.run import Stored
-from validations.rows import Rows
+from validations.rows import ROWS_AT_ONCE, Rows
 
 Suite = tuple[Any, Rows]
 _Arrays = dict[str, NDArray[Any]]
@@ -44,10 +44,14 @@ def build_binarized_suite(stored: Stored) -> Suite:
     book = table.codebook
     place = {of_binarized.LEVEL + a.name: at for at, a in enumerate(book.attributes)}
 
+    def decode(at: int, first: int, end: int) -> NDArray[np.int64]:
+        cuts = range(first, end, ROWS_AT_ONCE)  # a byte for each bit of these rows
+        parts = [table.bits[cut : min(cut + ROWS_AT_ONCE, end)] for cut in cuts]
+        return np.concatenate([decode_levels(book, part, [at])[0] for part in parts])
+
     def read(names: Iterable[str], first: int, end: int) -> _Arrays:
-        levels = decode_levels(book, table.bits[first:end])
         k = table.k[first:end].astype(np.int64)
-        return {name: levels[place[name]] if name in place else k for name in names}
+        return {name: decode(place[name], first, end) if name in place else k for name in names}
 
     rows = Rows((*place, of_binarized.RECORD_K), table.records, read)
     return of_binarized.build_suite(book, table.records, int(table.k.max())), rows

@@ -104,6 +104,7 @@ def test_bits_are_the_levels_and_levels_the_bits(table):
     book = fit(specs, columns)
     found = encode(book, columns, ones(n))
     assert (decode_levels(book, found.bits) == found.codes).all()
+    assert (decode_levels(book, found.bits, [1, 0]) == found.codes[[1, 0]]).all()
     x = unpacked(found.bits, book.features)
     for index, attribute in enumerate(book.attributes):
         start, stop = book.bit_offsets[index : index + 2]
