@@ -24,6 +24,7 @@ from storage.source.values import (
     drop_nan_payloads,
     is_carried,
     is_csv_type,
+    map_texts,
     unwrap_extension,
 )
 
@@ -187,12 +188,16 @@ def _format_type(series: pl.Series) -> str:
 
 def _clear_missing_values(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
     """Set null for what means 'not given': texts, and in other columns values of their type."""
-    if series.dtype == pl.String:
-        series = series.str.strip_chars()
-    absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
-    if column.form > 1 or series.dtype.is_numeric():
-        absent |= is_any_of(series, missing)
-    return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
+
+    def clear(values: pl.Series) -> pl.Series:
+        absent = values.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
+        if column.form > 1 or values.dtype.is_numeric():
+            absent |= is_any_of(values, missing)
+        return values.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
+
+    if series.dtype != pl.String:
+        return clear(series)
+    return map_texts(series, lambda texts: clear(texts.str.strip_chars()))
 
 
 def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
@@ -206,10 +211,8 @@ def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.
     if series.dtype == pl.String and column.numerals is not None:
         series = column.numerals.plain(series)
     carried = column.form > 1 and column.spec is None and column.digits is None
-    if carried and (series.dtype.is_decimal() or series.dtype == pl.Float32):
-        numbers = series
-    else:
-        numbers = _parse_numbers(series)
+    exact = carried and (series.dtype.is_decimal() or series.dtype == pl.Float32)
+    numbers = series if exact else _parse_numbers(series)
     if series.dtype == pl.String and column.form > 1:
         absent = is_any_of(numbers, missing)
         given, series, numbers = (each.set(absent, None) for each in (given, series, numbers))
@@ -287,9 +290,7 @@ def to_days_or_times(series: pl.Series, column: Column, missing: Sequence[str]) 
     """Return a quasi-identifier or partition as dates, a carried column with its times of day."""
     if series.dtype == pl.String:
         found = _from_texts(series, column)
-        if column.form > 1:
-            return found.set(is_any_of(found, missing), None)
-        return found
+        return found.set(is_any_of(found, missing), None) if column.form > 1 else found
     if series.dtype == pl.Date:
         return series
     if not isinstance(series.dtype, pl.Datetime):

@@ -138,7 +138,7 @@ def find_complete_records(specs: Sequence[ColumnSpec], columns: _Columns) -> NDA
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values), dtype=np.bool_)
-    return np.array([value is None for value in values], dtype=np.bool_)
+    return np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
 
 
 # ---------------------------------------------------------------- encoding
@@ -165,10 +165,14 @@ def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -
     InputError
         A value without a level in the codebook, or k of another length or outside 1 .. n.
     """
-    codes = np.stack(
-        [_encode_column(attribute, columns[attribute.name]) for attribute in codebook.attributes]
-    )
-    n = codes.shape[1]
+    # Column by column, for `columns` may make each of them when it is asked for.
+    coded = (_encode_column(each, columns[each.name]) for each in codebook.attributes)
+    first = next(coded)
+    n = len(first)
+    codes = np.empty((len(codebook.attributes), n), dtype=np.int32)
+    codes[0] = first
+    for place, column in enumerate(coded, start=1):
+        codes[place] = column
     if k.shape != (n,) or (n and (k.min() < 1 or k.max() > n)):
         raise InputError(f"k must be {n} integers within 1..{n}")
     # `hide_missing` implies a missing level, and that is level 0.

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.measures.table.drift import (
     Profile,
@@ -20,11 +21,11 @@ from kinds.table.layout import CARRIED
 def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
     """Categories, percentiles and counts of quasi-identifiers, and the types of carried columns."""
     specs = [column.spec for column in columns if column.spec is not None]
-    values = convert_to_arrays(table[[spec.name for spec in specs]])
     return {
         "rows": table.height,
         "columns": {
-            spec.name: asdict(summarize_column(spec.kind, values[spec.name])) for spec in specs
+            spec.name: asdict(summarize_column(spec.kind, _build_array(table, spec.name)))
+            for spec in specs
         },
         "types": _list_carried_types(table, columns),
     }
@@ -54,17 +55,21 @@ def compare_profiles(
         for c in columns
         if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
     ]
-    values = convert_to_arrays(pl.DataFrame([table[name] for name in same]))
     types = _list_carried_types(table, columns)
     return Changes(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={name: measure_drift(profiles[name], values[name]) for name in same},
+        columns={name: measure_drift(profiles[name], _build_array(table, name)) for name in same},
         types={
             name: (before["types"][name], types[name]) for name in types if name in before["types"]
         },
     )
+
+
+def _build_array(table: pl.DataFrame, name: str) -> NDArray[Any]:
+    """One column as the core takes it; the others need not be held meanwhile."""
+    return convert_to_arrays(pl.DataFrame({name: table[name]}))[name]
 
 
 def _list_carried_types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:

@@ -14,6 +14,7 @@ import polars as pl
 from storage.source.values import as_text
 
 FORM = 2  # of spellings; digests of form 1 are of texts as files spell them
+_DIGITS = r"^[1-9][0-9]*$"  # the one spelling of most numbers
 _WHOLE = r"^[+-]?(?:0|[1-9][0-9]*)(?:[.,]0*)?$"  # leading zeros have a meaning
 # Digits in groups of three. One point before three digits may stand before a fraction as well.
 LEAD = r"^[+-]?[1-9][0-9]{0,2}"
@@ -27,6 +28,7 @@ _PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each b
 BLANK = r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
 HYPHEN = r"[\u2010\u2011\u2212]"
 _NOTHING = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
+AT_ONCE = 250_000  # identifiers whose folded texts are held
 LAST_DIGIT = 0x1FFFF  # no script has digits beyond
 
 
@@ -42,6 +44,8 @@ def normalize_spelling(values: pl.Series) -> pl.Series:
     texts = spell_plainly(values).alias("")
     # Types without exponents and groups: the plain spelling is the only one.
     if values.dtype.is_numeric() and not values.dtype.is_float():
+        return texts.alias(values.name)
+    if texts.str.contains(_DIGITS).all():
         return texts.alias(values.name)
     given = _fold_characters(texts)
     text, small = pl.col("text"), pl.col("text").str.to_lowercase()
@@ -119,14 +123,17 @@ def spell_plainly(values: pl.Series) -> pl.Series:
 def count_respelt(values: pl.Series) -> int:
     """Count the distinct identifiers that differ from another one in spelling only."""
     given = values.alias("")  # polars takes a name such as ^a$ for a pattern
-    return (
-        spell_plainly(given).drop_nulls().n_unique()
-        - normalize_spelling(given).drop_nulls().n_unique()
-    )
+    plain, normal = spell_plainly(given), normalize_spelling(given)
+    if plain.equals(normal):
+        return 0
+    return plain.drop_nulls().n_unique() - normal.drop_nulls().n_unique()
 
 
 def count_ambiguous(values: pl.Series) -> int:
     """Count the identifiers such as 1.000, which may mean 1 or 1000; numbers by type are clear."""
     if values.dtype != pl.String:
         return 0
-    return int(_fold_characters(values.alias("")).str.contains(EITHER).sum())
+    return sum(
+        int(_fold_characters(values.alias("").slice(at, AT_ONCE)).str.contains(EITHER).sum())
+        for at in range(0, len(values), AT_ONCE)
+    )

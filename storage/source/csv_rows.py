@@ -13,7 +13,7 @@ from anon_core.errors import InputError
 from storage.source.csv_text import RAGGED, Block, open_text, parse_fields
 from storage.source.file_bytes import File
 from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS
+from storage.source.values import FOREIGN_ERRORS, map_texts
 
 INLINE_BYTES = 12  # longer texts lie outside of the cells, so that equal cells can share one
 
@@ -55,8 +55,12 @@ def read_csv(
         marks = text.marks
     if marks["ragged"]:
         raise InputError(RAGGED.format(fields=len(names), **marks))
-    # Column by column: its parts are given up once they are joined.
-    return pl.DataFrame({names[place]: pl.concat(parts.pop(0), rechunk=False) for place in places})
+    # Not joined to one chunk: freed parts would stay with the allocator for a while.
+    columns = {
+        names[place]: pl.concat(part, rechunk=False)
+        for place, part in zip(places, parts, strict=True)
+    }
+    return pl.DataFrame({name: columns[name] for name in needed})
 
 
 def _parse_block(block: Block, separator: str, places: Sequence[int]) -> Iterator[pl.Series]:
@@ -87,12 +91,6 @@ def _parse_block(block: Block, separator: str, places: Sequence[int]) -> Iterato
 
 def _share_texts(column: pl.Series) -> pl.Series:
     """The column with one text for all cells that are equal, where that takes less memory."""
-    texts = column.alias("")
-    if not (texts.str.len_bytes() > INLINE_BYTES).any():
-        return texts
-    distinct = texts.drop_nulls().unique()
-    if 2 * len(distinct) > len(texts):
-        return texts
-    places = texts.cast(pl.Enum(distinct)).to_physical()
-    # Made anew: what `unique` gives still holds the text of the whole block.
-    return pl.Series(distinct.to_list(), dtype=pl.String).gather(places)
+    if not (column.str.len_bytes() > INLINE_BYTES).any():
+        return column.alias("")
+    return map_texts(column, lambda texts: texts)

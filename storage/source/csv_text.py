@@ -28,7 +28,7 @@ from storage.source.file_bytes import (
 )
 
 MOST_FIELD_BYTES = 2**24
-BLOCK_BYTES = 2**24  # of text that is parsed at once
+BLOCK_BYTES = 2**22  # of text that is parsed at once
 LINE_BYTES = 2**16  # of text that is split into lines at once
 ROWS_AT_ONCE = 5_000  # through the standard library's parser
 LEAST_BYTES = 2**22  # less text is read sooner without the kernel, which takes time to load

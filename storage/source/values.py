@@ -24,6 +24,7 @@ _CARRIED = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
     *(pl.Float32, pl.Float64, pl.Decimal, pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Time),
 )
+_MANY = 100_000
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
 _Result = TypeVar("_Result")
 
@@ -58,6 +59,26 @@ def is_carried(dtype: pl.DataType) -> bool:
 def drop_nan_payloads(series: pl.Series) -> pl.Series:
     """Floats with one form of NaN: in others lie bits that no reader shows, but a release would."""
     return series.fill_nan(float("nan")) if series.dtype.is_float() else series
+
+
+def map_texts(texts: pl.Series, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Change each text alone, missing ones included; equal texts are changed once and share memory.
+
+    Texts that hardly repeat are changed one by one.
+    """
+    given = texts.alias("")
+    # Of many rows the distinct texts are estimated first: to list them takes more memory.
+    if len(given) > _MANY:
+        estimated = given.to_frame().select(pl.first().approx_n_unique()).item()
+        if 2 * estimated > len(given):
+            return change(given)
+    distinct = given.drop_nulls().unique()
+    if 2 * len(distinct) > len(given):
+        return change(given)
+    places = given.cast(pl.Enum(distinct)).to_physical().rechunk()
+    # Made anew: what `unique` gives still holds all the text. The last place is of missing texts.
+    changed = change(pl.Series([*distinct.to_list(), None], dtype=pl.String))
+    return changed.gather(places.cast(pl.UInt32).fill_null(len(distinct)))
 
 
 def as_text(series: pl.Series) -> pl.Series:

@@ -1,7 +1,7 @@
 """From typed columns to encoded records, and encoded records as a stage keeps them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,8 +41,47 @@ class Encoded(NamedTuple):
     joined: Mapping[str, int]
 
 
+class StoredColumns(Mapping[str, pl.Series]):
+    """Columns of a Parquet file, each read when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._names = pl.read_parquet_schema(path)
+
+    def __getitem__(self, name: str) -> pl.Series:
+        return pl.read_parquet(self._path, columns=[name], glob=False).to_series()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Arrays(Mapping[str, NDArray[Any]]):
+    """Columns as the core takes them, each made when it is asked for; some rows, or all."""
+
+    def __init__(
+        self,
+        columns: pl.DataFrame | Mapping[str, pl.Series],
+        names: Sequence[str],
+        rows: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self._columns, self._names, self._rows = columns, names, rows
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        values = convert_to_arrays(pl.DataFrame({name: self._columns[name]}))[name]
+        return values if self._rows is None else values[self._rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 def encode_records(
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | Mapping[str, pl.Series],
     k_values: pl.DataFrame | None,
     columns: tuple[Column, ...],
     demand: Demand,
@@ -62,15 +101,15 @@ def encode_records(
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
-    columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
-    stays = find_complete_records(specs, columns_by_name)
+    names = [column.name for column in quasi]
+    stays = find_complete_records(specs, _Arrays(frame, names))
     if learnt_from is not None:
         stays &= ~learnt_from
     # k int32 and kept bool, both (rows of the source,).
     k, kept = resolve_demands(demand, stays, values)
 
     def encode_kept() -> Encoded:
-        data = {name: column[kept] for name, column in columns_by_name.items()}
+        data = _Arrays(frame, names, kept)
         persons = None if person is None else person[kept]
         book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
         table = encode(book, data, k[kept])
@@ -101,7 +140,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     Records whose demand cannot be met do not stay where the plan drops them. Refuses k = 1 for
     anybody unless the plan allows it.
     """
-    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
+    frame = StoredColumns(ingested.file(TABLE))
     demands = ingested.file(DEMAND)
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON_NUMBERS)

@@ -106,7 +106,9 @@ def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
 def refuse_repeated(identifiers: pl.DataFrame) -> None:
     """Refuse an identifier that several rows share: each row would count as a person."""
     for column in identifiers:
-        shared = int(normalize_spelling(column.alias("")).drop_nulls().is_duplicated().sum())
+        given = normalize_spelling(column.alias("")).drop_nulls()
+        # Distinct texts are counted in less memory than repeated ones.
+        shared = 0 if given.n_unique() == len(given) else int(given.is_duplicated().sum())
         if shared:
             spelt = count_respelt(column)
             also = f" ({spelt} of the values differ from another one in spelling only)"

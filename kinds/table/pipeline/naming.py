@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import reduce
-from operator import and_
 
 import polars as pl
 
@@ -23,15 +21,21 @@ BLANKS = re.compile(r"\s+")
 
 def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
     """Whether a row repeats the names of all columns, at least two, bool (rows,)."""
-    alike = [
-        column.alias("").str.strip_chars().eq_missing(pl.Series([name.strip()]))
-        for name, column in columns.items()
-        if column.dtype == pl.String
-    ]
+    texts = {name: column for name, column in columns.items() if column.dtype == pl.String}
+    rows = len(next(iter(columns.values()), []))
+    found = pl.int_range(rows, dtype=pl.UInt32, eager=True)
     # A column of another type cannot hold its name, and one column alone proves nothing.
-    if len(alike) < max(2, len(columns)):
-        return pl.zeros(len(next(iter(columns.values()), [])), pl.Boolean, eager=True)
-    return reduce(and_, alike)
+    if len(texts) < max(2, len(columns)):
+        found = found.clear()
+    for name, column in texts.items():
+        # Few rows hold the name of a column: only those are looked at further.
+        holding = column.alias("").gather(found) if len(found) < rows else column.alias("")
+        found = found.filter(
+            holding.str.contains(name.strip(), literal=True).fill_null(value=False)
+        )
+        stripped = column.alias("").gather(found).str.strip_chars()
+        found = found.filter(stripped == name.strip())
+    return pl.zeros(rows, pl.Boolean, eager=True).scatter(found, True)  # noqa: FBT003
 
 
 def refuse_unfit_rows(

@@ -25,9 +25,7 @@ class Csv(Format):
         self, file: File, dialect: Dialect, width: int, places: Sequence[int]
     ) -> pl.DataFrame:
         """Columns of texts."""
-        # Places as names: `select` takes a name such as ^a$ for a pattern.
+        # Places as names: the file may have none.
         names = [str(place) for place in range(width)]
         needed = [names[place] for place in places]
-        return read_csv(
-            file, dialect.separator, dialect.header, names, needed, dialect.comment
-        ).select(needed)
+        return read_csv(file, dialect.separator, dialect.header, names, needed, dialect.comment)

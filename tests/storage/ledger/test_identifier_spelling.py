@@ -216,3 +216,10 @@ def test_digests_of_both_forms_are_kept_only_where_they_differ():
     assert of_column(spelt, "id", 1) == _raw(pl.Series("id", ["1.0", "2"]))
     assert of_column(spelt, "id", 2) == column_digests(KEY, pl.Series("id", ["1", "2"]))
     assert row_digests(KEY, "x", plain) != row_digests(KEY, "x", plain.reverse())
+
+
+@given(st.lists(st.none() | st.integers(1).map(str) | st.from_regex(r"[1-9][0-9]{30,33}\Z")))
+def test_plain_numbers_are_spelt_alone_as_beside_other_texts(texts):
+    alone = normalize_spelling(pl.Series(texts, dtype=pl.String)).to_list()
+    assert alone == normalize_spelling(pl.Series([*texts, "x"])).to_list()[:-1]
+    assert count_respelt(pl.Series(texts, dtype=pl.String)) == 0

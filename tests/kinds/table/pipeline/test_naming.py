@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
@@ -14,6 +16,7 @@ from anon_core.tables.demands import list_stated_k
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.columns import Column, convert_to_arrays, type_source_column
 from kinds.numerals import Numerals
+from kinds.table.pipeline.naming import repeats_names
 from kinds.table.pipeline.read import read_table
 from kinds.table.plan.columns import ColumnSection
 from storage.ledger.identifier_spelling import normalize_spelling
@@ -420,3 +423,18 @@ def test_what_need_not_occur_is_stated(where):
     assert MARK not in str(caught.value)
     with pytest.raises(PlanError, match=r"optional.* must be"):
         ReleasePlan.of(document(**{where: {"optional": 5}}))
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", " b", "b ", "xb", "^c$", "", None]), min_size=3, max_size=3)
+    )
+)
+def test_rows_that_repeat_the_names_hold_each_name(rows):
+    names = ["a", "b", " ^c$ "]
+    columns = {
+        name: pl.Series(name, [row[place] for row in rows], pl.String)
+        for place, name in enumerate(names)
+    }
+    found = repeats_names(columns).to_list()
+    assert found == [[(cell or "").strip() for cell in row] == ["a", "b", "^c$"] for row in rows]
