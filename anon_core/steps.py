@@ -1,5 +1,6 @@
 """What an anonymizer tells while it works: steps, the state to resume from, and who listens."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,14 @@ class State:
 
     arrays: Mapping[str, NDArray[Any]] = field(repr=False)
     steps: tuple[Step, ...]
+
+
+class GrowingArrays(Mapping[str, NDArray[Any]]):
+    """Arrays of a state that only grow along their last axis, from each step to the next."""
+
+    @abstractmethod
+    def after(self, records: int) -> Mapping[str, NDArray[Any]]:
+        """Return what a state adds to one whose arrays have so many places on the last axis."""
 
 
 class Observer:

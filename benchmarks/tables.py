@@ -339,7 +339,6 @@ def table_of(codebook, codes, k):
     return BinaryTable(
         codebook,
         codes,
-        encoding.pack_levels(codebook, codes),
         k,
         np.zeros(codes.shape, dtype=np.bool_),
     )

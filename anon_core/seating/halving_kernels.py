@@ -19,6 +19,33 @@ def halve_counts(owner, row, count, odd, odd_owner, odd_row):
 
 
 @kernel
+def count_shares(kind, holders, held):
+    # kind int32 (n,); holders int32 (n, D); held int64 (kinds,): filled
+    """Count the shares that each kind holds."""
+    for row in range(len(holders)):
+        for share in range(holders.shape[1]):
+            held[kind[holders[row, share]]] += 1
+
+
+@kernel
+def list_shares(kind, order, holders, start, owner, row, count):
+    # order int32 (n,): rows by place; start int64 (kinds,): of the shares of each kind
+    # owner, row, count int32 (shares,): filled; count, 0 before, stays 0 where shares joined others
+    """List the edges kind - place, by kind and then by place, and the shares of each."""
+    free = start.copy()
+    for place in range(len(order)):
+        for share in range(holders.shape[1]):
+            c = kind[holders[order[place], share]]
+            at = free[c]
+            # Places ascend, so an edge that is there already is the last one of its kind.
+            if at > start[c] and row[at - 1] == place:
+                count[at - 1] += 1
+            else:
+                owner[at], row[at], count[at] = c, place, 1
+                free[c] += 1
+
+
+@kernel
 def drop_empty_edges(owner, row, count):  # (edges,) each: changed
     """Move the edges that are left to the front, in their order; return their number."""
     left = 0

@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
 from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.halving_kernels import (
+    count_shares,
     drop_empty_edges,
     halve_counts,
+    list_shares,
     pair_ends,
     toss_cycle_coins,
 )
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reseating import reseat_people
-from anon_core.tables.encoding import distinct_columns, invert_order, order_columns
+from anon_core.tables.encoding import distinct_columns, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]
@@ -104,11 +106,10 @@ def draw_by_holders(
     (f A + s M) / 2^16, the second (A - M) / (D - 1), and M cancels out.
     """
     n, shares = holders.shape
-    kind, order, place = _number_by_locality(table)
+    kind, order = _number_by_locality(table)
     size = np.bincount(kind)
-    kinds, count = np.unique(kind[holders] * n + place[:, None], return_counts=True)
-    owner, row = np.divmod(kinds, n)
-    matching = (kind[order[row]] == owner).astype(np.int64)
+    owner, row, count = _list_shares(kind, order, holders, len(size))
+    matching = (kind[order[row]] == owner).astype(np.int32)
     while True:
         # f and s of the notes. A chance falls on f A + s M; else M is taken out, and the rest has
         # another.
@@ -117,17 +118,30 @@ def draw_by_holders(
             break
         count, shares = count - matching, shares - 1
         matching = _perfect_matching(owner, row, count, size, n)
-    weight = (whole * count + rest * matching).astype(np.int32)  # 2^16 at most
-    edges = owner.astype(np.int32), row.astype(np.int32), weight
+    count *= whole  # in place, as edges are many: 2^16 at most
+    matching *= rest
+    count += matching
+    del matching
     found = np.empty(n, dtype=np.int64)
-    taken = _halve_to_matching(*edges, (len(size), n), draw)
+    taken = _halve_to_matching(owner, row, count, (len(size), n), draw)
+    del owner, row, count
     found[_shuffle_in_kinds(kind, draw)] = order[taken]
     return found
 
 
-def _number_by_locality(
-    table: BinaryTable,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _list_shares(
+    kind: NDArray[np.int32], order: NDArray[np.int32], holders: NDArray[np.int32], kinds: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The shares as a multigraph, its edges by class and then by row: class, row, multiplicity."""
+    held = np.zeros(kinds, dtype=np.int64)
+    count_shares(kind, holders, held)
+    owner, row, count = (np.zeros(holders.size, dtype=np.int32) for _ in range(3))
+    list_shares(kind, order, holders, np.cumsum(held) - held, owner, row, count)
+    left = drop_empty_edges(owner, row, count)
+    return owner[:left], row[:left], count[:left]
+
+
+def _number_by_locality(table: BinaryTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number classes of equal records, and rows, so that near ones have near numbers.
 
     Shares lie among near records. Cycles of edges then stay in the cache: a million records are
@@ -135,17 +149,14 @@ def _number_by_locality(
 
     Returns
     -------
-    kind : int64 (n,)
+    kind : int32 (n,)
         Class of each record: equal levels, equal k, the same person.
-    order : int64 (n,)
+    order : int32 (n,)
         The records by class; row `order[place]` is known as `place`.
-    place : int64 (n,)
-        The inverse of `order`.
     """
     same = [table.k, *table.codes[order_columns(table.codebook)]]
     kind, _ = distinct_columns(np.vstack(same if table.person is None else [table.person, *same]))
-    order = np.argsort(kind, kind="stable")
-    return kind, order, invert_order(order)
+    return kind.astype(np.int32), np.argsort(kind, kind="stable").astype(np.int32)
 
 
 def _draw_below(end: int, draw: Draw) -> int:
@@ -158,22 +169,22 @@ def _draw_below(end: int, draw: Draw) -> int:
 
 
 def _perfect_matching(
-    owner: NDArray[np.int64],
-    row: NDArray[np.int64],
-    count: NDArray[np.int64],
+    owner: NDArray[np.int32],
+    row: NDArray[np.int32],
+    count: NDArray[np.int32],
     size: NDArray[np.int64],
     rows: int,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """A perfect matching in a regular multigraph, as multiplicities of its edges (by owner)."""
     indptr = np.searchsorted(owner, np.arange(len(size) + 1))
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
     slot, other = np.empty((2, len(row)), dtype=np.int32)
-    ends, held = row.astype(np.int32), np.zeros(len(row), dtype=np.int32)
-    turn_around(indptr, ends, start, slot, other)
+    held = np.zeros(len(row), dtype=np.int32)
+    turn_around(indptr, row, start, slot, other)
     # A regular bipartite multigraph has a perfect matching (Hall), so the greatest flow is one.
-    graph = indptr, ends, count.astype(np.int32), held
+    graph = indptr, row, count, held
     raise_flow(*graph, size.copy(), np.ones(rows, dtype=np.int64), start, slot, other)
-    return held.astype(np.int64)
+    return held
 
 
 def draw_by_chances(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
@@ -213,9 +224,8 @@ def _halve_to_matching(
 ) -> NDArray[np.int32]:
     """Halve a multigraph of degree 2^16 until a matching is left; the rows of each owner in turn.
 
-    Edges ascend by owner.
+    Edges ascend by owner. They are overwritten.
     """
-    owner, row = owner.copy(), row.copy()
     for _ in range(SHARE.bit_length() - 1):
         count = halve_multiplicities(owner, row, count, vertices, draw)
         left = drop_empty_edges(owner, row, count)
@@ -249,7 +259,7 @@ def halve_multiplicities(
     return count
 
 
-def _shuffle_in_kinds(kind: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
+def _shuffle_in_kinds(kind: NDArray[np.signedinteger[Any]], draw: Draw) -> NDArray[np.int64]:
     """All indices, by kind, those of each kind in random order."""
     # Random numbers of 64 bits as sort keys: two are equal as good as never.
     order = np.argsort(draw(2 * len(kind)).view(np.uint64), kind="stable")

@@ -6,7 +6,8 @@ of a group of numbers is an interval itself.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +29,13 @@ class MaskedColumn(NamedTuple):
 
     Attributes
     ----------
-    cell : int64 (n,)
-        Number of each record's cell among the distinct ones.
+    cell : unsigned int (n,)
+        Number of each record's cell among the distinct ones, in as few bytes as these need.
     levels : list of (tuple of int) or None
         Levels that each distinct cell allows, increasing; None for ``*``.
     """
 
-    cell: NDArray[np.int64]
+    cell: NDArray[np.unsignedinteger[Any]]
     levels: list[tuple[int, ...] | None]
 
 
@@ -57,13 +58,14 @@ def list_shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Mas
         levels = [
             _find_allowed_levels(attribute, int(code[masked[row]]), flags[row]) for row in first
         ]
-        cell = code.astype(np.int64)
-        # Numbers below `levels` are cells that show one level; masked patterns come after them.
-        cell[masked] = attribute.levels + kind
-        used, cell = np.unique(cell, return_inverse=True)
         every: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
         every += levels
-        shown.append(MaskedColumn(cell, [every[each] for each in used]))
+        cell = code.astype(np.min_scalar_type(len(every)))
+        # Numbers below `levels` are cells that show one level; masked patterns come after them.
+        cell[masked] = attribute.levels + kind
+        used = np.bincount(cell, minlength=len(every)) > 0
+        place = (np.cumsum(used) - 1).astype(cell.dtype)
+        shown.append(MaskedColumn(place[cell], list(compress(every, used))))
     return shown
 
 

@@ -5,8 +5,8 @@ category. Levels become one bit each (one-hot, see Khan et al., section V-A) or 
 ("value >= level t").
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,13 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.categories import categories_of, pool_rare_categories
 from anon_core.tables.number_levels import Persons, number_labels, numbers_of
-from anon_core.tables.packing_kernels import pack_codes, unpack_range
+from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING_CATEGORY = "(missing)"
 
 _Columns = Mapping[str, NDArray[Any]]
+_Int = TypeVar("_Int", np.int32, np.int64)
 
 
 # ---------------------------------------------------------------- fitting
@@ -177,14 +178,7 @@ def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -
         raise InputError(f"k must be {n} integers within 1..{n}")
     # `hide_missing` implies a missing level, and that is level 0.
     blank = np.array([a.hide_missing for a in codebook.attributes])[:, None] & (codes == 0)
-    return BinaryTable(codebook, codes, pack_levels(codebook, codes), k.astype(np.int32), blank)
-
-
-def pack_levels(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Pack levels (attributes, n) into uint64 (n, words)."""
-    bits = np.zeros((codes.shape[1], codebook.words), dtype=np.uint64)
-    pack_codes(codes, codebook.bit_offsets, codebook.ordinal, bits)
-    return bits
+    return BinaryTable(codebook, codes, k.astype(np.int32), blank)
 
 
 def decode_levels(
@@ -302,8 +296,8 @@ def order_columns(codebook: Codebook) -> NDArray[np.int64]:
     return np.argsort(levels, kind="stable")[::-1]
 
 
-def invert_order(order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each entry in a permutation, int64 (n,)."""
+def invert_order(order: NDArray[_Int]) -> NDArray[_Int]:
+    """Return the place of each entry in a permutation, (n,), of its type."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place
@@ -320,12 +314,34 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
         The first column of each kind.
     """
     # Equal columns are neighbours after the sort. It is stable, so the first of a kind comes first.
-    order = np.lexsort(columns)
+    keys = join_keys(columns)
+    order = np.lexsort(keys)
     changes = np.zeros(len(order), dtype=np.bool_)
     changes[:1] = True
-    for row in columns:
-        ordered = row[order]
+    for key in keys:
+        ordered = key[order]
         changes[1:] |= ordered[1:] != ordered[:-1]
     kind = np.empty(len(order), dtype=np.int64)
     kind[order] = np.cumsum(changes) - 1
     return kind, order[changes]
+
+
+def join_keys(keys: Iterable[NDArray[Any]]) -> list[NDArray[np.uint64]]:
+    """Join integer keys of `np.lexsort`, the last one first, into few that sort alike.
+
+    A key of many levels takes as long to sort as one of few.
+    """
+    joined: list[NDArray[np.uint64]] = []
+    room = 1
+    for key in keys:
+        low, high = (int(end) for end in (key.min(initial=0), key.max(initial=0)))
+        span = high - low + 1
+        # The difference may not fit the type of the key; modulo 2^64 it is right.
+        above = key.astype(np.uint64) - np.uint64(low % 2**64)
+        if joined and room * span <= 2**64:
+            joined[-1] += above * np.uint64(room)
+            room *= span
+        else:
+            joined.append(above)
+            room = span
+    return joined

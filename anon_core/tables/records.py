@@ -14,6 +14,7 @@ from anon_core.specs.columns import Carry, ColumnKind, Encoding
 from anon_core.specs.demands import Demanded, refuse_impossible
 from anon_core.steps import Step
 from anon_core.tables.diverse import DiverseDemand
+from anon_core.tables.packing_kernels import pack_codes
 from anon_core.tables.pasts import Pasts
 
 _NUMBERS = ("has_missing", "edges", "values", "range")  # of an attribute: what its levels stand for
@@ -126,6 +127,13 @@ class Codebook:
         return np.array([a.ordinal for a in self.attributes], dtype=np.bool_)
 
 
+def pack_levels(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Pack levels (attributes, n) into uint64 (n, words)."""
+    bits = np.zeros((codes.shape[1], codebook.words), dtype=np.uint64)
+    pack_codes(codes, codebook.bit_offsets, codebook.ordinal, bits)
+    return bits
+
+
 @dataclass(frozen=True)
 class BinaryTable:
     """Encoded records and what each of them demands.
@@ -135,8 +143,6 @@ class BinaryTable:
     codebook : Codebook
     codes : int32 (attributes, n)
         Level of each record in each attribute.
-    bits : uint64 (n, words)
-        The same as packed features: feature l is bit l % 64 of word l // 64.
     k : int32 (n,)
         Demanded privacy level of each record, 1 <= k <= n.
     blank : bool (attributes, n)
@@ -153,7 +159,6 @@ class BinaryTable:
 
     codebook: Codebook
     codes: NDArray[np.int32]
-    bits: NDArray[np.uint64]
     k: NDArray[np.int32]
     blank: NDArray[np.bool_]
     person: NDArray[np.int32] | None = None
@@ -164,6 +169,15 @@ class BinaryTable:
     def records(self) -> int:
         """Number of records n."""
         return int(self.codes.shape[1])
+
+    @cached_property
+    def bits(self) -> NDArray[np.uint64]:
+        """The levels as packed features, uint64 (n, words).
+
+        Feature l is bit l % 64 of word l // 64. Packed when they are asked for: a whole table that
+        is made in parts never needs them.
+        """
+        return pack_levels(self.codebook, self.codes)
 
     def refuse_impossible_demands(self) -> None:
         """Raise InfeasibleError where the table does not have what a record demands."""
@@ -189,11 +203,12 @@ class BinaryTable:
         return Demanded(self.person is not None, self.k)
 
     def pack_arrays(
-        self, *, numbers: bool = False
+        self, *, numbers: bool = False, bits: bool = True
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays.
 
-        `numbers`: with the numbers that levels stand for, which some losses read.
+        `numbers`: with the numbers that levels stand for, which some losses read. `bits`: with the
+        packed features, which follow from the levels.
         """
         attributes = [
             {
@@ -207,7 +222,7 @@ class BinaryTable:
         ]
         arrays: dict[str, NDArray[Any]] = {
             "codes": self.codes,
-            "bits": self.bits,
+            **({"bits": self.bits} if bits else {}),
             "k": self.k,
             "blank": self.blank,
         }
@@ -241,7 +256,7 @@ class BinaryTable:
         """Return the table of the arrays of `pack_arrays`."""
         person = arrays["person"] if "person" in arrays else None  # noqa: SIM401 - an open file has no get
         return cls(
-            *(codebook, arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"], person),
+            *(codebook, arrays["codes"], arrays["k"], arrays["blank"], person),
             diverse=DiverseDemand.unpack_arrays(arrays),
         )
 
@@ -256,7 +271,6 @@ class BinaryTable:
         return BinaryTable(
             self.codebook,
             np.take(self.codes, places, axis=1),
-            self.bits[places],
             self.k[places],
             np.take(self.blank, places, axis=1),
             None if self.person is None else self.person[places],

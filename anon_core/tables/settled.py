@@ -88,7 +88,7 @@ class Unsettled:
         """
         if not len(self.settled):
             return result
-        hidden = np.zeros_like(self.whole.bits)
+        hidden = np.zeros((self.whole.records, self.whole.codebook.words), dtype=np.uint64)
         hidden[self.places] = result.hidden
         holders = None
         if result.holders is not None:

@@ -221,7 +221,9 @@ def _is_made_again(inside: PurePath) -> bool:
     """Whether a path, relative to its vault, holds only what a run or a backfill makes again."""
     match inside.parts:
         # By place, not by name: a series may be called `parts` or `checkpoint`.
-        case ("runs", _, "checkpoint") | ("series", _, "parts"):
+        case ("series", _, "parts"):
+            return True
+        case ("runs", _, name) if name.partition(".")[0] == "checkpoint":
             return True
     # Hidden names are half-made stages and files.
     return inside.name.startswith(".") or is_lock(inside) or is_of_job(inside)

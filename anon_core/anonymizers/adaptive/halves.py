@@ -83,7 +83,6 @@ def stand_in(table: BinaryTable) -> BinaryTable:
     return BinaryTable(
         table.codebook,
         table.codes[:, :m],
-        table.bits[:m],
         np.sort(halve_demands(table.k))[-m:],
         table.blank[:, :m],
     )

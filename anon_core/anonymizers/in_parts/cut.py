@@ -7,7 +7,7 @@ lie in the part of the row. It holds for those who know the cut, too. Still the 
 published: it tells in which neighbourhood of values a row lies.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +21,8 @@ from anon_core.anonymizers.groups import compute_hidden_figures
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.seating.even import shares_of
-from anon_core.steps import Observer, State, Step
-from anon_core.tables.encoding import invert_order, order_columns
+from anon_core.steps import GrowingArrays, Observer, State, Step
+from anon_core.tables.encoding import invert_order, join_keys, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 _RECORD = "record"
@@ -95,7 +95,7 @@ class Cut:
 def _order_by_locality(table: BinaryTable, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """The records in an order in which near ones are side by side, int64 (n,)."""
     # `lexsort` takes its last key first, so columns of few levels stand at the end.
-    return np.lexsort((rank, *table.codes[order_columns(table.codebook)]))
+    return np.lexsort(join_keys((rank, *table.codes[order_columns(table.codebook)])))
 
 
 def _join_infeasible(
@@ -124,8 +124,8 @@ def _is_feasible(part: BinaryTable) -> bool:
     return True
 
 
-class _GatheredRows(Mapping[str, NDArray[Any]]):
-    """What was made of some parts, gathered when it is asked for: few steps are kept.
+class _GatheredRows(GrowingArrays):
+    """What was made of some parts, in the order in which they were done, gathered when asked for.
 
     Gathered at each step it would cost the square of the number of parts. Rows that were made stay,
     so it does not matter how late it is asked for.
@@ -137,6 +137,12 @@ class _GatheredRows(Mapping[str, NDArray[Any]]):
     @cached_property
     def _record(self) -> NDArray[np.int64]:
         return np.concatenate([np.empty(0, dtype=np.int64), *self._places])
+
+    def after(self, records: int) -> "_GatheredRows":
+        """See `GrowingArrays`."""
+        ends = np.cumsum([len(places) for places in self._places])
+        known = int(np.searchsorted(ends, records, side="right"))
+        return _GatheredRows(self._places[known:], self._arrays)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name == _RECORD:
@@ -164,7 +170,7 @@ class Assembly:
     def __init__(self, cut: Cut) -> None:
         self._cut = cut
         self.done = np.zeros(len(cut.places), dtype=np.bool_)
-        self.hidden = np.zeros_like(cut.table.bits)
+        self.hidden = np.zeros((cut.table.records, cut.table.codebook.words), dtype=np.uint64)
         self.holders: NDArray[np.int32] | None = None
 
     def put_part(self, number: int, arrays: Arrays) -> None:
@@ -195,9 +201,9 @@ class Assembly:
     def report_state(self, numbers: list[int], steps: tuple[Step, ...]) -> State:
         """Return what a run goes on from: the records of these parts, and what was made of them.
 
-        Records are along the last axis.
+        Records are along the last axis, by part in the order of the numbers.
         """
-        places = tuple(self._cut.places[number] for number in sorted(numbers))
+        places = tuple(self._cut.places[number] for number in numbers)
         return State(_GatheredRows(places, self.arrays), steps)
 
     def take_over(self, state: State | None) -> None:
@@ -273,11 +279,12 @@ def assemble_parts(
     made, watch = Assembly(cut), observer or Observer()
     made.take_over(resume)
     steps = () if resume is None else resume.steps
+    done = np.flatnonzero(made.done).tolist()
     watch.expects(len(cut.places))
     with explain_refusals(cut):
         for number, arrays in make(np.flatnonzero(~made.done).tolist()):
             made.put_part(number, arrays)
-            done = np.flatnonzero(made.done).tolist()
+            done.append(number)
             records = sum(len(cut.places[each]) for each in done)
             steps = (*steps, Step(len(steps) + 1, {"records": records}))
             watch.on_step(made.report_state(done, steps))

@@ -24,7 +24,7 @@ def memory(method: Any, data: BinaryTable) -> int:
     cut = Cut.of(data, None, method.records_of_part)
     if len(cut.places) == 1:
         return max(memory_of_parts(method, cut))
-    sent = 5 * len(data.codebook.attributes) + 8 * data.codebook.words + 24
+    sent = 5 * len(data.codebook.attributes) + 24
     travelling = in_flight(data.records * (sent + sum(list_row_bytes(method, cut))))
     at_once = min(numba.get_num_threads(), len(cut.places))  # of one worker, at most
     return max(
@@ -47,7 +47,7 @@ class PartChunk:
     def __init__(self, number: int, cut: Cut, *, numbers: bool) -> None:
         part, self.order = cut.take_part(number)
         self.number = number
-        self.document, arrays = part.pack_arrays(numbers=numbers)
+        self.document, arrays = part.pack_arrays(numbers=numbers, bits=False)
         self.arrays = dict(arrays)
 
 

@@ -43,7 +43,8 @@ def memory_of_parts(method: Any, cut: Cut) -> list[int]:
         return [inner.memory(cut.table)]
     for places in cut.places:
         part = cut.table.at(places)
-        held = part.codes.nbytes + part.bits.nbytes + part.blank.nbytes + 16 * part.records
+        of_bits = 8 * part.codebook.words * part.records
+        held = part.codes.nbytes + of_bits + part.blank.nbytes + 16 * part.records
         sizes.append(inner.memory(part) + held)
     return sizes
 
@@ -97,7 +98,10 @@ class _Stopped(Observer):
 def make_parts(
     method: Any, cut: Cut, numbers: list[int], at_once: int, threads: int
 ) -> Iterator[tuple[int, Arrays]]:
-    """Yield parts as they are done; `at_once` are at work, each on so many threads."""
+    """Yield parts as they are done; `at_once` are at work, each on so many threads.
+
+    As many wait for a thread, so that none is idle while a part that is done is taken over.
+    """
     inner, left = method.take_as_one_part(cut.table.records), iter(numbers)
     stop = threading.Event()
 
@@ -112,7 +116,7 @@ def make_parts(
         running: dict[Future[Arrays], int] = {}
         try:
             while True:
-                while len(running) < at_once and (number := next(left, None)) is not None:
+                while len(running) < 2 * at_once and (number := next(left, None)) is not None:
                     running[pool.submit(make, number)] = number
                 if not running:
                     return

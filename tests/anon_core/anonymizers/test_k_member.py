@@ -177,7 +177,7 @@ def test_a_checkpoint_of_no_step_is_refused():
 
 def test_more_rows_than_there_are_cannot_be_demanded():
     table = big_table(20, 5, 2)
-    more = BinaryTable(table.codebook, table.codes, table.bits, table.k + 19, table.blank)
+    more = BinaryTable(table.codebook, table.codes, table.k + 19, table.blank)
     with pytest.raises(InfeasibleError, match="20 records demand more than 20 rows"):
         KMember().anonymize(more)
 

@@ -85,6 +85,16 @@ def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
     assert (naive.shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
 
 
+@given(few_levels())
+def test_shares_are_edges_between_classes_and_rows(table):
+    holders = Adaptive(seats="even").anonymize(table).holders
+    kind, order = matching._number_by_locality(table)
+    edges = matching._list_shares(kind, order, holders, int(kind.max()) + 1)
+    pairs = np.stack([kind[holders[order]].ravel(), np.arange(holders.size) // holders.shape[1]])
+    expected, count = np.unique(pairs, axis=1, return_counts=True)
+    assert np.array_equal(np.stack(edges), [*expected, count])
+
+
 @pytest.mark.parametrize("unlikely", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
     """Also where the draw goes on with another matching, which is rare."""

@@ -357,7 +357,6 @@ def test_different_sets_have_different_cells(attribute):
         table = BinaryTable(
             book,
             codes,
-            encoding.pack_levels(book, codes),
             codes[0],
             np.zeros((1, len(patterns)), dtype=np.bool_),
         )
@@ -612,3 +611,27 @@ def test_what_holds_values_shows_none():
     book = encode_one(ColumnSpec(name="a", kind="numeric", bins=(10.0, 77319.5)), values).codebook
     assert "77319" not in repr(spec) + repr(book)
     assert MARK not in repr(spec) + repr(encode_one(spec_of(), texts(MARK, "x")).codebook)
+
+
+def keys_of_any_type(names):
+    ends = [[np.iinfo(name).min, 0, 1, 7, np.iinfo(name).max] for name in names]
+    return st.tuples(
+        *(
+            hnp.arrays(name, 9, elements=st.sampled_from(of))
+            for name, of in zip(names, ends, strict=True)
+        )
+    )
+
+
+INTEGERS = st.sampled_from(["int8", "int32", "int64", "uint64"])
+
+
+@given(st.lists(INTEGERS, min_size=1, max_size=5).flatmap(keys_of_any_type))
+def test_joined_keys_sort_as_they_did(keys):
+    joined = encoding.join_keys(keys)
+    assert len(joined) <= len(keys)
+    assert np.lexsort(joined).tolist() == np.lexsort(keys).tolist()
+
+
+def test_keys_of_few_levels_are_one():
+    assert len(encoding.join_keys(np.arange(70).reshape(7, 10).astype(np.int32))) == 1

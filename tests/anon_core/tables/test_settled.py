@@ -14,7 +14,6 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
 from anon_core.seating.matching import random_matching
-from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 from anon_core.tables.settled import SPLIT_RECORDS, Unsettled
@@ -152,4 +151,4 @@ def alike(records):
     attribute = Attribute(name="a", kind="binary", encoding="ordinal", labels=("0", "1"))
     book = Codebook((attribute,))
     k = np.full(records, 2, dtype=np.int32)
-    return BinaryTable(book, codes, encoding.pack_levels(book, codes), k, codes.astype(np.bool_))
+    return BinaryTable(book, codes, k, codes.astype(np.bool_))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
 from anon_core.steps import Observer, State, Step
 from anon_core.tables import encoding
 from storage.vault import build
@@ -26,6 +27,18 @@ class Files(Observer):
         self.states.append(state)
         self.files.append(CheckpointFile(self.folder / f"{len(self.files)}", INPUTS))
         self.files[-1].save(state, seconds(state))
+
+
+class OneFile(Observer):
+    """Keeps the steps in one checkpoint; tells where arrays ended when each was kept."""
+
+    def __init__(self, folder, every=1):
+        self.file, self.every, self.steps = CheckpointFile(folder / "parts", INPUTS), every, 0
+
+    def on_step(self, state):
+        self.steps = len(state.steps)
+        if self.steps % self.every == 0:
+            self.file.save(state, seconds(state))
 
 
 def seconds(state):
@@ -144,3 +157,63 @@ def test_a_cover_without_edges_is_kept(tmp_path):
     files = Files(tmp_path)
     MAKER.anonymize(nobody, observer=files)
     assert content(files.files[0].load()[0]) == content(files.states[0])
+
+
+DIVIDED = Adaptive(seats="even", part=100)
+
+
+@pytest.fixture(scope="module")
+def large():
+    rng = np.random.default_rng(8)
+    return encoding.from_bits(rng.integers(0, 2, (600, 12)), np.full(600, 3))
+
+
+def run_in_parts(table, watch, resume=None):
+    return local.run(DIVIDED, table, threads=1, observer=watch, resume=resume)
+
+
+@pytest.fixture
+def parts(large, tmp_path):
+    """A finished run of six parts, of which every second one was kept, and its files."""
+    watch = OneFile(tmp_path, every=2)
+    made = run_in_parts(large, watch)
+    files = [watch.file.path, *(tmp_path / f"parts.{number}" for number in (1, 2))]
+    assert sorted(tmp_path.iterdir()) == files
+    return watch, made, files
+
+
+def test_parts_are_written_once_and_come_back_together(large, parts):
+    watch, made, files = parts
+    assert max(path.stat().st_size for path in files) < 1.1 * min(
+        path.stat().st_size for path in files
+    )
+    found, taken = CheckpointFile(watch.file.path, INPUTS).load()
+    assert taken == [0.125 * number for number in range(1, 7)]
+    assert sorted(found.arrays["record"].tolist()) == list(range(600))
+    again = run_in_parts(large, Observer(), found)
+    assert (again.hidden == made.hidden).all()
+    assert (again.holders == made.holders).all()
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_parts_behind_a_damaged_file_are_made_again(large, parts, lost):
+    watch, made, files = parts
+    files[lost].write_bytes(files[lost].read_bytes()[:-1])
+    file = CheckpointFile(watch.file.path, INPUTS)
+    found, taken = file.load()
+    assert len(taken) == 2 * lost
+    assert (found is None) == (lost == 0)
+    watch = OneFile(watch.file.path.parent)
+    watch.file = file
+    again = run_in_parts(large, watch, found)
+    assert (again.hidden == made.hidden).all()
+    whole = CheckpointFile(file.path, INPUTS).load()[0]
+    assert sorted(whole.arrays["record"].tolist()) == list(range(600))
+    file.discard()
+    assert not list(file.path.parent.iterdir())
+
+
+def test_a_file_of_another_checkpoint_is_not_gone_on_from(parts, tmp_path):
+    watch, _, files = parts
+    files[1].write_bytes(files[2].read_bytes())
+    assert len(CheckpointFile(watch.file.path, INPUTS).load()[1]) == 2
