@@ -6,7 +6,7 @@ stage stored and writes its own.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from validations.rows import Rows
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]] | Rows  # what a suite is about
+Take = Callable[[], Any]
 
 
 class Kind(Protocol):
@@ -211,9 +212,12 @@ class Kind(Protocol):
 
     @abstractmethod
     def write(
-        self, plan: Any, seed: bytes, result: Any, ingested: Stored, encoded: Stored, folder: Path
+        self, plan: Any, seed: bytes, take: Take, ingested: Stored, encoded: Stored, folder: Path
     ) -> Facts:
-        """Store the data files of the release, its codebook and, apart, the secret matching."""
+        """Store the data files of the release, its codebook and, apart, the secret matching.
+
+        `take` hands over what was made, which nobody else holds any longer.
+        """
 
     # ------------------------------------------------------------ the auditor
 

@@ -912,8 +912,8 @@ MUTANTS = (
     Mutant(
         "typed cells: a set loses its last member",
         "kinds/table/pipeline/native.py",
-        "[names[level] for level in levels]",
-        "[names[level] for level in levels[:-1] or levels]",
+        '.agg("name")',
+        '.agg(pl.col("name").head((pl.len() - 1).clip(1)))',
         TYPED,
     ),
     Mutant(

@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
-from kinds.base import Columns, Facts, Kind
+from kinds.base import Columns, Facts, Kind, Take
 from kinds.demands import shape_k
 from kinds.graph.judge import audit_graph
 from kinds.graph.judge.measured import round_step
@@ -131,13 +131,13 @@ class Graph(Kind):
         self,
         plan: GraphPlan,
         seed: bytes,
-        result: Any,
+        take: Take,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the edges under fresh keys."""
-        return write_release(seed, result, folder)
+        return write_release(seed, take(), folder)
 
     # ------------------------------------------------------------ the auditor
 

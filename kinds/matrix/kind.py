@@ -9,7 +9,7 @@ import polars as pl
 
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
-from kinds.base import Columns, Facts, Kind
+from kinds.base import Columns, Facts, Kind, Take
 from kinds.demands import shape_k
 from kinds.judge.audit import Audit
 from kinds.judge.drift import Changes
@@ -164,13 +164,13 @@ class Matrix(Kind):
         self,
         plan: MatrixPlan,
         seed: bytes,
-        result: Any,
+        take: Take,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the rows of the groups."""
-        return write_release(plan, seed, result, encoded, folder)
+        return write_release(plan, seed, take(), encoded, folder)
 
     # ------------------------------------------------------------ the auditor
 

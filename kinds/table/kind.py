@@ -16,7 +16,7 @@ from anon_core.part import DataPart
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
-from kinds.base import Columns, Facts, Kind
+from kinds.base import Columns, Facts, Kind, Take
 from kinds.judge.audit import Audit, Sections
 from kinds.judge.drift import Changes
 from kinds.judge.manifest_keys import EACH, OPEN, Keys
@@ -237,13 +237,13 @@ class Table(Kind):
         self,
         plan: TablePlan,
         seed: bytes,
-        result: Any,
+        take: Take,
         ingested: Stored,
         encoded: Stored,
         folder: Path,
     ) -> Facts:
         """Store the masked rows."""
-        return write_release(plan, seed, result, load_source_rows(encoded), ingested, folder)
+        return write_release(plan, seed, take, load_source_rows(encoded), ingested, folder)
 
     # ------------------------------------------------------------ the auditor
 

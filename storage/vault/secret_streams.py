@@ -44,11 +44,21 @@ def draw_permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
 
 def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.bytes_]:
     """Draw `size` distinct keys of 16 hexadecimal digits, in random order."""
+    return spell_keys(draw_key_numbers(seed, label, size))
+
+
+def draw_key_numbers(seed: bytes, label: str, size: int) -> NDArray[np.uint64]:
+    """Draw the numbers of `size` distinct keys, in random order; keys ascend as they do."""
     draw = seed_random_stream(seed, label)
     while True:
         numbers = draw(2 * size).view("<u8")
         if len(np.unique(numbers)) == size:
-            return np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
+            return numbers
+
+
+def spell_keys(numbers: NDArray[np.uint64]) -> NDArray[np.bytes_]:
+    """Keys as 16 hexadecimal digits."""
+    return np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
 
 
 def digest_with_key(key: bytes, content: bytes) -> bytes:

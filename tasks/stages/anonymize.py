@@ -42,15 +42,19 @@ def anonymize(
         anonymizer.admit(data)
         tie_order = secret_streams.draw_permutation(run.seed, "order", data.records)
         part = kind.part(data, tie_order)
-        if part.data.records < data.records:
-            log_line(f"{data.records - part.data.records} records hide among equal ones: no masks")
+        if settled := data.records - part.data.records:
+            log_line(f"{settled} records hide among equal ones: no masks")
+        del data, tie_order  # `part` has what of them is needed
         result, seconds = engines.run_anonymizer(
             run, inputs, anonymizer, part.data, part.tie_order, compute
         )
         result = part.restore_whole(result)
+        del part
         np.savez(folder / _MADE, allow_pickle=False, **result.arrays())
-        facts = kind.write(plan, run.seed, result, ingested, encoded, folder)
-        return {**facts, "iterations": engines.describe_timed_steps(result, seconds)}
+        steps, made = engines.describe_timed_steps(result, seconds), [result]
+        del result  # only `made` holds it, so that the kind can free it
+        facts = kind.write(plan, run.seed, made.pop, ingested, encoded, folder)
+        return {**facts, "iterations": steps}
 
     seen = run.ever_visible() or Retractions.of(run).all
     standing = run.whole("anonymize") if seen else None

@@ -16,8 +16,9 @@ from tests.typed import text_rows
 
 
 def write_text(rows, folder):
-    rows.text.write_parquet(folder / "data.parquet")
-    write_csv(rows.text, folder / "data.csv.gz")
+    text = rows.cut_text(slice(None))
+    text.write_parquet(folder / "data.parquet")
+    write_csv(text, folder / "data.csv.gz")
 
 
 @pytest.fixture

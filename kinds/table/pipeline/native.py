@@ -1,6 +1,7 @@
 """Released cells as typed values, and the codebook that describes them: the makers' side."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,18 +47,27 @@ def native_cells(
     assert column.spec is not None
     form = name_form(column.spec)
     if form == LIST:
-        names = list_level_members(attribute)
-        cells: list[Any] = [
-            None if levels is None else [names[level] for level in levels] for levels in shown
-        ]
-    else:
-        bounds = list_level_ends(attribute, whole=is_whole(dtype))
-        missing = attribute.has_missing
-        cell = _build_interval if form == INTERVAL else _build_interval_list
-        cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
+        return _list_members(attribute, shown).cast(find_stored_type(form, dtype))
+    bounds = list_level_ends(attribute, whole=is_whole(dtype))
+    missing = attribute.has_missing
+    cell = _build_interval if form == INTERVAL else _build_interval_list
+    cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
     # Dates are whole numbers of days here; Python's own dates end with the year 9999.
     plain = pl.Int64() if dtype == pl.Date else dtype
     return pl.Series(cells, dtype=find_stored_type(form, plain)).cast(find_stored_type(form, dtype))
+
+
+def _list_members(attribute: Attribute, shown: Sequence[tuple[int, ...] | None]) -> pl.Series:
+    """The names of the levels of each cell, as lists."""
+    # Out of Python's lists polars makes a column of each, of kilobytes: there are many cells.
+    names = pl.Series(list_level_members(attribute), dtype=pl.String)
+    sizes = [0 if levels is None else len(levels) for levels in shown]
+    of = np.repeat(np.arange(len(shown)), sizes)
+    members = np.fromiter(chain.from_iterable(filter(None, shown)), np.int64, len(of))
+    listed = pl.DataFrame({"cell": of, "name": names[members]})
+    lists = listed.group_by("cell", maintain_order=True).agg("name")
+    cells = pl.DataFrame({"cell": np.arange(len(shown))})
+    return cells.join(lists, on="cell", how="left", maintain_order="left")["name"]
 
 
 def build_published_codebook(

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,16 @@ from numpy.typing import NDArray
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mix_values
 from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
+from anon_core.tables.encoding import invert_order
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
-from kinds.rows import key_texts, write_csv, write_parquet
+from kinds.rows import (
+    cut_evenly,
+    key_texts,
+    write_csv_of_batches,
+    write_parquet,
+    write_parquet_of_batches,
+)
 from kinds.table.layout import (
     CELLS,
     CODEBOOK,
@@ -37,14 +46,14 @@ from storage.vault.run import Stored
 class MaskedRows:
     """The rows of a release in the order of their random keys.
 
-    Cells are typed values in `native`, and text in `text`; each is made when it is asked for, so
-    that both need not be held at once.
+    Cells are typed values in `native`, and text in `cut_text`, which gives a range of the rows: few
+    need be held at once.
 
     Attributes
     ----------
     columns : tuple of Column
-    keys : bytes (n,), ascending
-    person : int64 (n,)
+    keys : uint64 (n,), ascending
+    person : int32 (n,)
         Record whose own values each row carries.
     frame : DataFrame
         The records' values of the columns that are carried.
@@ -57,93 +66,113 @@ class MaskedRows:
     """
 
     columns: tuple[Column, ...]
-    keys: NDArray[np.bytes_]
-    person: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    person: NDArray[np.int32]
     frame: pl.DataFrame
     schema: pl.Schema
     attributes: Mapping[str, Attribute]
     cells: Mapping[str, MaskedColumn]
 
-    @property
-    def text(self) -> pl.DataFrame:
-        """The rows as data.csv.gz has them."""
-
-        def texts(column: Column) -> pl.Series:
-            attribute = self.attributes[column.name]
-            found = cell_texts(attribute, self.cells[column.name].levels)
-            return pl.Series(found, dtype=pl.String)
-
-        return self._build_frame(texts)
+    def cut_text(self, rows: slice) -> pl.DataFrame:
+        """Return some rows as data.csv.gz has them."""
+        return self._lay_out(rows, self._texts.__getitem__)
 
     @property
     def native(self) -> pl.DataFrame:
         """The rows as data.parquet has them."""
+        columns = {column.name: column for column in self.columns}
 
-        def cells(column: Column) -> pl.Series:
-            attribute, levels = self.attributes[column.name], self.cells[column.name].levels
-            return native_cells(attribute, column, levels, self.schema[column.name])
+        def cells(name: str) -> pl.Series:
+            levels = self.cells[name].levels
+            return native_cells(self.attributes[name], columns[name], levels, self.schema[name])
 
-        return self._build_frame(cells)
+        return self._lay_out(slice(None), cells)
 
-    @property
-    def keys_of_records(self) -> pl.DataFrame:
-        """Record -> key, by record."""
-        return pl.DataFrame({"record": self.person, KEY: key_texts(self.keys)}).sort("record")
+    @cached_property
+    def _texts(self) -> dict[str, pl.Series]:
+        """The distinct cells of each quasi-identifier as texts."""
+        return {
+            name: pl.Series(cell_texts(self.attributes[name], shown.levels), dtype=pl.String)
+            for name, shown in self.cells.items()
+        }
 
-    def _build_frame(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
-        """Key, cells and carried values; `cells` gives the distinct cells of a quasi-identifier."""
-        laid = {KEY: key_texts(self.keys)}
-        for column in list_released_columns(self.columns):
-            name = column.name
-            if column.role == "quasi":
-                laid[name] = cells(column)[self.cells[name].cell]
+    def _lay_out(self, rows: slice, cells: Callable[[str], pl.Series]) -> pl.DataFrame:
+        """Key, cells and carried values of some rows.
+
+        `cells` gives the distinct cells of a quasi-identifier.
+        """
+        laid = {KEY: _spell_keys(self.keys[rows])}
+        for name in (column.name for column in list_released_columns(self.columns)):
+            if name in self.cells:
+                laid[name] = cells(name)[self.cells[name].cell[rows]]
             else:
-                laid[name] = self.frame[name][self.person]
+                laid[name] = self.frame[name][self.person[rows]]
         return pl.DataFrame(laid)
 
 
 def write_release(
     plan: TablePlan,
     seed: bytes,
-    masked: MaskedTable,
+    take: Callable[[], MaskedTable],
     source_row: NDArray[np.int64],
     ingested: Stored,
     folder: Path,
 ) -> Mapping[str, Any]:
     """Write the rows in each format, the codebook and, apart, the secret matching and its law.
 
-    `source_row` is the source row of each record, int64 (n,).
+    `take` hands over what was made: its arrays are freed once they were read. `source_row` is the
+    source row of each record, int64 (n,).
     """
     path = ingested.file(TABLE)
     schema = pl.scan_parquet(path, glob=False).collect_schema()
     carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
     frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
+    masked = take()
     # One stream for both: mixing goes on with the words behind those of the draw.
     draw = secret_streams.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
         seat = _mix_seats(frame[plan.mix], masked, seat, draw)
-    keys = secret_streams.distinct_keys(seed, "keys", masked.table.records)
+    keys = secret_streams.draw_key_numbers(seed, "keys", masked.table.records)
+    book, holders = masked.table.codebook, masked.holders
     rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
+    del masked, seat
     write_masked_rows(rows, folder)
-    book = build_published_codebook(masked.table.codebook, plan.columns, schema)
-    (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    matching = rows.keys_of_records
-    # The vault names source rows, since the audit encodes the source anew.
-    record = pl.Series(source_row)[matching["record"]]
-    matching.with_columns(record=record).write_parquet(folder / MATCHING)
-    if masked.holders is not None:
-        _build_law(keys, masked.holders, source_row).write_parquet(folder / LAW)
+    document = build_published_codebook(book, plan.columns, schema)
+    (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    write_matching(rows, source_row, folder)
+    if holders is not None:
+        _write_law(keys, holders, source_row, folder)
     return {"shape": [len(keys), 1 + len(list_released_columns(plan.columns))]}
 
 
 def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
     """Write the rows in each format, and for the vault as text with typed columns."""
-    text = rows.text
-    write_csv(text, folder / CSV)
-    text.write_parquet(folder / CELLS)
-    del text  # typed cells are made next
-    write_parquet(rows.native, folder / PARQUET)
+    number = len(rows.keys)
+    with ThreadPoolExecutor(1) as pool:
+        # Packing takes a thread as long as all else here does.
+        csv = pool.submit(
+            write_csv_of_batches, map(rows.cut_text, cut_evenly(number)), folder / CSV
+        )
+        write_parquet_of_batches(rows.cut_text, number, folder / CELLS)
+        write_parquet(rows.native, folder / PARQUET)
+        csv.result()
+
+
+def write_matching(rows: MaskedRows, source_row: NDArray[np.int64], folder: Path) -> None:
+    """Write the source row and the key of each record, for the vault."""
+    # The vault names source rows, since the audit encodes the source anew.
+    row = invert_order(rows.person)
+
+    def cut(records: slice) -> pl.DataFrame:
+        keys = _spell_keys(rows.keys[row[records]])
+        return pl.DataFrame({"record": source_row[records], KEY: keys})
+
+    write_parquet_of_batches(cut, len(row), folder / MATCHING)
+
+
+def _spell_keys(keys: NDArray[np.uint64]) -> pl.Series:
+    return key_texts(secret_streams.spell_keys(keys))
 
 
 def _read_carried_values(
@@ -169,7 +198,7 @@ def _mix_seats(
 
 def lay_out_released_rows(
     columns: tuple[Column, ...],
-    keys: NDArray[Any],
+    keys: NDArray[np.uint64],
     masked: MaskedTable,
     seat: NDArray[np.int64],
     frame: pl.DataFrame,
@@ -181,22 +210,23 @@ def lay_out_released_rows(
     """
     attributes = {attribute.name: attribute for attribute in masked.table.codebook.attributes}
     order = np.argsort(keys)
+    shown = list_shown_cells(masked.table, masked.hidden)
     cells = {
-        name: MaskedColumn(shown.cell[order], shown.levels)
-        for name, shown in zip(
-            attributes, list_shown_cells(masked.table, masked.hidden), strict=True
-        )
+        name: MaskedColumn(each.cell[order], each.levels)
+        for name, each in zip(attributes, shown, strict=True)
     }
-    # `seat` is a permutation, which argsort inverts: to the record in each row.
-    return MaskedRows(
-        columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells
-    )
+    person = invert_order(seat.astype(np.int32))  # of a row: the record that has this seat
+    return MaskedRows(columns, keys[order], person[order], frame, schema, attributes, cells)
 
 
-def _build_law(
-    keys: NDArray[Any], holders: NDArray[np.int32], source_row: NDArray[np.int64]
-) -> pl.DataFrame:
-    """The source rows of the records that hold the shares of each row, in the order of the keys."""
+def _write_law(
+    keys: NDArray[np.uint64],
+    holders: NDArray[np.int32],
+    source_row: NDArray[np.int64],
+    folder: Path,
+) -> None:
+    """Write the source rows of the records that hold the shares of each row, by ascending key."""
     order = np.argsort(keys)
     held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
-    return pl.DataFrame({KEY: key_texts(keys[order]), "records": held.cast(pl.List(pl.Int64))})
+    law = pl.DataFrame({KEY: _spell_keys(keys[order]), "records": held.cast(pl.List(pl.Int64))})
+    write_parquet(law, folder / LAW)

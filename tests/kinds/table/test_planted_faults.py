@@ -106,17 +106,14 @@ class Release:
             masked = replace(masked, hidden=hide(table, masked.hidden))
         seat = random_matching(masked, secret_streams.seed_random_stream(SEED, "matching"))
         people = read.table.filter(pl.Series(kept))
-        keys = secret_streams.distinct_keys(SEED, "keys", masked.table.records)
+        keys = secret_streams.draw_key_numbers(SEED, "keys", masked.table.records)
         rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_masked_rows(rows, self.folder)
         codebook = json.dumps(
             write.build_published_codebook(table.codebook, COLUMNS, people.schema)
         )
         (self.folder / "codebook.json").write_text(codebook)
-        record = pl.Series(np.flatnonzero(kept))[rows.keys_of_records["record"]]
-        rows.keys_of_records.with_columns(record=record).write_parquet(
-            self.folder / "matching.parquet"
-        )
+        write.write_matching(rows, np.flatnonzero(kept), self.folder)
         return self
 
     def audit(self):
