@@ -253,7 +253,7 @@ def sealed_until(plan, secret, work, *point):
 
 
 POINTS = {
-    "a stage is half made": ("kinds.table.pipeline.write", "write_csv", 0, True),
+    "a stage is half made": ("kinds.table.pipeline.write", "write_csv_of_batches", 0, True),
     "a stage enters the vault": ("storage.vault.run", "move_into_vault", 3, False),
     "a stage has entered": ("storage.vault.run", "move_into_vault", 3, True),
     "the release is copied": ("shutil", "copyfile", 1, True),

@@ -12,7 +12,7 @@ WORK = {
     "identify writes": ("tasks.stages.identify", "write_people", 0, True),
     "anonymize has ended its second iteration": ("tasks.compute.progress", "log_line", 1, True),
     "anonymize draws the matching": ("kinds.table.pipeline.write", "random_matching", 0, False),
-    "anonymize writes": ("kinds.table.pipeline.write", "write_csv", 0, True),
+    "anonymize writes": ("kinds.table.pipeline.write", "write_csv_of_batches", 0, True),
     "check judges": ("kinds.table.kind", "audit_rows", 0, True),
     "check asks Great Expectations": (
         "kinds.table.suites.checked",
