@@ -53,6 +53,8 @@ class Farm(Protocol):
         ------
         ClusterError
             No worker is left, or workers die again and again.
+        OSError
+            A task met a full disk.
         """
         ...
 

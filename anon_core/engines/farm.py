@@ -3,6 +3,7 @@
 What travels, the anonymizer's module decides. A reader of the workers' memory can read it.
 """
 
+import errno
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -26,6 +27,7 @@ from anon_core.spread import Chunk, Ground, TaskResult
 from anon_core.steps import Observer, State
 
 _ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _LOOK = 1.0  # seconds between two looks at the list of workers
 PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be starting
 UNSEEN: dict[str, list[str]] = {  # no web pages about a cluster of this machine
@@ -125,7 +127,9 @@ class DaskFarm:
                     yield left.pop(number), result
             except KilledWorker:
                 raise ClusterError(_DYING) from None
-            except (CancelledError, OSError):
+            except (CancelledError, OSError) as error:
+                if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                    raise  # of a task, which would meet it again
                 # The ground was lost with the last worker that held it, or a connection broke.
                 if client.status != "running":
                     raise ClusterError(_GONE) from None

@@ -187,3 +187,15 @@ def test_a_disk_without_room_for_the_pieces_is_named_and_nothing_stays(capsys, t
         except NoMountError:
             pytest.skip("mounting a small file system needs root")
     assert 2 <= refused <= 6
+
+
+@pytest.mark.slow
+def test_a_disk_that_workers_fill_is_named(capsys, tmp_path):
+    there = list_here(capsys, tmp_path)
+    try:
+        with disk(tmp_path / "disk", 512):
+            done = call(capsys, *there, tmp_path / "disk" / "list", "--engine", "dask")
+            assert "cannot be written (No space left on device)" in refusal(done, 2)
+            assert list((tmp_path / "disk").iterdir()) == []
+    except NoMountError:
+        pytest.skip("mounting a small file system needs root")
