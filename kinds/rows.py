@@ -58,8 +58,8 @@ def write_parquet_of_batches(
 ) -> None:
     """Write the rows that `cut` gives by row group, with the bytes of `write_parquet`.
 
-    So few row groups lie in memory at a time. Not for lists: polars sizes their pages by the lists
-    of all rows.
+    So few row groups lie in memory at a time. Lists must be cut out of those of all rows: polars
+    sizes their pages by these.
     """
 
     def list_groups(*_pushed_down: object) -> Iterator[pl.DataFrame]:

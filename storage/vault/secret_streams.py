@@ -52,7 +52,8 @@ def draw_key_numbers(seed: bytes, label: str, size: int) -> NDArray[np.uint64]:
     draw = seed_random_stream(seed, label)
     while True:
         numbers = draw(2 * size).view("<u8")
-        if len(np.unique(numbers)) == size:
+        ordered = np.sort(numbers)  # `np.unique` takes ten times as long
+        if (ordered[1:] != ordered[:-1]).all():
             return numbers
 
 

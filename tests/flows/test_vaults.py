@@ -437,11 +437,12 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     run = released_run(vault)
     (run.path / ".check.partial").mkdir()
     (run.path / "checkpoint").write_bytes(b"half")
+    (run.path / "checkpoint.1").write_bytes(b"more")
     with run.hold_lock():
         back_up(vault, tmp_path / "b", plain=True)
     restore_backup(tmp_path / "b", tmp_path / "n")
     assert not list((tmp_path / "n").rglob("*partial*"))
-    assert not list((tmp_path / "n").rglob("checkpoint"))
+    assert not list((tmp_path / "n").rglob("checkpoint*"))
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 

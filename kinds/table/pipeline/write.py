@@ -46,8 +46,8 @@ from storage.vault.run import Stored
 class MaskedRows:
     """The rows of a release in the order of their random keys.
 
-    Cells are typed values in `native`, and text in `cut_text`, which gives a range of the rows: few
-    need be held at once.
+    Cells are typed values in `cut_native`, and text in `cut_text`. Both give a range of the rows:
+    few need be held at once.
 
     Attributes
     ----------
@@ -75,18 +75,31 @@ class MaskedRows:
 
     def cut_text(self, rows: slice) -> pl.DataFrame:
         """Return some rows as data.csv.gz has them."""
-        return self._lay_out(rows, self._texts.__getitem__)
+        return self._lay_out(rows, self._texts, {})
 
-    @property
-    def native(self) -> pl.DataFrame:
-        """The rows as data.parquet has them."""
+    def cut_native(self, rows: slice) -> pl.DataFrame:
+        """Return some rows as data.parquet has them."""
+        return self._lay_out(rows, self._natives, self._lists)
+
+    @cached_property
+    def _natives(self) -> dict[str, pl.Series]:
+        """The distinct cells of each quasi-identifier as typed values."""
         columns = {column.name: column for column in self.columns}
+        return {
+            name: native_cells(
+                self.attributes[name], columns[name], shown.levels, self.schema[name]
+            )
+            for name, shown in self.cells.items()
+        }
 
-        def cells(name: str) -> pl.Series:
-            levels = self.cells[name].levels
-            return native_cells(self.attributes[name], columns[name], levels, self.schema[name])
-
-        return self._lay_out(slice(None), cells)
+    @cached_property
+    def _lists(self) -> dict[str, pl.Series]:
+        """The lists of all rows: polars sizes the pages of a row group by them."""
+        return {
+            name: cells[self.cells[name].cell]
+            for name, cells in self._natives.items()
+            if isinstance(cells.dtype, pl.List)
+        }
 
     @cached_property
     def _texts(self) -> dict[str, pl.Series]:
@@ -96,15 +109,19 @@ class MaskedRows:
             for name, shown in self.cells.items()
         }
 
-    def _lay_out(self, rows: slice, cells: Callable[[str], pl.Series]) -> pl.DataFrame:
+    def _lay_out(
+        self, rows: slice, cells: Mapping[str, pl.Series], whole: Mapping[str, pl.Series]
+    ) -> pl.DataFrame:
         """Key, cells and carried values of some rows.
 
-        `cells` gives the distinct cells of a quasi-identifier.
+        `cells` has the distinct cells of each quasi-identifier; `whole` the columns of all rows.
         """
         laid = {KEY: _spell_keys(self.keys[rows])}
         for name in (column.name for column in list_released_columns(self.columns)):
-            if name in self.cells:
-                laid[name] = cells(name)[self.cells[name].cell[rows]]
+            if name in whole:
+                laid[name] = whole[name][rows]
+            elif name in self.cells:
+                laid[name] = cells[name][self.cells[name].cell[rows]]
             else:
                 laid[name] = self.frame[name][self.person[rows]]
         return pl.DataFrame(laid)
@@ -155,7 +172,7 @@ def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
             write_csv_of_batches, map(rows.cut_text, cut_evenly(number)), folder / CSV
         )
         write_parquet_of_batches(rows.cut_text, number, folder / CELLS)
-        write_parquet(rows.native, folder / PARQUET)
+        write_parquet_of_batches(rows.cut_native, number, folder / PARQUET)
         csv.result()
 
 
