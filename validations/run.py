@@ -81,14 +81,16 @@ def _find_passed(suite: gx.ExpectationSuite, rows: Rows) -> set[str]:
         return _find_passed_by_columns(suite, rows.read(rows.names, 0, rows.count))
     in_parts: list[Expectation] = []
     # The others see whole columns, and of all columns no more than they are about.
-    whole: dict[tuple[str, ...], list[Expectation]] = {}
+    whole: dict[tuple[str, tuple[str, ...]], list[Expectation]] = {}
     for each in suite.expectations:
         if _holds_if_in_parts(each, rows):
             in_parts.append(each)
         else:
-            whole.setdefault(_list_columns(each), []).append(each)
+            # One kind at a time about the table: what it asks for can be told from the kind.
+            names = _list_columns(each)
+            whole.setdefault(("" if names else each.expectation_type, names), []).append(each)
     passed = _find_passed_in_parts(_take_part(suite, in_parts), rows) if in_parts else set()
-    for names, expectations in whole.items():
+    for (_, names), expectations in whole.items():
         passed |= _find_passed_together(
             _take_part(suite, expectations), _read_whole(rows, names, expectations)
         )
@@ -129,9 +131,11 @@ def _read_whole(rows: Rows, names: Sequence[str], expectations: Sequence[Expecta
     """Return whole columns: of these names, or all of them for expectations about the table."""
     if names:
         return rows.read([name for name in names if name in rows.names], 0, rows.count)
-    if all(each.expectation_type.startswith("expect_table_") for each in expectations):
-        # These ask for names and the number of rows only.
-        return dict.fromkeys(rows.names, np.zeros(rows.count, dtype=np.bool_))
+    # These ask for the number of rows, or for names only.
+    if all(each.expectation_type.startswith("expect_table_row_count") for each in expectations):
+        return {"": np.zeros(rows.count, dtype=np.bool_)}
+    if all(each.expectation_type.startswith("expect_table_columns") for each in expectations):
+        return rows.read(rows.names, 0, 0)
     return rows.read(rows.names, 0, rows.count)
 
 
@@ -182,15 +186,21 @@ def _divide_suite(
 
 
 def _find_passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
-    """Return the ids of the expectations that pass; the source is deleted, as it keeps the data."""
-    sources = _get_context().data_sources
+    """Return the ids of the expectations that pass.
+
+    The source is deleted and the frame emptied, as both keep the data.
+    """
+    sources, frame = _get_context().data_sources, pd.DataFrame(dict(columns))
     try:
         table = sources.add_pandas(SOURCE).add_dataframe_asset("table")
         whole = table.add_batch_definition_whole_dataframe("whole")
-        batch = whole.get_batch(batch_parameters={"dataframe": pd.DataFrame(dict(columns))})
+        batch = whole.get_batch(batch_parameters={"dataframe": frame})
         results = batch.validate(suite, result_format="BOOLEAN_ONLY").results
     finally:
         sources.delete(SOURCE)
+        # Great Expectations leaves circles, which Python would break only after some more frames.
+        for name in columns:
+            del frame[name]
     configured = [result.expectation_config for result in results if result.success]
     return {each.id for each in configured if each is not None and each.id is not None}
 

@@ -45,7 +45,7 @@ def build_binarized_suite(stored: Stored) -> Suite:
     place = {of_binarized.LEVEL + a.name: at for at, a in enumerate(book.attributes)}
 
     def decode(at: int, first: int, end: int) -> NDArray[np.int64]:
-        cuts = range(first, end, ROWS_AT_ONCE)  # a byte for each bit of these rows
+        cuts = range(first, max(end, first + 1), ROWS_AT_ONCE)  # a byte for each bit of these rows
         parts = [table.bits[cut : min(cut + ROWS_AT_ONCE, end)] for cut in cuts]
         return np.concatenate([decode_levels(book, part, [at])[0] for part in parts])
 
