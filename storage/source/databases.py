@@ -14,6 +14,7 @@ from storage.source.panics import silence_panics
 from storage.source.sources import require_distinct_names
 from storage.source.values import FORM, as_text, call_or_refuse, unwrap_extension
 
+AT_ONCE = 250_000  # rows whose text is held while they are hashed
 UNREADABLE_TYPE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
     "cast it to text there"
@@ -90,7 +91,10 @@ def sort_and_hash_rows(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         order = texts.with_row_index("row").sort(texts.columns)["row"]
         frame, texts = frame[order], texts[order]
     texts.columns = [series.name for series in columns]
-    return frame, hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
+    found = hashlib.sha256()
+    for some in texts.iter_slices(AT_ONCE):
+        found.update(some.write_ndjson().encode())
+    return frame, found.hexdigest()
 
 
 def _convert_to_texts(series: pl.Series) -> pl.Series:

@@ -162,8 +162,10 @@ def test_fewer_than_two_rows_are_refused_whatever_is_needed(tmp_path):
         Reading(source).columns([], ["a"])
 
 
-def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path):
+@pytest.mark.parametrize("at_once", [1, 3, 250_000])
+def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path, monkeypatch, at_once):
     """Run folders in vaults are named by it: sorted columns, sorted rows, as JSON lines."""
+    monkeypatch.setattr("storage.source.databases.AT_ONCE", at_once)
     path = tmp_path / "t.db"
     rows = [("b", 2.5, None), ("a", None, b"\xff"), (None, 1.0, b""), ("a", None, b"\xff")]
     with sqlite3.connect(path) as connection:
