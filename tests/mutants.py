@@ -140,9 +140,23 @@ MUTANTS = (
     Mutant(
         "formats: they may differ",
         "kinds/judge/files.py",
-        "same = len(set(texts)) == 1",
-        "same = len(set(texts)) >= 1",
+        "same = all(each.digest == read[0].digest for each in other)",
+        "same = bool(read)",
         "tests/flows/test_audit.py",
+    ),
+    Mutant(
+        "formats: a CSV file may go on behind its rows",
+        "kinds/judge/files.py",
+        "return whole and not file.read(1)",
+        "return whole",
+        "tests/kinds/judge/test_files.py",
+    ),
+    Mutant(
+        "files: pages of other bytes are the same",
+        "kinds/judge/traces.py",
+        "describe_chunk(content, chunk) == describe_chunk(written, other)",
+        "describe_chunk(content, chunk) is not None",
+        "tests/kinds/judge/test_traces.py",
     ),
     Mutant(
         "files: traces are no finding",

@@ -8,9 +8,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import polars as pl
-
 from kinds.judge.audit import Finding
+from kinds.judge.columns import ColumnFile, map_content
 from kinds.judge.layouts import loose_bytes
 from kinds.judge.manifest_keys import Keys, count_unknown
 from kinds.judge.traces import find_file_traces, gzip_traces
@@ -54,12 +53,12 @@ def manifest_form(folder: Path, keys: Keys) -> Finding:
 
 def _check_data_form(form: str, path: Path, notes: list[str]) -> Iterator[str]:
     if form == "parquet":
-        found = list(loose_bytes(path.read_bytes()))
+        found = list(loose_bytes(map_content(path)))
         # Reading unpacks what the pages hold, so it waits until their sizes are known to be right.
         yield from found or _read_parquet_traces(path, notes)
         return
     try:
-        yield from gzip_traces(path.read_bytes())
+        yield from gzip_traces(map_content(path))
     except (zlib.error, IndexError, EOFError):
         yield "the gzip file cannot be read"
 
@@ -67,8 +66,7 @@ def _check_data_form(form: str, path: Path, notes: list[str]) -> Iterator[str]:
 def _read_parquet_traces(path: Path, notes: list[str]) -> Sequence[str]:
     try:
         with silence_panics():
-            rows = pl.read_parquet(path, glob=False)
-            return find_file_traces(path, "parquet", rows, notes)
+            return find_file_traces(path, "parquet", ColumnFile(path), notes)
     except FOREIGN_ERRORS:
         return ["the Parquet file cannot be read"]
 

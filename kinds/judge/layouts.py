@@ -10,6 +10,7 @@ pyarrow is no help here: it gives the values of a footer, but neither where a st
 fields that it does not know, nor the headers of pages. See `footers` for what structs may hold.
 """
 
+import mmap
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ _PLAIN, ZSTD = 0, 6  # codecs
 UNREADABLE = "the layout of the Parquet file cannot be followed"
 LOOSE = "the Parquet file holds bytes that are no part of its rows"
 
+Content = bytes | mmap.mmap
 _Span = tuple[int, int]
 
 
@@ -42,7 +44,7 @@ class Page(NamedTuple):
     header_size: int
 
 
-def loose_bytes(content: bytes) -> Iterator[str]:
+def loose_bytes(content: Content) -> Iterator[str]:
     """Say that some bytes of a Parquet file have no place in it; nothing where all have one."""
     try:
         parts = sorted(_list_parts(content))
@@ -59,7 +61,7 @@ def loose_bytes(content: bytes) -> Iterator[str]:
         yield LOOSE
 
 
-def read_footer(content: bytes) -> Compact:
+def read_footer(content: Content) -> Compact:
     """A reader that stands at the footer of a file."""
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     if content[:4] != MAGIC or content[-4:] != MAGIC or start < 4:
@@ -67,7 +69,7 @@ def read_footer(content: bytes) -> Compact:
     return Compact(content, start)
 
 
-def _list_parts(content: bytes) -> Iterator[_Span]:
+def _list_parts(content: Content) -> Iterator[_Span]:
     """Where each part begins and ends."""
     reader = read_footer(content)
     start, footer = reader.at, reader.fields()
@@ -80,7 +82,7 @@ def _list_parts(content: bytes) -> Iterator[_Span]:
             yield from _list_chunk_parts(content, chunk)
 
 
-def list_pages(content: bytes, about: dict[int, Any]) -> list[Page]:
+def list_pages(content: Content, about: dict[int, Any]) -> list[Page]:
     """The pages of a column chunk by its metadata."""
     at = find_first_page(about)
     end = at + about[7]  # bytes of its pages and their headers
@@ -94,7 +96,31 @@ def list_pages(content: bytes, about: dict[int, Any]) -> list[Page]:
     return pages
 
 
-def _list_chunk_parts(content: bytes, chunk: dict[int, Any]) -> Iterator[_Span]:
+def describe_chunk(content: Content, chunk: dict[int, Any]) -> tuple[Any, ...]:
+    """What a column chunk says, wherever it stands in its file: pages, metadata, column index."""
+    about = chunk[3]
+    at = find_first_page(about)
+    moved = {field: about[field] - at for field in (9, 11) if field in about}
+    index = content[chunk[6] : chunk[6] + chunk[7]] if 6 in chunk else b""
+    return content[at : at + about[7]], {**about, **moved}, set(chunk), index
+
+
+def list_kinds(content: Content) -> set[tuple[int, ...]]:
+    """In which kinds of number the structs beside the pages are written, by field."""
+    reader = read_footer(content)
+    found = set(reader.kinds)
+    for group in reader.fields().get(4, []):
+        for chunk in group[1]:
+            places = [(find_first_page(chunk[3]) + chunk[3][7], 0)]
+            places += [(chunk[offset], offset) for offset in (4, 6) if offset in chunk]
+            for at, part in places:
+                struct = Compact(content, at)
+                struct.fields()
+                found |= {(-part, *kind) for kind in struct.kinds}
+    return found | reader.kinds
+
+
+def _list_chunk_parts(content: Content, chunk: dict[int, Any]) -> Iterator[_Span]:
     """The pages of a column chunk, the copy of its metadata, and its indexes."""
     about = chunk[3]
     pages = list_pages(content, about)

@@ -1,5 +1,6 @@
 """Thrift's compact protocol, as far as Parquet files use it."""
 
+import mmap
 from typing import Any
 
 UNUSUAL = "no structs of Parquet, or not in their shortest form"
@@ -9,12 +10,14 @@ DEEPEST = 16  # structs and lists inside each other; those of Parquet need 8
 class Compact:
     """Reads structs; `at` is where the next byte stands.
 
+    `kinds` are the types that were read, each behind the numbers of the fields that lead to it.
     Raises ValueError where there are none, or where one is written longer than needed.
     """
 
-    def __init__(self, content: bytes, at: int = 0) -> None:
+    def __init__(self, content: bytes | mmap.mmap, at: int = 0) -> None:
         self.content, self.at = content, at
-        self._depth = 0
+        self.kinds: set[tuple[int, ...]] = set()
+        self._path: tuple[int, ...] = ()
 
     def fields(self) -> dict[int, Any]:
         """The fields of a struct by number."""
@@ -23,20 +26,25 @@ class Compact:
         while head := self._take(1)[0]:
             # Four bits hold the step from the last number. A longer form of it could carry a bit.
             after = number + (head >> 4) if head >> 4 else self._whole()
-            if after in values or (not head >> 4 and 0 < after - number <= 15):
+            # Fields stand in the order of their numbers.
+            if after <= number or (not head >> 4 and after - number <= 15):
                 raise ValueError(UNUSUAL)
             number = after
             # A boolean field has its value in its type: 1 is true, 2 is false.
-            values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
+            values[number] = (
+                head & 15 == 1 if head & 15 in (1, 2) else self._value(number, head & 15)
+            )
         return values
 
-    def _value(self, kind: int) -> Any:
+    def _value(self, field: int, kind: int) -> Any:
+        """The value of a field, or of a member of a list, which has the number 0."""
         # A byte opens another level: without a limit a small file exhausts the stack.
-        if self._depth > DEEPEST:
+        if len(self._path) > DEEPEST:
             raise ValueError(UNUSUAL)
-        self._depth += 1
+        before, self._path = self._path, (*self._path, field)
+        self.kinds.add((*self._path, kind))
         value = self._read_value(kind)
-        self._depth -= 1
+        self._path = before
         return value
 
     def _read_value(self, kind: int) -> Any:
@@ -50,10 +58,10 @@ class Compact:
             return self._take(self._natural())
         if kind in (9, 10):
             head = self._take(1)[0]
-            return [
-                self._value(head & 15)
-                for _ in range(head >> 4 if head >> 4 < 15 else self._natural())
-            ]
+            size = head >> 4 if head >> 4 < 15 else self._natural()
+            if head >> 4 == 15 > size:
+                raise ValueError(UNUSUAL)
+            return [self._value(0, head & 15) for _ in range(size)]
         if kind == 12:
             return self.fields()
         raise ValueError(UNUSUAL)

@@ -12,7 +12,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kinds.judge.layouts import UNREADABLE, list_pages, loose_bytes, read_footer
+from kinds.judge.columns import map_content
+from kinds.judge.layouts import (
+    UNREADABLE,
+    Content,
+    describe_chunk,
+    list_kinds,
+    list_pages,
+    loose_bytes,
+    read_footer,
+)
 
 # No part takes free words. Only the build has room for a message, and another build is told.
 WRITER = re.compile(
@@ -43,15 +52,18 @@ _WIDTHS = {1: 4, 2: 8, 4: 4, 5: 8}  # bytes of a number
 _NUMBERS = {0: "?", 1: "i", 2: "q", 4: "f", 5: "d", FIXED: "e"}
 _AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
+Columns = Iterable[pl.Series]  # gone through more than once
+
 
 def find_file_traces(
-    path: Path, kind: str, rows: pl.DataFrame, notes: list[str] | None = None
+    path: Path, kind: str, rows: Columns = (), notes: list[str] | None = None
 ) -> list[str]:
     """What a file reveals beside its rows; sentences without values.
 
-    `notes` gets what an audit that finds nothing must say of a Parquet file.
+    `rows` are those of a Parquet file: a frame, or its columns one by one. `notes` gets what an
+    audit that finds nothing must say of it.
     """
-    content = path.read_bytes()
+    content = map_content(path)
     if kind != "parquet":
         return list(dict.fromkeys(gzip_traces(content)))
     found, alike = _find_parquet_traces(content, rows)
@@ -60,7 +72,7 @@ def find_file_traces(
     return list(dict.fromkeys(found))
 
 
-def gzip_traces(content: bytes) -> Iterator[str]:
+def gzip_traces(content: Content) -> Iterator[str]:
     """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, speed, system.
 
     There is one: further members could hold names, times and the places where they begin.
@@ -88,9 +100,9 @@ def _write_rows(rows: pl.DataFrame, group: int | None = None) -> bytes:
     return file.getvalue()
 
 
-def _write_again(rows: pl.DataFrame, sizes: Sequence[int]) -> Iterator[bytes]:
-    """A file's rows as one that has groups of these sizes may have been written."""
-    whole = rows.rechunk()
+def _write_again(column: pl.Series, sizes: Sequence[int]) -> Iterator[bytes]:
+    """A column as a file that has groups of these sizes may have been written, it alone."""
+    whole = column.rechunk().to_frame()
     yield _write_rows(whole, max(sizes, default=None))
     # Groups end where the rows lay apart in memory, as those of two versions of a series do.
     parts = [whole[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
@@ -98,10 +110,12 @@ def _write_again(rows: pl.DataFrame, sizes: Sequence[int]) -> Iterator[bytes]:
         yield _write_rows(pl.concat(parts, rechunk=False))
 
 
-def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> tuple[list[str], bool]:
+def _find_parquet_traces(content: Content, rows: Columns) -> tuple[list[str], bool]:
     """Check a Parquet file, and whether its bytes are those that are written here.
 
-    Fields of its footer, FileMetaData, go by number.
+    Each column is written alone, so that no other is held. Its pages must be the same bytes. All
+    bytes beside the pages follow from these; `loose_bytes` and `list_kinds` see to that. Fields of
+    the footer, FileMetaData, go by number.
     """
     try:
         footer = read_footer(content).fields()
@@ -115,21 +129,48 @@ def _find_parquet_traces(content: bytes, rows: pl.DataFrame) -> tuple[list[str],
     apart = max(whole, default=0) - min(whole, default=0)
     if apart > 1 or whole != sorted(whole, reverse=True):
         found.append("the Parquet file's row groups differ in size")
-    # What is written again comes from values as they were read, so with what hides in these.
-    found += _find_hidden_values(rows)
-    written = b""
-    for written in _write_again(rows, sizes):
-        if written == content:
-            return found, True
-    other = [*_compare_footers(footer, read_footer(written).fields()), *loose_bytes(content)]
-    # Pages are read by numbers that must be right before.
-    return [*found, *(other or _compare_pages(content, groups, rows))], False
+    columns = [column[:0] for column in rows]
+    written = _write_rows(pl.DataFrame(columns))
+    footer_of_none = read_footer(written).fields()
+    other = [*_compare_footers(footer, footer_of_none), *loose_bytes(content)]
+    alike, kinds = footer.get(6) == footer_of_none.get(6), list_kinds(written)
+    pages: list[str] = []
+    first = 0
+    for column in rows:
+        # What is written again comes from values as they were read, so with what hides in these.
+        found += _find_hidden_values(column)
+        if other:  # pages are read by numbers that must be right before
+            continue
+        chunks = slice(first, first := first + sum(1 for _ in _list_leaves(column[:0].alias(""))))
+        again = _find_same_pages(content, groups, chunks, column, sizes)
+        if again is None:
+            alike = False
+            pages += _compare_pages(content, groups, chunks, column)
+        else:
+            kinds |= list_kinds(again)
+    alike = alike and not other and list_kinds(content) <= kinds
+    return [*found, *(other or pages)], alike
 
 
-def _find_hidden_values(rows: pl.DataFrame) -> Iterator[str]:
+def _find_same_pages(
+    content: Content, groups: Sequence[Any], chunks: slice, column: pl.Series, sizes: Sequence[int]
+) -> bytes | None:
+    """A file of this column alone with pages of the same bytes, if one can be written here."""
+    for written in _write_again(column, sizes):
+        again = read_footer(written).fields().get(4, [])
+        if [group[3] for group in again] == sizes and all(
+            describe_chunk(content, chunk) == describe_chunk(written, other)
+            for group, alone in zip(groups, again, strict=True)
+            for chunk, other in zip(group[1][chunks], alone[1], strict=True)
+        ):
+            return written
+    return None
+
+
+def _find_hidden_values(column: pl.Series) -> Iterator[str]:
     """Look for what values and types can hold and no reader shows."""
     # The alias: polars takes a name such as ^a$ for a pattern.
-    for leaf in (leaf.alias("") for column in rows for leaf in _list_leaves(column.alias(""))):
+    for leaf in (leaf.alias("") for leaf in _list_leaves(column.alias(""))):
         named = isinstance(leaf.dtype, pl.Categorical) and leaf.dtype != pl.Categorical()
         if named or isinstance(leaf.dtype, pl.Enum | pl.Object | pl.BaseExtension):
             yield "a column has a type that no release has"
@@ -152,15 +193,16 @@ def _compare_footers(footer: Mapping[int, Any], written: Mapping[int, Any]) -> I
         yield "the Parquet footer describes other columns than those of its rows"
 
 
-def _compare_pages(content: bytes, groups: Sequence[Any], rows: pl.DataFrame) -> Iterator[str]:
-    """Compare the statistics and dictionary of each column chunk with the rows that it holds."""
+def _compare_pages(
+    content: Content, groups: Sequence[Any], chunks: slice, column: pl.Series
+) -> Iterator[str]:
+    """Compare the statistics and dictionary of each chunk of a column with the rows it holds."""
     first = 0
     for group in groups:
-        there = rows[first : first + group[3]]
-        first += group[3]
         # Without a name: polars reads a name such as ^a$ as a pattern.
-        leaves = (leaf for column in there.get_columns() for leaf in _list_leaves(column.alias("")))
-        for leaf, chunk in zip(leaves, group[1], strict=True):
+        there = column[first : first + group[3]].alias("")
+        first += group[3]
+        for leaf, chunk in zip(_list_leaves(there), group[1][chunks], strict=True):
             about, at = chunk[3], 0
             right = _tells_its_values(leaf, about[1], about.get(12, {}))
             for page in list_pages(content, about):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,19 @@ from anon_core.measures.table.codebook.native import (
 from kinds.table.forms import ABSENT, COUNTED, HI, LO, is_whole
 from kinds.table.judge.coded import Coded
 from kinds.table.version_files import SINCE
+
+_AT_ONCE = 2**17  # rows
+
+
+class Columns(Protocol):
+    """A frame, or a file whose columns are read one by one."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names."""
+        ...
+
+    def __getitem__(self, name: str, /) -> pl.Series: ...
 
 
 @dataclass(frozen=True)
@@ -48,43 +61,39 @@ class Reader:
         return cls(column.name, column, column.bounds(whole=whole))
 
     def texts(self, cells: pl.Series) -> pl.Series:
-        """Each cell as text; null for one that has no valid form."""
-        if not cells.dtype.is_nested():
-            return self._checked(cells.cast(pl.String))
+        """Each cell as text, an Enum (n,); null for one that has no valid form."""
         place, distinct = number_distinct_cells(_convert_dates_to_days(cells))
         # A type that the column's kind cannot have leaves every cell unreadable.
         found: Sequence[str | None] = [None] * len(distinct)
         fields = _find_interval_fields(distinct.dtype)
-        values = distinct.to_list()
-        if self.column.kind not in COUNTED:
+        if not distinct.dtype.is_nested():
+            found = distinct.cast(pl.String).to_list()
+            found = texts_in_form(self.column, found) if self.strict else found
+        elif self.column.kind not in COUNTED:
             if distinct.dtype == pl.List(pl.String):
-                found = texts_of_lists(self.column, values)
+                found = texts_of_lists(self.column, distinct.to_list())
         # The order of the fields counts: `_split_interval` takes them by place.
         elif isinstance(distinct.dtype, pl.Struct) and [*fields] == [LO, HI, ABSENT]:
             found = texts_of_intervals(
-                self.column, self.bounds, [_split_interval(each) for each in values]
+                self.column, self.bounds, [_split_interval(each) for each in distinct.to_list()]
             )
         elif isinstance(distinct.dtype, pl.List) and [*fields] == [LO, HI]:
+            values = distinct.to_list()
             sets = [None if each is None else [*map(_split_interval, each)] for each in values]
             found = texts_of_sets(self.column, self.bounds, sets)
-        return pl.Series(found, dtype=pl.String).gather(place)
-
-    def _checked(self, cells: pl.Series) -> pl.Series:
-        if not self.strict:
-            return cells
-        distinct = cells.unique()
-        found = texts_in_form(self.column, distinct.to_list())
-        return cells.replace_strict(distinct, pl.Series(found, dtype=pl.String))
+        known = pl.Enum([*dict.fromkeys(text for text in found if text is not None)])
+        return pl.Series(found, dtype=known).gather(place)
 
 
-def show_as_text(rows: pl.DataFrame, readers: Sequence[Reader]) -> pl.DataFrame:
-    """The rows with these columns as text, those that are there."""
-    texts = [
-        reader.texts(rows[reader.name].alias("")).alias(reader.name)
-        for reader in readers
-        if reader.name in rows.columns
-    ]
-    return rows.with_columns(texts)
+def show_as_text(rows: Columns, readers: Sequence[Reader]) -> pl.DataFrame:
+    """The rows with these columns as text, those that are there; one is read after the other."""
+    of = {reader.name: reader for reader in readers}
+    return pl.DataFrame(
+        {
+            name: of[name].texts(rows[name].alias("")) if name in of else rows[name]
+            for name in rows.columns
+        }
+    )
 
 
 def batches_as_text(
@@ -102,19 +111,44 @@ def batches_as_text(
         part = rows.filter(here)
         # A row of no version has no reader: none has the number -1.
         known = readers.get(-1 if number is None else number)
-        parts.append(part.with_columns(unread) if known is None else show_as_text(part, known))
+        shown = part.with_columns(unread) if known is None else show_as_text(part, known)
+        parts.append(shown.cast({pl.Enum: pl.String}))  # those of two versions differ
         places.append(place.filter(here))
     # Parts stand version by version; `places` brings rows back into their own order.
     return pl.concat(parts)[np.argsort(pl.concat(places).to_numpy())] if parts else rows
 
 
-def number_distinct_cells(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
-    """The number of each cell, int64 (n,), among the distinct ones in order, and these."""
+def number_distinct_cells(
+    cells: pl.Series, at_once: int = _AT_ONCE
+) -> tuple[NDArray[np.int32], pl.Series]:
+    """The number of each cell, int32 (n,), among the distinct ones in order, and these.
+
+    Cells are numbered in parts of so many rows, since the rows of a group are held as lists.
+    """
+    if isinstance(cells.dtype, pl.Enum) and not cells.null_count():
+        return cells.to_physical().to_numpy().astype(np.int32), cells.dtype.categories
+    parts = [_number_part(cells[at : at + at_once]) for at in range(0, len(cells), at_once)]
+    if len(parts) < 2:
+        return parts[0] if parts else (np.empty(0, dtype=np.int32), cells)
+    distinct = pl.concat([part for _, part in parts])
+    # Where nearly all cells differ, parts of parts would not become fewer.
+    many = 2 * len(distinct) > len(cells)
+    number, distinct = number_distinct_cells(distinct, len(distinct) if many else at_once)
+    place, at, first = np.empty(len(cells), dtype=np.int32), 0, 0
+    for within, part in parts:
+        place[at : at + len(within)] = number[first : first + len(part)][within]
+        at, first = at + len(within), first + len(part)
+    return place, distinct
+
+
+def _number_part(cells: pl.Series) -> tuple[NDArray[np.int32], pl.Series]:
     groups = cells.alias("cell").to_frame().with_row_index("row")
     groups = groups.group_by("cell", maintain_order=True).agg("row")
-    place = np.empty(len(cells), dtype=np.int64)
+    place = np.empty(len(cells), dtype=np.int32)
     rows = groups["row"].list.len().to_numpy()
-    place[groups["row"].explode().to_numpy()] = np.repeat(np.arange(groups.height), rows)
+    place[groups["row"].explode().to_numpy()] = np.repeat(
+        np.arange(groups.height, dtype=np.int32), rows
+    )
     return place, groups["cell"]
 
 

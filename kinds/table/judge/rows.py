@@ -291,7 +291,7 @@ def _read_cells(
     levels: ColumnLevels, cells: pl.Series
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read each distinct cell of a column once."""
-    place, distinct = number_distinct_cells(cells.alias("").cast(pl.String))
+    place, distinct = number_distinct_cells(cells.alias(""))
     # cell int32 (distinct,) becomes (rows,); allowed is bool (distinct, levels).
-    cell, allowed = read_cells(levels, distinct.to_list())
+    cell, allowed = read_cells(levels, distinct.cast(pl.String).to_list())
     return cell[place], allowed

@@ -116,7 +116,7 @@ def _read_released_rows(shown: ShownVersion) -> tuple[pl.DataFrame | None, list[
         shown.folder,
         FILES,
         shown.formats,
-        lambda rows: batches_as_text(rows, readers, names),
+        lambda columns: batches_as_text(pl.DataFrame([*columns]), readers, names),
         flattened=True,
     )
     if rows is not None:
