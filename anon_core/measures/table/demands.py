@@ -49,7 +49,7 @@ def compute_demands(
 
 def _list_stated_k(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
     if demand.constant is not None:
-        return np.array([demand.constant] * records, dtype=np.int64)
+        return np.full(records, demand.constant, dtype=np.int64)
     if demand.uniform is not None:
         low, high = demand.uniform
         draws = np.random.Generator(np.random.PCG64(demand.seed))

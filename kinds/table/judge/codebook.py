@@ -28,7 +28,7 @@ def codebook_findings(
     document: Any, records: Records, columns: tuple[Column, ...]
 ) -> list[Finding]:
     """Compare the published codebook with the levels of the source, and with who shares them."""
-    shown = describe_codebook_columns(columns, records.frame.schema) if is_typed(document) else None
+    shown = describe_codebook_columns(columns, records.schema) if is_typed(document) else None
     same = is_exact_codebook(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
     return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]

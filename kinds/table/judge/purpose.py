@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.weights import compute_weights
 from kinds.columns import Column
-from kinds.table.judge.records import values_of
+from kinds.table.judge.records import list_row_values
 from kinds.table.plan.purpose import MILLION, Purpose, weigh_columns
 
 
@@ -47,4 +47,4 @@ def apply_purpose(
 
 def list_values(column: pl.Series) -> NDArray[Any]:
     """The values of a column; moments and times as numbers."""
-    return values_of(column.to_physical() if column.dtype.is_temporal() else column)
+    return list_row_values(column.to_physical() if column.dtype.is_temporal() else column)

@@ -1,13 +1,20 @@
 """The records of the source as the audit computes them: levels, demands, and which are released."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.codebook.levels import ColumnLevels, source_levels, without_missing
+from anon_core.measures.table.codebook.levels import (
+    ColumnLevels,
+    Texts,
+    Values,
+    source_levels,
+    without_missing,
+)
 from anon_core.measures.table.demands import compute_demands
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
@@ -29,7 +36,9 @@ class Records:
     k : int32 (n,)
         Demanded number of rows.
     frame : DataFrame
-        The typed source columns of these records.
+        The typed source columns of these records, those of `without_cells` if it was called.
+    schema : Schema
+        The types of all columns of the source that are released.
     source_rows : int64 (n,)
         Row of each record in the source.
     source_height : int
@@ -47,6 +56,7 @@ class Records:
     codes: NDArray[np.int32]
     k: NDArray[np.int32]
     frame: pl.DataFrame
+    schema: pl.Schema
     source_rows: NDArray[np.int64]
     source_height: int
     staying: int
@@ -72,9 +82,8 @@ class Records:
         released; all by default.
         """
         specs = [column.spec for column in columns if column.spec is not None]
-        values = {spec.name: values_of(frame[spec.name]) for spec in specs}
-        wishes = None if k_values is None else values_of(k_values.to_series())
-        stays = without_missing(specs, values, frame.height)
+        wishes = None if k_values is None else list_row_values(k_values.to_series())
+        stays = without_missing(specs, _Columns(frame), frame.height)
         if may_stay is not None:
             stays &= may_stay
         k, released = compute_demands(demand, stays, wishes)
@@ -87,24 +96,24 @@ class Records:
                 released = staying & ~missing
         k, person = k[released], None
         if owners is not None:
-            texts = owners.alias("").cast(pl.String).fill_null("").to_list()
-            person = np.unique(np.array(texts)[released], return_inverse=True)[1]
-            by_k = np.argsort(k, kind="stable")
+            texts = owners.alias("").cast(pl.String).fill_null("").filter(pl.Series(released))
+            person = texts.rank("dense").to_numpy().astype(np.int64) - 1
             # The rows of a person hide together: all demand the greatest k among them.
-            greatest = np.empty(person.max() + 1, dtype=k.dtype)
-            greatest[person[by_k]] = k[by_k]  # the last one stays
+            greatest = np.zeros(person.max() + 1, dtype=k.dtype)
+            np.maximum.at(greatest, person, k)
             k = greatest[person]
-        stated = {name: of[released] for name, of in values.items()}
+        schema, frame = frame.schema, frame.filter(pl.Series(released))
         # Fitted to released records only, as the maker's codebook is: the two are compared.
-        levels, codes = source_levels(specs, stated, int(k.max()), person)
+        levels, codes = source_levels(specs, _Columns(frame), int(k.max()), person)
         return cls(
             specs=tuple(specs),
             levels=levels,
             codes=codes,
             k=k,
-            frame=frame.filter(pl.Series(released)),
+            frame=frame,
+            schema=schema,
             source_rows=np.flatnonzero(released),
-            source_height=frame.height,
+            source_height=len(released),
             staying=int(staying.sum()),
             left_out=int(missing.sum()),
             person=person,
@@ -115,20 +124,49 @@ class Records:
         """Number of records n."""
         return len(self.k)
 
+    def without_cells(self) -> "Records":
+        """The same with the typed values of carried columns alone: `codes` has all others."""
+        quasi = [spec.name for spec in self.specs]
+        return replace(self, frame=self.frame.drop(quasi))
+
     @property
     def ordinal(self) -> NDArray[np.bool_]:
         """Whether masked cells are intervals, bool (attributes,)."""
         return np.array([levels.ordinal for levels in self.levels], dtype=np.bool_)
 
 
-def values_of(column: pl.Series) -> NDArray[Any]:
-    """A typed column: days or numbers with nan, or texts with None."""
+@dataclass(frozen=True)
+class _Columns(Mapping[str, Values]):
+    """The values of the columns of a frame, made when they are asked for."""
+
+    frame: pl.DataFrame
+
+    def __getitem__(self, name: str) -> Values:
+        return values_of(self.frame[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.frame.columns)
+
+    def __len__(self) -> int:
+        return self.frame.width
+
+
+def values_of(column: pl.Series) -> Values:
+    """A typed column: days or numbers with nan, or texts."""
     column = column.alias("")  # polars takes a name such as ^a$ for a pattern
     if column.dtype == pl.Date:
         column = column.to_physical()
     if column.dtype.is_numeric():
         return np.array(column.cast(pl.Float64).fill_null(float("nan")), dtype=np.float64)
     place, distinct = number_distinct_cells(column)
-    texts = np.empty(len(distinct), dtype=object)
-    texts[:] = distinct.to_list()
-    return texts[place]
+    return Texts(distinct.to_list(), place)
+
+
+def list_row_values(column: pl.Series) -> NDArray[Any]:
+    """A typed column: days or numbers with nan, or texts with None, each as it stands."""
+    values = values_of(column)
+    if not isinstance(values, Texts):
+        return values
+    texts = np.empty(len(values.distinct), dtype=object)
+    texts[:] = values.distinct
+    return texts[values.place]

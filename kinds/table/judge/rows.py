@@ -77,11 +77,13 @@ def audit_rows(
         left_out = read_matching(matching)["record"].drop_nulls().to_numpy(), leave_out
     records, repeated = _load_records(reading, columns, demand, person, needed, left_out, purpose)
     book = read_codebook(folder)
-    typed = build_stored_schema(columns, records.frame.schema) if is_typed(book) else None
+    typed = build_stored_schema(columns, records.schema) if is_typed(book) else None
+    of_book = codebook_findings(book, records, columns)
+    records = records.without_cells()  # before the rows are read, which need room, too
     rows, findings = _read_released_rows(folder, formats, records, typed)
     if rows is None:
         return Audit(tuple(findings))
-    findings += [*codebook_findings(book, records, columns), _of_columns(rows, columns)]
+    findings += [*of_book, _of_columns(rows, columns)]
     if leave_out > 0:
         findings.append(_of_left_out(records, leave_out))
     if typed is not None:
@@ -118,7 +120,7 @@ def _read_released_rows(
         Reader(
             levels.name,
             levels,
-            read_level_bounds(levels, whole=is_whole(records.frame[levels.name].dtype)),
+            read_level_bounds(levels, whole=is_whole(records.schema[levels.name])),
             strict=True,
         )
         for levels in records.levels
@@ -136,7 +138,7 @@ def lay_rows_beside_records(
     records, _ = _load_records(
         reading, plan.columns, plan.demand, plan.person, needed, purpose=plan.purpose
     )
-    return _lay_rows(records, rows, plan.columns, matching)[0]
+    return _lay_rows(records.without_cells(), rows, plan.columns, matching)[0]
 
 
 def _load_records(

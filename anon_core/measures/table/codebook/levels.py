@@ -26,6 +26,34 @@ MISSING_TEXT, _OTHER = "(missing)", "(other)"
 _EXACT = 2**53  # whole numbers below it are written without a decimal point
 
 
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts, each distinct one held once.
+
+    Attributes
+    ----------
+    distinct : sequence of str or None
+        None means that the value is missing.
+    place : int32 (n,)
+        Which of them each record has.
+    """
+
+    distinct: Sequence[str | None] = field(repr=False)
+    place: NDArray[np.int32] = field(repr=False)
+
+    @classmethod
+    def of(cls, values: "Values") -> "Texts":
+        """From an object array of str and None, or as they are."""
+        if isinstance(values, Texts):
+            return values
+        number: dict[str | None, int] = {}
+        place = [number.setdefault(value, len(number)) for value in values.tolist()]
+        return cls([*number], np.array(place, dtype=np.int32))
+
+
+Values = NDArray[Any] | Texts
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnLevels:
     """The levels of one quasi-identifier.
@@ -88,7 +116,7 @@ class ColumnLevels:
 
 def source_levels(
     specs: Sequence[ColumnSpec],
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Values],
     least: int = 1,
     persons: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[tuple[ColumnLevels, ...], NDArray[np.int32]]:
@@ -97,9 +125,9 @@ def source_levels(
     Parameters
     ----------
     specs : sequence of ColumnSpec
-    columns : mapping of str to ndarray
-        Of the records that are released. float64 with nan for missing (numeric, date), object
-        arrays of str with None for missing (categorical, binary); all of one length n.
+    columns : mapping of str to ndarray or Texts
+        Of the records that are released. float64 with nan for missing (numeric, date), texts
+        (categorical, binary); all of one length n. Each is asked for once, in turn.
     least : int
         How many people must hold a group of numbers and the outermost numbers.
     persons : int (n,), optional
@@ -123,7 +151,7 @@ def source_levels(
 
 
 def without_missing(
-    specs: Sequence[ColumnSpec], columns: Mapping[str, NDArray[Any]], records: int
+    specs: Sequence[ColumnSpec], columns: Mapping[str, Values], records: int
 ) -> NDArray[np.bool_]:
     """Which records have a value in every column whose rule is to drop others, bool (records,)."""
     stays = np.ones(records, dtype=np.bool_)
@@ -135,33 +163,40 @@ def without_missing(
 
 def column_levels(
     spec: ColumnSpec,
-    values: NDArray[Any],
+    values: Values,
     least: int = 1,
     persons: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[ColumnLevels, NDArray[np.int32]]:
     """Find the levels of one column, and the level of each record, int32 (n,)."""
     absent = _is_missing(values)
-    if spec.missing == "refuse" and absent.any():
+    missing = int(absent.sum())
+    if spec.missing == "refuse" and missing:
         raise InputError(
-            f"column {spec.name!r} has {int(absent.sum())} missing values and the plan refuses them"
+            f"column {spec.name!r} has {missing} missing values and the plan refuses them"
         )
-    shift = int(absent.any())
+    shift = int(missing > 0)
     least = least if spec.shared else 1
-    level = np.zeros(len(values), dtype=np.int32)
     edges: list[float] = []
     numbers: list[float | Span] = []
-    present, who = values[~absent], None if persons is None else persons[~absent]
     pool: set[str] = set()
     if spec.is_counted:
-        edges, numbers, labels, of_record = _of_numbers(spec, present, least, who)
+        assert not isinstance(values, Texts)
+        level = np.zeros(len(values), dtype=np.int32)
+        who = None if persons is None else persons[~absent]
+        edges, numbers, labels, of_record = _of_numbers(spec, values[~absent], least, who)
         level[~absent] = shift + of_record
     else:
-        labels = _list_categories(spec, set(present.tolist()))
-        pool = _find_rare_categories(labels, present, least, who) if spec.rare == "pool" else set()
+        texts = Texts.of(values)
+        labels = _list_categories(spec, {text for text in texts.distinct if text is not None})
+        if spec.rare == "pool":
+            pool = _find_rare_categories(labels, texts, least, persons)
         labels = [label for label in labels if label not in pool]
         place = {label: shift + position for position, label in enumerate(labels)}
         # Pooled categories have no place of their own and get the next level, which is (other).
-        level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
+        of_text = [
+            0 if text is None else place.get(text, shift + len(labels)) for text in texts.distinct
+        ]
+        level = np.array(of_text, dtype=np.int32)[texts.place]
         labels += [_OTHER] * bool(pool)
     return ColumnLevels(
         name=spec.name,
@@ -180,11 +215,13 @@ def column_levels(
     ), level
 
 
-def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_missing(values: Values) -> NDArray[np.bool_]:
     """Missing values: nan differs from itself, and only None is None."""
-    if values.dtype == np.float64:
+    if not isinstance(values, Texts) and values.dtype == np.float64:
         return np.asarray(values != values, dtype=np.bool_)  # noqa: PLR0124
-    return np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
+    texts = Texts.of(values)
+    none = np.array([text is None for text in texts.distinct], dtype=np.bool_)
+    return none[texts.place]
 
 
 def _of_numbers(
@@ -202,11 +239,7 @@ def _of_numbers(
         and not (spec.range[0] <= found[0] and found[-1] <= spec.range[1])
     ):
         raise InputError(f"column {spec.name!r} has values outside range")
-    people: list[set[int]] | None = None
-    if persons is not None:
-        people = [set() for _ in found]
-        for at, person in zip(place.tolist(), persons.tolist(), strict=True):
-            people[at].add(person)
+    people = None if persons is None else list_people(place, len(found), persons)
     distinct = Distinct(found.tolist(), times.tolist(), people)
     edges: list[float] = []
     numbers: list[float | Span] = []
@@ -234,9 +267,27 @@ def _level_text(kind: str, level: float | Span) -> str:
     return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
 
 
+def list_people(
+    place: NDArray[np.integer[Any]], number: int, persons: NDArray[np.integer[Any]]
+) -> list[NDArray[np.integer[Any]]]:
+    """The people of the records at each of so many places; a person may be listed twice."""
+    ends = np.cumsum(np.bincount(place, minlength=number))
+    return np.split(persons[np.argsort(place, kind="stable")], ends[:-1])
+
+
+def count_people(
+    place: NDArray[np.integer[Any]], number: int, persons: NDArray[np.integer[Any]] | None
+) -> NDArray[np.int64]:
+    """How many people have records at each of so many places; by default a record is a person."""
+    if persons is not None:
+        # Each pair of place and person once, as one number.
+        place = np.unique(persons.astype(np.int64) * number + place) % number
+    return np.bincount(place, minlength=number)
+
+
 def _find_rare_categories(
     categories: Sequence[str],
-    values: NDArray[Any],
+    texts: "Texts",
     least: int,
     persons: NDArray[np.integer[Any]] | None,
 ) -> set[str]:
@@ -244,17 +295,17 @@ def _find_rare_categories(
 
     If these are too few people together, the next ones join them.
     """
-    people: dict[str, set[int]] = {category: set() for category in categories}
-    who = range(len(values)) if persons is None else persons.tolist()
-    for value, person in zip(values.tolist(), who, strict=True):
-        people[value].add(person)
+    number = len(texts.distinct)
+    people = dict(zip(texts.distinct, count_people(texts.place, number, persons), strict=True))
+    who = np.arange(len(texts.place)) if persons is None else persons
+    held_by = dict(zip(texts.distinct, list_people(texts.place, number, who), strict=True))
     pool: set[str] = set()
     held: set[int] = set()
-    for value in sorted(categories, key=lambda value: len(people[value])):
-        if len(people[value]) >= least and (not pool or len(held) >= least):
+    for value in sorted(categories, key=people.__getitem__):
+        if people[value] >= least and (not pool or len(held) >= least):
             break
         pool.add(value)
-        held |= people[value]
+        held.update(held_by[value].tolist())
     return pool
 
 

@@ -10,8 +10,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import ceil, floor, inf, nextafter, ulp
 from statistics import median
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anon_core.specs.columns import ColumnKind, ColumnSpec
 
@@ -31,9 +33,12 @@ class Distinct:
     """
 
     def __init__(
-        self, numbers: list[float], times: list[int], people: list[set[int]] | None = None
+        self,
+        numbers: list[float],
+        times: list[int],
+        people: Sequence[NDArray[np.integer[Any]]] | None = None,
     ) -> None:
-        """`people` of each number; None if each record is a person."""
+        """`people` of each number, some of them twice; None if each record is a person."""
         self.numbers, self.times, self._people = numbers, times, people
 
     def people(self, places: Iterable[int]) -> int:
@@ -47,7 +52,7 @@ class Distinct:
         else:
             everyone: set[int] = set()
             for place in places:
-                everyone |= self._people[place]
+                everyone.update(self._people[place].tolist())
                 yield len(everyone)
 
     def free(self, least: int) -> Callable[[float], bool]:

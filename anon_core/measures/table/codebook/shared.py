@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.codebook.levels import ColumnLevels
+from anon_core.measures.table.codebook.levels import ColumnLevels, Texts, Values, count_people
 from anon_core.specs.columns import ColumnSpec
 
 _DOTS = ".."
@@ -52,7 +52,7 @@ class SharedCounts:
 def count_shared_levels(
     spec: ColumnSpec,
     entry: Mapping[str, Any],
-    values: NDArray[Any],
+    values: Values,
     least: int,
     persons: NDArray[np.integer[Any]] | None = None,
 ) -> SharedCounts:
@@ -67,8 +67,8 @@ def count_shared_levels(
     spec : ColumnSpec
     entry : mapping
         The column's entry in codebook.json.
-    values : ndarray (n,)
-        float64 with nan for missing (numeric, date), object of str with None for missing.
+    values : ndarray or Texts (n,)
+        float64 with nan for missing (numeric, date), or texts.
     least : int
     persons : int (n,), optional
         The person of each record; by default each record is a person.
@@ -87,6 +87,7 @@ def count_shared_levels(
         spans = list(_list_level_spans(spec, labels, entry))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"the codebook's entry of column {spec.name!r} cannot be read") from None
+    assert not isinstance(values, Texts)
     given = ~np.isnan(values)
     rising = np.argsort(values[given])
     numbers = values[given][rising]
@@ -118,20 +119,18 @@ def _count_few_levels(people: Sequence[int], least: int) -> SharedCounts:
 def _of_categories(
     labels: Sequence[str],
     has_other: bool,
-    values: NDArray[Any],
+    values: Values,
     least: int,
     persons: NDArray[np.integer[Any]] | None,
 ) -> SharedCounts:
     """The same for a column whose rare categories share the last level."""
-    named = set(labels[: len(labels) - has_other])
-    people: dict[str, set[int]] = {label: set() for label in labels}
-    others: set[int] = set()
-    who = range(len(values)) if persons is None else persons.tolist()
-    for value, person in zip(values.tolist(), who, strict=True):
-        if value is not None:
-            (people[value] if value in named else others).add(person)
-    held = [len(people[label]) for label in named]
-    return _count_few_levels(held + [len(others)] * has_other, least)
+    named, texts = set(labels[: len(labels) - has_other]), Texts.of(values)
+    place = {label: number for number, label in enumerate(sorted(named))}
+    # Behind the named ones all others, then those without a value.
+    other, none = len(named), len(named) + 1
+    of_text = [none if text is None else place.get(text, other) for text in texts.distinct]
+    held = count_people(np.array(of_text, dtype=np.int64)[texts.place], none + 1, persons)
+    return _count_few_levels(held[: len(named) + has_other].tolist(), least)
 
 
 def _list_level_spans(
@@ -174,7 +173,6 @@ def rare_levels(
     """
     rare = {}
     for column, code in zip(columns, codes, strict=True):
-        pairs = code[None] if persons is None else np.unique(np.stack([code, persons]), axis=1)
-        people = np.bincount(pairs[0], minlength=len(column.labels))
+        people = count_people(code, len(column.labels), persons)
         rare[column.name] = int((people[column.has_missing :] < least).sum())
     return rare
