@@ -378,8 +378,8 @@ MUTANTS = (
     Mutant(
         "even seats: the auditor passes rows that a holder does not fit",
         "anon_core/measures/table/attackers/law.py",
-        "unfit=int((~fits_own_row(codes[:, first[of]], released, row)).sum()),",
-        "unfit=0,",
+        "unfit += int((~fits_own_row(codes[:, first[of]], released, row)).sum())",
+        "unfit += 0",
         LAW,
     ),
     Mutant(

@@ -118,9 +118,11 @@ def _read_parquet(path: Path, flat: Flat | None, flattened: bool, notes: list[st
     columns = ColumnFile(path)
     found = find_file_traces(path, "parquet", columns, notes)
     if flattened and flat is not None:
-        shown = flat(columns)
-        return _File(shown, found, lambda: _list_texts(shown))
-    rows = pl.read_parquet(path, glob=False)
+        rows, flat = flat(columns), None
+    else:
+        rows = pl.read_parquet(path, glob=False)
+    for _ in _list_texts(rows[:1], flat):
+        pass  # values that no CSV file can hold are an error already here
     return _File(rows, found, lambda: _list_texts(rows, flat))
 
 

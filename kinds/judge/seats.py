@@ -18,19 +18,16 @@ def find_row_seats(
     keys = rows[KEY]
     records = len(source_rows)
     distinct = keys.drop_nulls().n_unique()
-    claim = matching.sort("record")
-    # Each key once, since a repeated one would multiply rows in the join. A null joins nothing.
-    at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
-    joined = claim.join(at, on=KEY, how="left", maintain_order="left")
+    claim = matching if matching["record"].is_sorted() else matching.sort("record")
     # A claim about other records is no map: then nobody has a row.
     whole = np.array_equal(claim["record"].to_numpy(), source_rows)
-    seat = (
-        joined["row"].fill_null(-1).to_numpy().astype(np.int64)
-        if whole
-        else np.full(records, -1, dtype=np.int64)
-    )
+    seat = np.full(records, -1, dtype=np.int64)
+    if whole:
+        seat = _seat_records(claim[KEY], keys, distinct)
     homeless = int((seat < 0).sum())
-    doubled = records - homeless - len(np.unique(seat[seat >= 0]))
+    taken = np.zeros(rows.height, dtype=np.bool_)
+    taken[seat[seat >= 0]] = True
+    doubled = records - homeless - int(taken.sum())
     odd = int((~keys.cast(pl.String).fill_null("").str.contains(KEY_FORM)).sum())
     hits = max(int(right.sum()) for right in order_hits(seat).values())
     return seat, [
@@ -60,3 +57,18 @@ def find_row_seats(
             "key of another",
         ),
     ]
+
+
+def _seat_records(claimed: pl.Series, keys: pl.Series, distinct: int) -> NDArray[np.int64]:
+    """The row with the key of each record, int64 (records,); -1: none."""
+    order = claimed.arg_sort()
+    # In a release that is as it should be, sorted claims are the keys in their order.
+    unique = claimed.dtype == keys.dtype and distinct == len(claimed)
+    if unique and claimed.gather(order).equals(keys):
+        seat = np.empty(len(claimed), dtype=np.int64)
+        seat[order.to_numpy()] = np.arange(len(claimed))
+        return seat
+    # Each key once, since a repeated one would multiply rows in the join. A null joins nothing.
+    at = pl.DataFrame({KEY: keys, "row": np.arange(len(keys))}).unique(KEY, keep="first")
+    joined = claimed.alias(KEY).to_frame().join(at, on=KEY, how="left", maintain_order="left")
+    return joined["row"].fill_null(-1).to_numpy().astype(np.int64)

@@ -53,11 +53,12 @@ class ReleasedCells:
         """Return the cells of some attributes."""
         return ReleasedCells(self.cell[known], tuple(self.levels[a] for a in known))
 
-    def sizes(self) -> NDArray[np.int64]:
-        """Levels that each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
-        return np.stack(
-            [levels.sum(axis=1)[cell] for cell, levels in zip(self.cell, self.levels, strict=True)]
-        )
+    def sizes(self) -> NDArray[np.int32]:
+        """Levels that each cell allows, int32 (attributes, rows); 0 where it cannot be read."""
+        sizes = np.empty_like(self.cell)
+        for of, cell, levels in zip(sizes, self.cell, self.levels, strict=True):
+            of[:] = levels.sum(axis=1)[cell]
+        return sizes
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,11 @@ class Classes:
             _rank_cells(released.levels[a])[released.cell[a]] for a in search[::-1]
         ]  # the last one decides first
         record_class, first_record = index_distinct_columns(codes[search[::-1]])
-        row_class, first_row = index_distinct_columns(np.stack(near))
+        row_class, first_row = index_distinct_columns(near)
         level, cell = codes[:, first_record], released.cell[:, first_row]
-        allows = (levels[c].T for c, levels in zip(cell, released.levels, strict=True))
+        bitmap = Bitmap.of_cells(cell, released.levels)
         index = np.ascontiguousarray((level + released.level_offsets[:, None])[search].T)
-        return cls(record_class, row_class, level, cell, search, index, Bitmap.of(allows))
+        return cls(record_class, row_class, level, cell, search, index, bitmap)
 
     @property
     def records_in(self) -> NDArray[np.int64]:
@@ -117,16 +118,18 @@ class Classes:
         return np.bincount(self.row_class, minlength=self.cell.shape[1])
 
 
-def _rank_cells(levels: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _rank_cells(levels: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Rank the distinct cells of an attribute so that near ones are side by side."""
     order = np.lexsort((levels.sum(axis=1), levels.argmax(axis=1)))
-    rank = np.empty_like(order)
+    rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order))
     return rank
 
 
-def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct columns of an integer matrix (rows, n).
+def index_distinct_columns(
+    columns: NDArray[Any] | Sequence[NDArray[Any]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct columns of an integer matrix (rows, n), or of its rows one by one.
 
     Returns
     -------
@@ -135,8 +138,9 @@ def index_distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], ND
     first : int64 (kinds,)
         The first column of each kind.
     """
-    key, keys = np.zeros(columns.shape[1], dtype=np.int64), 1
-    for row in columns[::-1] if columns.shape[1] else ():
+    number = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns[0])
+    key, keys = np.zeros(number, dtype=np.int64), 1
+    for row in columns[::-1] if number else ():
         least, most = int(row.min()), int(row.max())
         if most - least >= _WIDE:
             row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901

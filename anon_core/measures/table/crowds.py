@@ -245,14 +245,10 @@ def components_of(
     seated_start, seated = _list_items(taken, classes.record_class, cell.shape[1])
     order = np.empty(level.shape[1], dtype=np.int64)
     finish_order(classes.level_index, classes.bitmap, cell.shape[1], seated_start, seated, order)
-    holds = (
-        np.arange(count)[:, None] == code
-        for count, code in zip(released.level_counts, level, strict=True)
-    )
     cell_index, allowed_start, allowed = _list_cell_levels(released, cell)
     find_components(
         order,
-        Bitmap.of(holds),
+        Bitmap.of_levels(level, released.level_counts),
         np.ascontiguousarray(cell_index[classes.search].T),
         allowed_start,
         allowed,
@@ -277,8 +273,10 @@ def _list_items(
     owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct items of each owner as (start (owners + 1,), items)."""
-    pairs = np.unique(np.stack([owner, item]), axis=1)
-    return np.searchsorted(pairs[0], np.arange(owners + 1)), np.ascontiguousarray(pairs[1])
+    # As one number each, which sorts like the pair.
+    span = int(item.max(initial=0)) + 1
+    owner, item = np.divmod(np.unique(owner.astype(np.int64) * span + item), span)
+    return np.searchsorted(owner, np.arange(owners + 1)), item
 
 
 def _list_cell_levels(

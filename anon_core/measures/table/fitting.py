@@ -68,8 +68,7 @@ def _list_blocks(released: ReleasedCells) -> Iterator[tuple[int, Bitmap]]:
     """First row of each block, and who allows which level."""
     for offset in range(0, released.rows, BITMAP_ROWS):
         cell = released.cell[:, offset : offset + BITMAP_ROWS]
-        allows = (levels[c].T for c, levels in zip(cell, released.levels, strict=True))
-        yield offset, Bitmap.of(allows)
+        yield offset, Bitmap.of_cells(cell, released.levels)
 
 
 def _compute_starts(count: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
 
 _ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
+_AT_ONCE = 2**16  # chances that are Python's numbers at a time
 _ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
 
 
@@ -72,4 +74,5 @@ def _summarize_chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> di
 
 def _compute_mean(values: NDArray[np.float64]) -> float:
     """The mean, rounded once, so that the order of the records changes no digit."""
-    return math.fsum(values.tolist()) / len(values)
+    parts = (values[at : at + _AT_ONCE].tolist() for at in range(0, len(values), _AT_ONCE))
+    return math.fsum(chain.from_iterable(parts)) / len(values)

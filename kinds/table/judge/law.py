@@ -16,6 +16,7 @@ from storage.source.panics import silence_panics
 from storage.source.values import FOREIGN_ERRORS
 
 EVEN_SEATS = "even seats"
+_AT_ONCE = 2**17  # rows whose lists are read at a time
 
 
 def judge_stated_law(
@@ -37,23 +38,44 @@ def judge_stated_law(
 
 def _read_holders(
     path: Path, keys: pl.Series, source_rows: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Record that holds each share of each row, int64 (rows, D)."""
+) -> NDArray[np.int32] | None:
+    """Record that holds each share of each row, int32 (rows, D)."""
     try:
         # The file is a claim: damaged or forged, it states no law, and the finding fails.
         with silence_panics():
-            stated = pl.read_parquet(
+            stated = pl.scan_parquet(
                 path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
             )
+            order = _order_rows(stated.select(KEY).collect()[KEY], keys)
+            if order is None:
+                return None
+            parts = []
+            for at in range(0, len(keys), _AT_ONCE):
+                lists = stated.select("records").slice(at, _AT_ONCE).collect()["records"]
+                parts.append(_number_holders(lists, source_rows))
     except FOREIGN_ERRORS:
         return None
-    if stated[KEY].n_unique() != stated.height or stated.height != len(keys):
-        return None
-    lists = pl.DataFrame({KEY: keys}).join(stated, on=KEY, how="left", maintain_order="left")[
-        "records"
-    ]
-    shares = lists.list.len().unique().to_list()
     # Rows of different numbers of shares make no array (rows, D).
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.shape[1] for part in known}) != 1:
+        return None
+    return np.concatenate(known)[order]
+
+
+def _order_rows(stated: pl.Series, keys: pl.Series) -> slice | NDArray[np.int64] | None:
+    """Which of the stated lists is that of each row; None where they are not of these rows."""
+    if stated.n_unique() != len(stated) or len(stated) != len(keys):
+        return None
+    if stated.equals(keys):
+        return slice(None)
+    at = pl.DataFrame({KEY: stated, "at": np.arange(len(stated))})
+    order = pl.DataFrame({KEY: keys}).join(at, on=KEY, how="left", maintain_order="left")["at"]
+    return None if order.null_count() else order.to_numpy()
+
+
+def _number_holders(lists: pl.Series, source_rows: NDArray[np.int64]) -> NDArray[np.int32] | None:
+    """The numbers of the records in lists of source rows; None where they are none."""
+    shares = lists.list.len().unique().to_list()
     if len(shares) != 1 or not shares[0]:  # None: a row without a holder
         return None
     held = lists.explode().to_numpy()
@@ -61,7 +83,7 @@ def _read_holders(
     record = np.searchsorted(source_rows, held).clip(max=len(source_rows) - 1)
     if (source_rows[record] != held).any():
         return None
-    return record.reshape(-1, shares[0])
+    return record.astype(np.int32).reshape(-1, shares[0])
 
 
 def build_law_finding(stated: Law | None, records: int) -> Finding:

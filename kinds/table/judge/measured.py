@@ -29,7 +29,7 @@ class Measured:
     levels : tuple of ColumnLevels
     crowds : Crowds
     utility : Utility
-    sizes : int64 (attributes, rows)
+    sizes : int32 (attributes, rows)
         Levels that each cell allows.
     truthful : bool (records,)
         Whether the row of each record is true of it.
@@ -72,7 +72,7 @@ class Measured:
     levels: tuple[ColumnLevels, ...]
     crowds: Crowds
     utility: Utility
-    sizes: NDArray[np.int64]
+    sizes: NDArray[np.int32]
     truthful: NDArray[np.bool_]
     matched: bool
     source_rows: int

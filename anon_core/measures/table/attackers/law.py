@@ -1,5 +1,6 @@
 """The law that seats were drawn from: how likely each record sits in each row."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from anon_core.measures.table.classes import Classes, ReleasedCells, index_disti
 from anon_core.measures.table.crowds import fits_own_row
 
 _OTHERS = 2  # people whose rows an attacker knows at most
+_AT_ONCE = 2**17  # rows whose shares are sorted at a time
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def judge_law(
     seat: NDArray[np.int64],
     person: NDArray[np.int64] | None = None,
 ) -> Law:
-    """Judge shares of rows, in whole numbers; time and memory O(n D).
+    """Judge shares of rows, in whole numbers; time O(n D), memory O(n) beside the holders.
 
     Parameters
     ----------
@@ -84,49 +86,72 @@ def judge_law(
     person : int64 (n,), optional
         Number of each record's person where people own several records; these have one k.
     """
-    rows, shares = holders.shape
-    alike: list[NDArray[Any]] = [codes, k[None], *(() if person is None else (person[None],))]
-    kind, first = index_distinct_columns(np.vstack(alike))
+    shares = holders.shape[1]
+    alike = [*codes, k, *(() if person is None else (person,))]
+    kind, first = index_distinct_columns(alike)
     size = np.bincount(kind)
-    pair, held = np.unique(kind[holders] * rows + np.arange(rows)[:, None], return_counts=True)
-    of, row = np.divmod(pair, rows)
-    total = np.zeros(len(size), dtype=np.int64)
-    np.add.at(total, of, held)
-    greatest = _list_greatest(of, held, len(size))
-    most, rest = greatest[:, 0], (size * shares)[:, None] - np.cumsum(greatest[:, 1:], axis=1)
     here = classes.record_class[first]
-    tight = tightest.rank[classes.row_class[row]] == tightest.least[here[of]]
+    total, guessed = np.zeros((2, len(size)), dtype=np.int64)
+    greatest, unfit = np.zeros((len(size), 1 + _OTHERS), dtype=np.int64), 0
+    for of, row, held in _list_pairs(holders, kind):
+        np.add.at(total, of, held)
+        tight = tightest.rank[classes.row_class[row]] == tightest.least[here[of]]
+        np.add.at(guessed, of, np.where(tight, held, 0))
+        _raise_greatest(greatest, of, held)
+        unfit += int((~fits_own_row(codes[:, first[of]], released, row)).sum())
+    most, rest = greatest[:, 0], (size * shares)[:, None] - np.cumsum(greatest[:, 1:], axis=1)
     guesses = np.maximum(1, tightest.alike[here])  # 0: a record that fits no row
-    guessed = np.bincount(of, np.where(tight, held, 0), len(size)) / guesses
-    taken = np.searchsorted(pair, kind * rows + seat).clip(max=len(pair) - 1)
     likeliest = (most / (size * shares))[kind]
     of_person, above = likeliest, most[kind] * k > size[kind] * shares  # exactly 1/k is not
     if person is not None:
-        together = _list_greatest_of_people(holders, person)
+        together = np.zeros(int(person.max()) + 1, dtype=np.int64)
+        # Shares of several records of a person in one row add up.
+        for who, _, held in _list_pairs(holders, person):
+            np.maximum.at(together, who, held)
         of_person, above = together[person] / shares, above | (together[person] * k > shares)
     return Law(
         likeliest=likeliest,
         ruled_out=(most[:, None] / np.maximum(most[:, None], rest))[kind],
-        tightest=(guessed / (size * shares))[kind],
+        tightest=(guessed / guesses / (size * shares))[kind],
         of_person=of_person,
         above=int(above.sum()),
-        unfit=int((~fits_own_row(codes[:, first[of]], released, row)).sum()),
+        unfit=unfit,
         uneven=int(size[total != size * shares].sum()),
-        unseated=int((pair[taken] != kind * rows + seat).sum()),
+        unseated=_count_unseated(holders, seat, kind),
     )
 
 
-def _list_greatest_of_people(
-    holders: NDArray[np.integer[Any]], person: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the most shares of one row that records of each person hold, int64 (people,)."""
-    rows = len(holders)
-    greatest = np.zeros(int(person.max()) + 1, dtype=np.int64)
-    # Person and row as one number: shares of several records of a person add up.
-    theirs = person[holders] * rows + np.arange(rows)[:, None]
-    theirs, times = np.unique(theirs, return_counts=True)
-    np.maximum.at(greatest, theirs // rows, times)
-    return greatest
+def _list_pairs(
+    holders: NDArray[np.integer[Any]], owner: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    """Owners of shares, the row of the shares, and how many there are, for some rows at a time.
+
+    `owner` is that of each record. Pairs rise by owner, then by row.
+    """
+    for at in range(0, len(holders), _AT_ONCE):
+        some = owner[holders[at : at + _AT_ONCE]]
+        pair, held = np.unique(some * len(some) + np.arange(len(some))[:, None], return_counts=True)
+        of, row = np.divmod(pair, len(some))
+        yield of, row + at, held
+
+
+def _count_unseated(
+    holders: NDArray[np.integer[Any]], seat: NDArray[np.int64], kind: NDArray[np.int64]
+) -> int:
+    """Count the records of whose own row no record of their kind holds a share."""
+    return sum(
+        int((kind[holders[seat[part]]] != kind[part, None]).all(axis=1).sum())
+        for part in (slice(at, at + _AT_ONCE) for at in range(0, len(seat), _AT_ONCE))
+    )
+
+
+def _raise_greatest(
+    greatest: NDArray[np.int64], of: NDArray[np.int64], held: NDArray[np.int64]
+) -> None:
+    """Put these numbers of some classes, `of` rising, among the greatest of each class."""
+    there, place = np.unique(of, return_inverse=True)
+    both = np.hstack([greatest[there], _list_greatest(place, held, len(there))])
+    greatest[there] = np.sort(both, axis=1)[:, : -greatest.shape[1] - 1 : -1]
 
 
 def _list_greatest(
