@@ -61,8 +61,9 @@ def find_row_seats(
 
 def _seat_records(claimed: pl.Series, keys: pl.Series, distinct: int) -> NDArray[np.int64]:
     """The row with the key of each record, int64 (records,); -1: none."""
-    order = claimed.arg_sort()
-    # In a release that is as it should be, sorted claims are the keys in their order.
+    # In a release that is as it should be, sorted claims are the keys in their order. Numbers sort
+    # faster than their digits, and what is no number is found to differ.
+    order = claimed.str.to_integer(base=16, dtype=pl.UInt64, strict=False).arg_sort()
     unique = claimed.dtype == keys.dtype and distinct == len(claimed)
     if unique and claimed.gather(order).equals(keys):
         seat = np.empty(len(claimed), dtype=np.int64)

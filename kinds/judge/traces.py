@@ -12,10 +12,10 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -52,19 +52,28 @@ _WIDTHS = {1: 4, 2: 8, 4: 4, 5: 8}  # bytes of a number
 _NUMBERS = {0: "?", 1: "i", 2: "q", 4: "f", 5: "d", FIXED: "e"}
 _AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
-Columns = Iterable[pl.Series]  # gone through more than once
+
+class Columns(Protocol):
+    """The rows of a file: a frame, or its columns one by one."""
+
+    @property
+    def schema(self) -> pl.Schema:
+        """Names and types of the columns."""
+        ...
+
+    def __iter__(self) -> Iterator[pl.Series]: ...
 
 
 def find_file_traces(
-    path: Path, kind: str, rows: Columns = (), notes: list[str] | None = None
+    path: Path, kind: str, rows: Columns | None = None, notes: list[str] | None = None
 ) -> list[str]:
     """What a file reveals beside its rows; sentences without values.
 
-    `rows` are those of a Parquet file: a frame, or its columns one by one. `notes` gets what an
-    audit that finds nothing must say of it.
+    `rows` are those of a Parquet file. `notes` gets what an audit that finds nothing must say of
+    it.
     """
     content = map_content(path)
-    if kind != "parquet":
+    if kind != "parquet" or rows is None:
         return list(dict.fromkeys(gzip_traces(content)))
     found, alike = _find_parquet_traces(content, rows)
     if notes is not None and not alike:
@@ -129,8 +138,7 @@ def _find_parquet_traces(content: Content, rows: Columns) -> tuple[list[str], bo
     apart = max(whole, default=0) - min(whole, default=0)
     if apart > 1 or whole != sorted(whole, reverse=True):
         found.append("the Parquet file's row groups differ in size")
-    columns = [column[:0] for column in rows]
-    written = _write_rows(pl.DataFrame(columns))
+    written = _write_rows(pl.DataFrame(schema=rows.schema))
     footer_of_none = read_footer(written).fields()
     other = [*_compare_footers(footer, footer_of_none), *loose_bytes(content)]
     alike, kinds = footer.get(6) == footer_of_none.get(6), list_kinds(written)

@@ -24,6 +24,16 @@ def lowest_bit(word):
 
 
 @kernel
+def mark_items(cell, start, allowed, words):
+    # allowed[start[c] : start[c + 1]]: levels of cell c, as rows of words (levels, words): filled
+    """Set the bit of each item in the words of every level that its cell allows."""
+    for item in range(len(cell)):
+        bit = np.uint64(1) << np.uint64(item & 63)
+        for at in range(start[cell[item]], start[cell[item] + 1]):
+            words[allowed[at], item >> 6] |= bit
+
+
+@kernel
 def meet_levels(levels, bits, place):
     """Bits that all levels have in a column of words."""
     # A local array of levels, side by side: loads of level[a, record] took ten times as long.

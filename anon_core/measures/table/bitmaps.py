@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_AT_ONCE = 2**16  # items whose flags are held at a time, a byte each; a multiple of 8
+from anon_core.measures.table.bitmap_kernels import mark_items
 
 
 class Bitmap(NamedTuple):
@@ -33,18 +33,14 @@ class Bitmap(NamedTuple):
         `cells` int32 (attributes, items) index the rows of `levels`, bool (distinct, levels of the
         attribute).
         """
-        items = cells.shape[1]
-        count = sum(allowed.shape[1] for allowed in levels)
-        packed = np.zeros((count, 8 * -(-items // 64)), dtype=np.uint8)
+        words = _make_words(cells, [allowed.shape[1] for allowed in levels])
         first = 0
         for cell, allowed in zip(cells, levels, strict=True):
-            # Levels side by side in memory: bits are packed along the items.
-            flags, last = np.ascontiguousarray(allowed.T), first + allowed.shape[1]
-            for at in range(0, items, _AT_ONCE):
-                bits = np.packbits(flags[:, cell[at : at + _AT_ONCE]], axis=1, bitorder="little")
-                packed[first:last, at // 8 : at // 8 + bits.shape[1]] = bits
-            first = last
-        return cls.of_words(packed.view("<u8"))
+            row, level = np.nonzero(allowed)
+            start = np.searchsorted(row, np.arange(len(allowed) + 1))
+            mark_items(cell, start, level + first, words)
+            first += allowed.shape[1]
+        return cls.of_words(words)
 
     @classmethod
     def of_levels(cls, levels: NDArray[np.int32], counts: NDArray[np.int64]) -> "Bitmap":
@@ -52,18 +48,21 @@ class Bitmap(NamedTuple):
 
         `counts` int64 (attributes,): number of levels of each attribute.
         """
-        items = np.arange(levels.shape[1])
-        words = np.zeros((int(counts.sum()), -(-len(items) // 64)), dtype=np.uint64)
-        bits = np.uint64(1) << (items & 63).astype(np.uint64)
-        for level, offset in zip(levels, np.cumsum(counts) - counts, strict=True):
-            at = (level + offset) * words.shape[1] + (items >> 6)
-            np.bitwise_or.at(words.reshape(-1), at, bits)
+        words = _make_words(levels, counts.tolist())
+        first = 0
+        for level, count in zip(levels, counts.tolist(), strict=True):
+            mark_items(level, np.arange(count + 1), np.arange(first, first + count), words)
+            first += count
         return cls.of_words(words)
 
     @classmethod
     def of_words(cls, words: NDArray[np.uint64]) -> "Bitmap":
         """Add which words hold items."""
         return cls(words, pack_words([words != 0]))
+
+
+def _make_words(cells: NDArray[np.int32], levels: Sequence[int]) -> NDArray[np.uint64]:
+    return np.zeros((sum(levels), -(-cells.shape[1] // 64)), dtype=np.uint64)
 
 
 def pack_words(flags: Iterable[NDArray[np.bool_]]) -> NDArray[np.uint64]:

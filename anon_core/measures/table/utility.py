@@ -55,17 +55,20 @@ def utility(ordinal: NDArray[np.bool_], released: ReleasedCells) -> Utility:
     Liang and Samavi, Optimization-based k-Anonymity Algorithms (NCP, GCP); Khan et al.,
     Definition III.2.
     """
-    levels = released.level_counts[:, None]
-    sizes = released.sizes()
-    sizes = np.where(sizes == 0, levels, sizes)
-    # A value set of s levels hides s bits; an interval of s levels hides s - 1 thermometer bits.
-    hidden = np.where(sizes == 1, 0, sizes - ordinal[:, None])
-    features = int((levels[:, 0] - ordinal).sum())
+    levels = released.level_counts
+    hidden, exact, masked = np.zeros((3, len(levels)), dtype=np.int64)
+    # Sums of whole numbers over distinct cells: the order of the rows changes no digit.
+    for a, (cell, allowed) in enumerate(zip(released.cell, released.levels, strict=True)):
+        rows, sizes = np.bincount(cell, minlength=len(allowed)), allowed.sum(axis=1)
+        sizes = np.where(sizes == 0, levels[a], sizes)
+        # A value set of s levels hides s bits; an interval of s levels s - 1 thermometer bits.
+        hidden[a] = rows @ np.where(sizes == 1, 0, sizes - ordinal[a])
+        exact[a], masked[a] = rows @ (sizes == 1), rows @ (sizes - 1)
+    features = int((levels - ordinal).sum())
     return Utility(
         suppression=1 - float(hidden.sum()) / (released.rows * features),
-        exact=(sizes == 1).mean(axis=1),
-        # The sum is over whole numbers, so the order of the rows changes no digit.
-        ncp=(sizes - 1).mean(axis=1) / np.maximum(1, levels[:, 0] - 1),
+        exact=exact / released.rows,
+        ncp=masked / released.rows / np.maximum(1, levels - 1),
     )
 
 
@@ -130,5 +133,5 @@ def of_one_value(levels: Sequence[ColumnLevels], released: ReleasedCells) -> NDA
     for column, cell, allowed in zip(levels, released.cell, released.levels, strict=True):
         alone = np.array([column.is_value(level) for level in range(len(column.labels))])
         single = (allowed.sum(axis=1) == 1) & (allowed & alone).any(axis=1)
-        shares.append(float(single[cell].mean()))
+        shares.append(int(np.bincount(cell, minlength=len(single)) @ single) / released.rows)
     return np.array(shares, dtype=np.float64)

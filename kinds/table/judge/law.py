@@ -49,10 +49,13 @@ def _read_holders(
             order = _order_rows(stated.select(KEY).collect()[KEY], keys)
             if order is None:
                 return None
+            # The number of each source row among the records; -1: none.
+            number = np.full(int(source_rows[-1]) + 1, -1, dtype=np.int32)
+            number[source_rows] = np.arange(len(source_rows))
             parts = []
             for at in range(0, len(keys), _AT_ONCE):
                 lists = stated.select("records").slice(at, _AT_ONCE).collect()["records"]
-                parts.append(_number_holders(lists, source_rows))
+                parts.append(_number_holders(lists, number))
     except FOREIGN_ERRORS:
         return None
     # Rows of different numbers of shares make no array (rows, D).
@@ -73,17 +76,16 @@ def _order_rows(stated: pl.Series, keys: pl.Series) -> slice | NDArray[np.int64]
     return None if order.null_count() else order.to_numpy()
 
 
-def _number_holders(lists: pl.Series, source_rows: NDArray[np.int64]) -> NDArray[np.int32] | None:
+def _number_holders(lists: pl.Series, number: NDArray[np.int32]) -> NDArray[np.int32] | None:
     """The numbers of the records in lists of source rows; None where they are none."""
     shares = lists.list.len().unique().to_list()
     if len(shares) != 1 or not shares[0]:  # None: a row without a holder
         return None
-    held = lists.explode().to_numpy()
-    # `source_rows` ascend. A number that is none of them finds another one, and is refused below.
-    record = np.searchsorted(source_rows, held).clip(max=len(source_rows) - 1)
-    if (source_rows[record] != held).any():
+    held = lists.explode()
+    if held.null_count() or not held.is_between(0, len(number) - 1).all():
         return None
-    return record.astype(np.int32).reshape(-1, shares[0])
+    record = number[held.to_numpy()]
+    return None if (record < 0).any() else record.reshape(-1, shares[0])
 
 
 def build_law_finding(stated: Law | None, records: int) -> Finding:

@@ -62,10 +62,8 @@ def tightest_rows(released: ReleasedCells, classes: Classes) -> Tightest:
     """Find the rows that somebody guesses who knows one person's quasi-identifiers."""
     # A product that may exceed 63 bits is computed in Python's whole numbers.
     exact = np.int64 if np.log2(released.level_counts).sum() < 62 else object
-    sizes = released.sizes().astype(exact)
-    combinations = np.multiply.reduce(sizes, axis=0)
-    rank = np.empty(classes.cell.shape[1], dtype=np.int64)
-    rank[classes.row_class] = np.unique(combinations, return_inverse=True)[1]
+    sizes = ReleasedCells(classes.cell, released.levels).sizes().astype(exact)
+    rank = np.unique(np.multiply.reduce(sizes, axis=0), return_inverse=True)[1]
     least, alike = np.empty((2, classes.level.shape[1]), dtype=np.int64)
     find_tightest(classes.level_index, classes.bitmap, classes.rows_in, rank, least, alike)
     return Tightest(rank, least, alike)

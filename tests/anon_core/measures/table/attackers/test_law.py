@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
+from anon_core.measures.table.attackers import law
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.seating.matching import draw_by_holders
@@ -29,6 +30,12 @@ def even():
     released = ReleasedCells.of([read_cells(each, cells[each.name].tolist()) for each in book])
     seat = draw_by_holders(table, made.holders, words(1))
     return table.codes, table.k, released, made.holders.astype(np.int64), seat
+
+
+@pytest.fixture(autouse=True, params=[2**17, 7])
+def rows_at_once(request, monkeypatch):
+    """However many rows are judged at a time, the findings are the same."""
+    monkeypatch.setattr(law, "_AT_ONCE", request.param)
 
 
 def test_a_right_law(even):
