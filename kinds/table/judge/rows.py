@@ -84,10 +84,8 @@ def audit_rows(
     if rows is None:
         return Audit(tuple(findings))
     findings += [*of_book, _of_columns(rows, columns)]
-    if leave_out > 0:
-        findings.append(_of_left_out(records, leave_out))
-    if typed is not None:
-        findings.append(of_types(folder, formats, typed))
+    findings += [_of_left_out(records, leave_out)] if leave_out > 0 else []
+    findings += [] if typed is None else [of_types(folder, formats, typed)]
     if not _has_all_columns(rows, columns):
         return Audit((*findings, _NOT_JUDGED), rows=rows)
     laid, more = _lay_rows(records, rows, columns, matching)

@@ -104,10 +104,7 @@ def judge_law(
     likeliest = (most / (size * shares))[kind]
     of_person, above = likeliest, most[kind] * k > size[kind] * shares  # exactly 1/k is not
     if person is not None:
-        together = np.zeros(int(person.max()) + 1, dtype=np.int64)
-        # Shares of several records of a person in one row add up.
-        for who, _, held in _list_pairs(holders, person):
-            np.maximum.at(together, who, held)
+        together = _list_greatest_of_people(holders, person)
         of_person, above = together[person] / shares, above | (together[person] * k > shares)
     return Law(
         likeliest=likeliest,
@@ -119,6 +116,17 @@ def judge_law(
         uneven=int(size[total != size * shares].sum()),
         unseated=_count_unseated(holders, seat, kind),
     )
+
+
+def _list_greatest_of_people(
+    holders: NDArray[np.integer[Any]], person: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the most shares of one row that records of each person hold, int64 (people,)."""
+    greatest = np.zeros(int(person.max()) + 1, dtype=np.int64)
+    # Shares of several records of a person in one row add up.
+    for who, _, held in _list_pairs(holders, person):
+        np.maximum.at(greatest, who, held)
+    return greatest
 
 
 def _list_pairs(
