@@ -80,14 +80,13 @@ def count_shared_levels(
     """
     try:
         labels = [str(label) for label in entry["labels"]][bool(entry["has_missing"]) :]
-        if not spec.is_counted:
+        if isinstance(values, Texts) or not spec.is_counted:
             return _of_categories(
                 labels, bool(entry.get("has_other", False)), values, least, persons
             )
         spans = list(_list_level_spans(spec, labels, entry))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"the codebook's entry of column {spec.name!r} cannot be read") from None
-    assert not isinstance(values, Texts)
     given = ~np.isnan(values)
     rising = np.argsort(values[given])
     numbers = values[given][rising]
