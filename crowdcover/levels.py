@@ -47,6 +47,8 @@ class Levels:
         Whether all values are whole numbers or dates, as far as the codebook says.
     others : mapping of int to frozenset of str
         For a level of all other categories: the categories that it does not stand for.
+    nodes : mapping of str to (int, int), optional
+        Of a tree: the least and the greatest level of each node that a cell may show, by its name.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Levels:
     missing: NDArray[np.bool_] = field(repr=False)
     whole: bool
     others: Mapping[int, frozenset[str]] = field(default_factory=dict, repr=False)
+    nodes: Mapping[str, tuple[int, int]] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -141,8 +144,13 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
     others = {count - 1: named} if entry.get("has_other") else {}
     ordinal = entry["encoding"] == "ordinal" or kind == "binary"
     whole = kind == "date" or (_has_integer_bounds(lo, hi) if type_ is None else type_ == "integer")
+    nodes = None
+    if "nodes" in entry:
+        spans = ((str(node["name"]), node["levels"]) for node in entry["nodes"])
+        nodes = {name: (int(low), int(high)) for name, (low, high) in spans}
     return Levels(
-        str(entry["name"]), kind, ordinal, labels, lo, hi, above, shown, missing, whole, others
+        *(str(entry["name"]), kind, ordinal, labels, lo, hi, above, shown, missing, whole, others),
+        nodes,
     )
 
 

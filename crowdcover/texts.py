@@ -1,4 +1,4 @@
-r"""Cells of text: ``A``, ``A|B|C``, ``lo..hi``, ``*``; docs/release.md has the grammar."""
+r"""Cells of text: ``A``, ``A|B|C``, ``lo..hi``, a node, ``*``; docs/release.md has the grammar."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,6 +54,10 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     sides = [name.split(DOTS) if levels.is_counted else [name] for name in names]
     begins = {side[0]: level for level, side in enumerate(sides)}
     stops = {side[-1]: level for level, side in enumerate(sides)}
+    nodes = {
+        escape_category(name).replace("\\*", _ALL): slice(low, high + 1)
+        for name, (low, high) in (levels.nodes or {}).items()
+    }
     masks = np.zeros((len(texts), len(levels)), dtype=np.bool_)
     unread = 0
     for row, text in enumerate(texts):
@@ -62,6 +66,8 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
             found = slice(None)
         elif text in level_of:
             found = [level_of[text]]
+        elif levels.nodes is not None:
+            found = None if text is None else nodes.get(text)
         elif text is not None:
             found = (
                 _parse_interval(text, begins, stops)

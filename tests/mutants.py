@@ -49,6 +49,7 @@ OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
 RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
+TREES = "tests/anon_core/tables/test_trees.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
@@ -1174,6 +1175,41 @@ MUTANTS = (
         "if fresh[w] == 0:",
         "if bits:",
         CROWDS,
+    ),
+    Mutant(
+        "trees: a row shows the node below the one that its holders need",
+        "anon_core/tables/trees_kernels.py",
+        "                shown = np.int64(parent[at])",
+        "                shown = at",
+        TREES,
+    ),
+    Mutant(
+        "trees: features off the own path cost something",
+        "anon_core/seating/even.py",
+        "    return blank | find_off_path_features(table)",
+        "    return blank",
+        NARROWING,
+    ),
+    Mutant(
+        "trees: each node loses as much more as the one below it",
+        "anon_core/seating/exchanges/narrowing.py",
+        "            own.append(node[attribute.parents] - node[:-1])",
+        "            own.append(node[attribute.parents] * 0 + 1)",
+        NARROWING,
+    ),
+    Mutant(
+        "trees: the auditor reads a node without its last level",
+        "anon_core/measures/table/cells.py",
+        "range(low, high + 1) for name, low, high in column.nodes",
+        "range(low, high) for name, low, high in column.nodes",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor takes nodes of one level",
+        "anon_core/measures/table/codebook/trees.py",
+        "        if 1 < len(levels) < len(labels) + shift",
+        "        if len(levels) < len(labels) + shift",
+        TREES,
     ),
 )
 

@@ -89,6 +89,27 @@ def fits(record, row, stars):
     return bool(((record == row) | stars).all())
 
 
+def smallest_node(levels, nodes, held):
+    """The levels of the smallest node of a tree that holds these levels, as a set.
+
+    Nodes are the `levels` levels, those given as (name, least, greatest level), and the root.
+    """
+    every = [
+        *({level} for level in range(levels)),
+        *(set(range(low, high + 1)) for _, low, high in nodes),
+        set(range(levels)),
+    ]
+    return min((node for node in every if set(held) <= node), key=len)
+
+
+def inside_node(levels, nodes, held):
+    """bool (levels + nodes,): which lie inside the smallest node that holds these levels."""
+    cell = smallest_node(levels, nodes, held)
+    within = [{level} for level in range(levels)]
+    within += [set(range(low, high + 1)) for _, low, high in nodes]
+    return np.array([node < cell for node in within])
+
+
 def compatible(x, y, stars):
     """bool (n, n): record v fits row u."""
     return np.array([[fits(x[v], y[u], stars[u]) for u in range(len(y))] for v in range(len(x))])

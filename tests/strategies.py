@@ -10,8 +10,22 @@ from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.graphs import ONE
+from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables import encoding
 
+HIERARCHIES = (
+    Hierarchy(
+        {
+            "a": ("left|*", "low", "a"),
+            "b|c": ("left|*", "low", "b|c"),
+            "..": ("left|*", "high", ".."),
+            "*": ("right", "*"),
+            "d": ("right", "d"),
+        }
+    ),
+    Hierarchy({name: ("whole", name) for name in ("a", "b|c", "..", "*")}, other="whole"),
+    Hierarchy(prefix=(2, 1)),
+)
 EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
 
 
@@ -32,8 +46,8 @@ def bit_matrices(draw, most_records=14, most_features=6):
 
 
 @st.composite
-def tables(draw, most_records=14):
-    """BinaryTable with one-hot and ordinal attributes, missing values, column weights."""
+def tables(draw, most_records=14, *, trees=True):
+    """BinaryTable with one-hot and ordinal attributes, trees, missing values, column weights."""
     n = draw(st.integers(2, most_records))
     specs, columns = [], {}
     for index in range(draw(st.integers(1, 4))):
@@ -46,7 +60,12 @@ def tables(draw, most_records=14):
                     st.sampled_from(["a", "b|c", "..", "*", "d", None]), min_size=n, max_size=n
                 )
             )
-            specs.append(ColumnSpec(name=name, kind="categorical", missing=missing, weight=weight))
+            tree = draw(st.sampled_from([None, None, None, *HIERARCHIES])) if trees else None
+            specs.append(
+                ColumnSpec(
+                    name=name, kind="categorical", missing=missing, weight=weight, hierarchy=tree
+                )
+            )
             columns[name] = np.array(values, dtype=object)
         else:
             values = draw(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.weights import compute_utilities
 from anon_core.errors import InputError
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.closing import close_trees
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
@@ -89,7 +90,7 @@ def hide_group_differences(table: BinaryTable, group: NDArray[np.int64]) -> NDAr
             union[np.logical_or.reduceat(blank[permutation], starts)] |= mask
     hidden = bits  # its room is free
     hidden[permutation] = union[number]
-    return hidden
+    return close_trees(table, hidden)
 
 
 def cell_mask(book: Codebook, attribute: int) -> NDArray[np.uint64]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.groups import hide_group_differences
 from anon_core.tables.diverse import DiverseDemand
-from anon_core.tables.records import BinaryTable
+from anon_core.tables.records import Attribute, BinaryTable
 
 _DRAWS = 2000  # of a class in two halves, to measure what the halves tell
 _DRAWN = 2**20  # values of them at most
@@ -80,7 +80,7 @@ class _Halves:
         self._hidden = hide_group_differences(table, group)[first]
         self._bits = table.bits[first]
         self._place = [
-            _place_levels(codes, attribute.levels, ordinal=attribute.ordinal)[codes[first]]
+            _place_levels(codes, attribute)[codes[first]]
             for codes, attribute in zip(table.codes, table.codebook.attributes, strict=True)
         ]
         self._weight = np.zeros(64 * table.codebook.words, dtype=np.int64)
@@ -120,9 +120,10 @@ class _Halves:
         return int(self._weight[flags.astype(np.bool_)].sum())
 
 
-def _place_levels(codes: NDArray[np.int32], levels: int, *, ordinal: bool) -> NDArray[np.int64]:
+def _place_levels(codes: NDArray[np.int32], attribute: Attribute) -> NDArray[np.int64]:
     """Return the order of a column's levels, int64 (levels,): categories by how many have them."""
-    if ordinal:
+    levels = attribute.levels
+    if attribute.ordinal or attribute.tree is not None:
         return np.arange(levels)
     place = np.empty(levels, dtype=np.int64)
     place[np.argsort(-np.bincount(codes, minlength=levels), kind="stable")] = np.arange(levels)

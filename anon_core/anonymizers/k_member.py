@@ -10,13 +10,13 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.halving import join_classes, measure_gain
 from anon_core.anonymizers.in_parts.divided import Divided
-from anon_core.anonymizers.k_member_kernels import GroupDemands, fill_groups, grow_groups
+from anon_core.anonymizers.k_member_kernels import GroupDemands, Prices, fill_groups, grow_groups
 from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
 from anon_core.tables.pasts import Pasts
-from anon_core.tables.records import BinaryTable, MaskedTable
+from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
 # What a missing history costs, as a part of the heaviest column: see decision 034.
 HISTORY = 0.3
@@ -115,18 +115,32 @@ def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> 
     book = table.codebook
     rows = np.ascontiguousarray((table.codes + book.level_offsets[:-1, None].astype(np.int32)).T)
     bits = weight.astype(np.int64)
-    layout = (book.level_offsets, book.bit_offsets, book.ordinal, bits)
+    nodes = _weigh_nodes(book, bits)
+    prices = Prices(book.level_offsets, book.bit_offsets, book.ordinal, book.parents, bits, nodes)
     heaviest = int(np.diff(np.concatenate([[0], np.cumsum(bits)])[book.bit_offsets]).max())
     links = _link_records(table, round(HISTORY * heaviest))
     group = np.empty(table.records, dtype=np.int64)
-    grow_groups(rows, *layout, links, least, group)
+    grow_groups(rows, prices, links, least, group)
     if table.pasts is not None:
         group = _drop_short(group, table.pasts, links.need, least)
     permutation = np.argsort(group, kind="stable")
     members = permutation[(group < 0).sum() :]
     first = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
-    fill_groups(rows, *layout, links, members, first, group)
+    fill_groups(rows, prices, links, members, first, group)
     return group
+
+
+def _weigh_nodes(book: Codebook, bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What a group hides inside each feature and the root, see `Prices.node`."""
+    found = []
+    for attribute, first in zip(book.attributes, book.bit_offsets[:-1], strict=True):
+        node = np.zeros(attribute.bits + 1, dtype=np.int64)
+        # Features stand before those above them; all paths below a node weigh alike but for
+        # rounding, and the greatest counts.
+        for bit, above in enumerate(attribute.parents.tolist()):
+            node[above] = max(node[above], node[bit] + 2 * bits[first + bit])
+        found.append(node)
+    return np.concatenate(found)
 
 
 def _link_records(table: BinaryTable, price: int) -> GroupDemands:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
+from anon_core.tables.trees_kernels import join_features
 
 
 class GroupDemands(NamedTuple):
@@ -43,16 +44,41 @@ class GroupDemands(NamedTuple):
     price: np.int64
 
 
+class Prices(NamedTuple):
+    """What groups lose by what they hide.
+
+    Attributes
+    ----------
+    starts, bit_starts : int64 (attributes + 1,)
+        First level and first bit of each attribute.
+    ordinal : bool (attributes,)
+    parents : int32 (f,)
+        See `Codebook.parents`.
+    bit : int64 (f,)
+        Weight of each bit.
+    node : int64 (f + attributes,)
+        Weight of the bits on two paths below a node, see `LossTable.node`.
+    """
+
+    starts: NDArray[np.int64]
+    bit_starts: NDArray[np.int64]
+    ordinal: NDArray[np.bool_]
+    parents: NDArray[np.int32]
+    bit: NDArray[np.int64]
+    node: NDArray[np.int64]
+
+
 @kernel
-def enter_levels(levels, present, price, starts, bit_starts, ordinal, bit_weight):
+def enter_levels(levels, present, price, prices):
     # levels (attributes,) of the record that joins; present, price (levels,)
-    # starts, bit_starts (attributes + 1,)
     """Enter a record's levels into a group; return the price that the record had.
 
     price[q] = weight of the bits that a member of level q would hide in addition. A group hides the
-    bits of a thermometer between its levels, and the one-hot bits of its levels if there are two.
+    bits of a thermometer between its levels, the one-hot bits of its levels if there are two, and
+    what is inside the node of a tree that holds them all.
     """
-    paid = 0
+    paid, starts, bit_starts, ordinal = 0, prices.starts, prices.bit_starts, prices.ordinal
+    bit_weight = prices.bit
     for a in range(len(levels)):
         paid += price[levels[a]]
         if present[levels[a]]:
@@ -63,6 +89,14 @@ def enter_levels(levels, present, price, starts, bit_starts, ordinal, bit_weight
         for q in range(start, stop):
             if present[q]:
                 low, high, count = min(low, q), q, count + 1
+        first, end = bit_starts[a], bit_starts[a + 1]
+        if end - first > stop - start:
+            above, node = prices.parents[first:end], prices.node[first + a : end + a + 1]
+            now = node[join_features(low - start, high - start, above)]
+            for q in range(start, stop):
+                least, most = min(low, q) - start, max(high, q) - start
+                price[q] = node[join_features(least, most, above)] - now
+            continue
         alone = bit_weight[bit_starts[a] + low - start] if count == 1 and not ordinal[a] else 0
         loss = 0
         for q in range(low - 1, start - 1, -1):
@@ -141,27 +175,25 @@ def fill_gain(links, members, count, history_counts, gain):
 
 
 @kernel
-def grow_groups(
-    rows, starts, bit_starts, ordinal, bit_weight, links, least, group
-):  # rows (n, attributes), group (n,)
+def grow_groups(rows, prices, links, least, group):  # rows (n, attributes), group (n,)
     """Cut the records into groups of `least`, or a few more where histories ask for them.
 
     Fewer than `least` records are left; they keep -1. A group begins with the record furthest from
     the one that the last group began with.
     """
-    n, levels = len(rows), starts[-1]
+    n, levels = len(rows), prices.starts[-1]
     left, size, groups = np.arange(n), n, 0
     present, price = np.zeros(levels, dtype=np.bool_), np.zeros(levels, dtype=np.int64)
     members, history_counts = np.empty(2 * least, dtype=np.int64), np.zeros(n, dtype=np.int64)
     gain = np.zeros(len(links.by_value) - 1, dtype=np.int64)
     group[:] = -1
-    enter_levels(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
+    enter_levels(rows[0], present, price, prices)
     while size >= least:
         place, count = find_furthest(rows, left, size, price), 0
         present[:], price[:] = False, 0
         while place >= 0:
             record = left[place]
-            enter_levels(rows[record], present, price, starts, bit_starts, ordinal, bit_weight)
+            enter_levels(rows[record], present, price, prices)
             members[count], group[record] = record, groups
             count += 1
             size -= 1
@@ -177,12 +209,12 @@ def grow_groups(
             add_row(links, record, -1, history_counts)
         groups += 1
         present[:], price[:] = False, 0
-        enter_levels(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)
+        enter_levels(rows[members[0]], present, price, prices)
 
 
 @kernel
 def fill_groups(
-    rows, starts, bit_starts, ordinal, bit_weight, links, members, first, group
+    rows, prices, links, members, first, group
 ):  # members: the records by group; those of group g are members[first[g] : first[g + 1]]
     """Give each record without a group to the one that then loses least, the first of equals.
 
@@ -191,16 +223,15 @@ def fill_groups(
     rest = np.flatnonzero(group < 0)
     best = np.full((2, len(rest)), 2**62, dtype=np.int64)
     found = np.full((2, len(rest)), -1, dtype=np.int64)
-    present, price = np.zeros(starts[-1], dtype=np.bool_), np.zeros(starts[-1], dtype=np.int64)
+    levels = prices.starts[-1]
+    present, price = np.zeros(levels, dtype=np.bool_), np.zeros(levels, dtype=np.int64)
     carried = np.zeros(len(links.by_value) - 1, dtype=np.int64)  # members by value
     for number in range(len(first) - 1 if len(rest) else 0):
         present[:], price[:], lost = False, 0, 0
         carried[:] = 0
         size = first[number + 1] - first[number]
         for slot in range(first[number], first[number + 1]):
-            paid = enter_levels(
-                rows[members[slot]], present, price, starts, bit_starts, ordinal, bit_weight
-            )
+            paid = enter_levels(rows[members[slot]], present, price, prices)
             lost += paid if slot > first[number] else 0
             carried[links.value[members[slot]]] += 1
         for i in range(len(rest)):

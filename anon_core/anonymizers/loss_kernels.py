@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import inlined, kernel
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
+from anon_core.tables.trees_kernels import join_features
 
 PROHIBITIVE_LOSS = np.int64(2**62)  # more than anything loses
 
@@ -25,7 +26,13 @@ class LevelCells(NamedTuple):
     offsets : int64 (attributes + 1,)
         First level of each attribute.
     ordinal : bool (attributes,)
-    whole, step, position, first
+    tree : bool (attributes,)
+        Which have one: their rows allow the node that holds the least and the greatest level.
+    bits : int64 (attributes + 1,)
+        First feature of each attribute.
+    parents : int32 (f,)
+        See `Codebook.parents`.
+    whole, step, position, first, node
         See `LossTable`.
     """
 
@@ -35,10 +42,14 @@ class LevelCells(NamedTuple):
     member: NDArray[np.bool_]
     offsets: NDArray[np.int64]
     ordinal: NDArray[np.bool_]
+    tree: NDArray[np.bool_]
+    bits: NDArray[np.int64]
+    parents: NDArray[np.int32]
     whole: NDArray[np.int64]
     step: NDArray[np.int64]
     position: NDArray[np.int64]
     first: NDArray[np.int64]
+    node: NDArray[np.int64]
 
     @classmethod
     def of(cls, table: BinaryTable, loss: LossTable) -> "LevelCells":
@@ -48,8 +59,20 @@ class LevelCells(NamedTuple):
         member = np.zeros((n, int(book.level_offsets[-1])), dtype=np.bool_)
         member[np.arange(n)[:, None], codes + book.level_offsets[:-1]] = True
         levels = codes.copy(), codes.copy(), member
-        costs = loss.whole, loss.step, loss.position, loss.first
-        return cls(codes, *levels, book.level_offsets, book.ordinal, *costs)
+        tree = np.array([a.tree is not None for a in book.attributes], dtype=np.bool_)
+        bits, costs = book.bit_offsets, (loss.whole, loss.step, loss.position, loss.first)
+        return cls(
+            *(codes, *levels, book.level_offsets, book.ordinal, tree, bits, book.parents),
+            *costs,
+            loss.node,
+        )
+
+
+@kernel
+def loss_of_node(a, low, high, cells):
+    """What a cell of attribute a loses that shows the node of its levels low and high."""
+    start, end = cells.bits[a], cells.bits[a + 1]
+    return cells.node[start + a + join_features(low, high, cells.parents[start:end])]
 
 
 @inlined
@@ -65,6 +88,11 @@ def compute_loss_increase(v, r, best, cells):
             now = min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
             p, q = at + min(low, q), at + max(high, q)
             total += min(cells.whole[a], cells.position[q] - cells.position[p]) - now
+        elif cells.tree[a]:
+            if low <= q <= high:
+                continue
+            total += loss_of_node(a, min(low, q), max(high, q), cells)
+            total -= loss_of_node(a, low, high, cells)
         elif cells.member[r, at + q]:
             continue
         else:
@@ -95,6 +123,8 @@ def loss_of(r, cells):
         at, low, high = cells.offsets[a], cells.low[r, a], cells.high[r, a]
         if cells.ordinal[a]:
             total += min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
+        elif cells.tree[a]:
+            total += loss_of_node(a, low, high, cells)
         else:
             members = 0
             for q in range(at, cells.offsets[a + 1]):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.search.dissimilarity import integer_weights
 from anon_core.tables.loss import loss_table
-from anon_core.tables.records import Codebook
+from anon_core.tables.records import Attribute, Codebook
 
 WeightRule = Literal["columns", "cells", "bits"]
 # Part of the heaviest column's weight. A column lighter by more than 2^24 weighs 1 anyhow.
@@ -47,21 +47,39 @@ def feature_weights(
     # Scale by a power of two: it changes no digit, and no later sum or quotient overflows.
     own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), _LEAST_SHARE)
     if loss == "rank":
-        levels = [max(1, a.levels - 1) for a in book.attributes]
-        share = own / ([1] * len(own) if weights == "bits" else levels)
-        bits = np.repeat(share, [a.bits for a in book.attributes])
+        bits = np.concatenate(
+            [
+                weight * (np.ones(a.bits) if weights == "bits" else _share_column(a))
+                for a, weight in zip(book.attributes, own, strict=True)
+            ]
+        )
     else:
         table = loss_table(book, loss)
         widths = [
-            np.diff(table.position[first:end]) if a.ordinal else np.full(a.levels, step)
-            for a, step, first, end in zip(
-                book.attributes, table.step, book.level_offsets[:-1], book.level_offsets[1:],
-                strict=True,
+            np.diff(table.position[first:end])
+            if a.ordinal
+            else np.full(a.bits, step)
+            if a.tree is None
+            else most * _share_column(a)
+            for a, most, step, first, end in zip(
+                book.attributes, table.whole, table.step, book.level_offsets[:-1],
+                book.level_offsets[1:], strict=True,
             )
         ]  # fmt: skip
         bits = np.maximum(1, np.concatenate(widths)) / table.whole.max()
         own = table.whole / table.whole.max()
     return integer_weights(bits, own * (1.0 if weights == "cells" else exact), book)
+
+
+def _share_column(a: Attribute) -> NDArray[np.float64]:
+    """Parts of a column's weight that its bits have, float64 (bits,).
+
+    Two levels of a tree differ in the features below the node that holds both, on two paths: these
+    weigh together what a cell of that node loses.
+    """
+    if a.tree is None or a.levels == 1:
+        return np.full(a.bits, 1 / max(1, a.levels - 1))
+    return a.tree.rises(a.levels) / 2
 
 
 def compute_utilities(

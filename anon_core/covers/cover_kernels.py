@@ -74,8 +74,8 @@ def reverse_delete(u, v, weight, spare):  # spare (n,): degree - b, consumed
 
 @parallel_kernel(lambda codes: codes.shape[0])
 def count_differences(
-    begin, end, u, v, codes, bit_offsets, ordinal, counts
-):  # codes (attributes, n), counts (f, n) zeroed
+    begin, end, u, v, codes, bit_offsets, ordinal, parents, counts
+):  # codes (attributes, n), parents (f,), counts (f, n) zeroed
     """counts[l, i] = number of neighbours of i that differ from it in feature l, at most 65535."""
     # One attribute a task: its features belong to it alone, so no two threads meet.
     for a in range(begin, end):
@@ -89,10 +89,16 @@ def count_differences(
                     increment_count(counts[bit], u[e])
                     increment_count(counts[bit], v[e])
             else:
-                increment_count(counts[start + x], u[e])
-                increment_count(counts[start + x], v[e])
-                increment_count(counts[start + y], u[e])
-                increment_count(counts[start + y], v[e])
+                one, other = np.int64(x), np.int64(y)
+                # Both paths up to the node that they share; without a tree one bit each.
+                while one != other:
+                    bit = start + min(one, other)
+                    increment_count(counts[bit], u[e])
+                    increment_count(counts[bit], v[e])
+                    if one < other:
+                        one = np.int64(parents[bit])
+                    else:
+                        other = np.int64(parents[bit])
 
 
 @kernel

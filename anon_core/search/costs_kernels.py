@@ -28,6 +28,7 @@ class CodedLevels(NamedTuple):
     level_offsets: NDArray[np.int64]  # (attributes + 1,)
     bit_offsets: NDArray[np.int64]  # (attributes + 1,)
     ordinal: NDArray[np.bool_]  # (attributes,)
+    parents: NDArray[np.int32]  # (f,): see `Codebook.parents`
 
 
 class NeighbourCosts(NamedTuple):
@@ -95,6 +96,30 @@ def fill_ordinal(own, blank, counts, lut, bit_class, cell, cost):
             cost[q, lane] = total
 
 
+@inlined
+def fill_tree(own, blank, counts, lut, bit_class, cell, parent, cost):
+    # as in `fill_one_hot`, but counts (bits, LANES), bit_class, parent (bits,)
+    """Fill the costs of an attribute with a tree for one block.
+
+    Another level costs the cell's weight and those of the bits of both paths below the node that
+    holds both levels.
+    """
+    last = lut.shape[1] - 1
+    for lane in range(len(own)):
+        whole = cell[min(np.int64(counts[own[lane], lane]), last)]
+        for q in range(len(cost)):
+            total, one, other = np.int32(0), own[lane], q
+            # A bit stands before the one above it, so the smaller one is never above the other.
+            while one != other:
+                bit = min(one, other)
+                total += lut[bit_class[bit], min(np.int64(counts[bit, lane]), last)]
+                if one < other:
+                    one = np.int64(parent[one])
+                else:
+                    other = np.int64(parent[other])
+            cost[q, lane] = np.int32(0) if blank[lane] or own[lane] == q else total + whole
+
+
 @parallel_kernel(lambda costs: len(costs.coarse))
 def fill_costs(begin, end, places, coded, prices, counts, costs):
     # places int64 (m,); counts uint16 (f, n), by place; costs: zeros, filled
@@ -106,10 +131,11 @@ def fill_costs(begin, end, places, coded, prices, counts, costs):
     make a block, so that the costs of one level for one block are contiguous.
     """
     codes, starts, bit_starts = coded.codes, coded.level_offsets, coded.bit_offsets
-    widest = 0
+    widest = most_bits = 0
     for a in range(codes.shape[0]):
         widest = max(widest, starts[a + 1] - starts[a])
-    counted = np.empty((widest, LANES), dtype=np.uint16)
+        most_bits = max(most_bits, bit_starts[a + 1] - bit_starts[a])
+    counted = np.empty((most_bits, LANES), dtype=np.uint16)
     mine = np.empty(LANES, dtype=np.int32)
     owns, blanks = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.bool_)
     cost = np.zeros((widest, LANES), dtype=np.int32)  # past the last record it stays zero
@@ -130,6 +156,9 @@ def fill_costs(begin, end, places, coded, prices, counts, costs):
             classes, cell = prices.bit_class[bits], prices.cell_lut[a]
             if coded.ordinal[a]:
                 fill_ordinal(own, hidden, counted, prices.lut, classes, cell, filled)
+            elif len(classes) > len(filled):
+                above = coded.parents[bits]
+                fill_tree(own, hidden, counted, prices.lut, classes, cell, above, filled)
             else:
                 fill_one_hot(own, hidden, counted, prices.lut, classes, cell, filled, mine)
             for q in range(len(filled)):

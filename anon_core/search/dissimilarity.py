@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_core.jit.lanes import LANES, zero_lanes
 from anon_core.search.costs_kernels import CodedLevels, Costs, NeighbourCosts, fill_costs
-from anon_core.tables.records import BinaryTable, Codebook
+from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 _UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
 _LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
@@ -55,13 +55,22 @@ def integer_weights(
 
 
 def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
-    """Bound E_ij: all bits of an ordinal attribute differ, the two heaviest of a one-hot one."""
+    """Bound E_ij: all bits of an ordinal attribute differ, of others those of two levels' paths."""
     bits = np.split(weights, book.bit_offsets[1:-1])
     reach = [
-        part.sum() if ordinal else np.sort(part)[-2:].sum()
-        for part, ordinal in zip(bits, book.ordinal, strict=True)
+        part.sum() if a.ordinal else np.sort(_weigh_paths(part, a))[-2:].sum()
+        for part, a in zip(bits, book.attributes, strict=True)
     ]
     return 2 * sum(reach)
+
+
+def _weigh_paths(bits: NDArray[Any], attribute: Attribute) -> NDArray[Any]:
+    """The weights of the bits that each level has, (levels,)."""
+    total = np.append(bits, 0)
+    # From the topmost bits on: each adds what is above it.
+    for bit in range(attribute.bits)[::-1]:
+        total[bit] += total[attribute.parents[bit]]
+    return total[: attribute.levels]
 
 
 def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> int:
@@ -95,6 +104,8 @@ class Dissimilarity:
         Cells that cost their own record nothing, by place.
     level_offsets, bit_offsets : int64 (attributes + 1,)
     ordinal : bool (attributes,)
+    parents : int32 (f,)
+        See `Codebook.parents`.
     lut : int32 (classes, steps)
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
@@ -112,6 +123,7 @@ class Dissimilarity:
     level_offsets: NDArray[np.int64]
     bit_offsets: NDArray[np.int64]
     ordinal: NDArray[np.bool_]
+    parents: NDArray[np.int32]
     lut: NDArray[np.int32]
     bit_class: NDArray[np.int32]
     cell_lut: NDArray[np.int32]
@@ -145,6 +157,7 @@ class Dissimilarity:
             book.level_offsets,
             book.bit_offsets,
             book.ordinal,
+            book.parents,
             base.astype(np.int32)[:, None],
             bit_class.reshape(-1).astype(np.int32),
             cells[:, None],
@@ -196,7 +209,12 @@ class Dissimilarity:
         coarse = zero_lanes(*shape)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
         coded = CodedLevels(
-            self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal
+            self.codes,
+            self.blank,
+            self.level_offsets,
+            self.bit_offsets,
+            self.ordinal,
+            self.parents,
         )
         prices = NeighbourCosts(self.lut, self.bit_class, self.cell_lut)
         costs = Costs(coarse, fine, self.shift)

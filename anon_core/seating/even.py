@@ -29,6 +29,7 @@ from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.widening import fill_row_shares
+from anon_core.tables.closing import close_trees, find_off_path_features
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
@@ -139,6 +140,7 @@ def build_even_rows(
     """
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
     near = _list_near_classes(table, classes, weights)
+    hidden = hidden | find_off_path_features(table)
     holders = fill_row_shares(table, classes, near, hidden, shares, weights[0])
     return _exchange_holders(table, classes, near, holders, weights)
 
@@ -182,6 +184,7 @@ def narrow_even_rows(
     # Share 0 is that of the own record, which hides nothing.
     for share in range(1, holders.shape[1]):
         hidden |= table.bits ^ classes.bits[holders[:, share]]
+    hidden = close_trees(table, hidden)
     return EvenRows(hidden, classes.first.astype(np.int32)[holders])
 
 
@@ -208,12 +211,12 @@ def _exchange_holders(
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> EvenRows:
     hides = swap_shares(table, classes, near, holders, _find_blank_bits(table), weights)
-    return EvenRows(hides, classes.first.astype(np.int32)[holders])
+    return EvenRows(close_trees(table, hides), classes.first.astype(np.int32)[holders])
 
 
 def _find_blank_bits(table: BinaryTable) -> NDArray[np.uint64]:
-    """What rows hide in any case, uint64 (n, words)."""
+    """What rows hide in any case, uint64 (n, words): the features off their paths, too."""
     blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
     hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
-    return blank
+    return blank | find_off_path_features(table)

@@ -5,6 +5,7 @@ from math import inf, isfinite
 from typing import Literal
 
 from anon_core.errors import InputError
+from anon_core.specs.hierarchies import Hierarchy
 
 ColumnKind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
@@ -46,6 +47,8 @@ class ColumnSpec:
     rare : {"publish", "pool"}
         What becomes of a level that fewer people hold than any record demands: a level like others,
         or one with its neighbours (numbers) or with all others of its kind (categories).
+    hierarchy : Hierarchy, optional
+        Of categories: a masked cell shows a node of it.
     shared : bool
         Whether a group of numbers, and the outermost levels of a column without groups, hold at
         least as many people as any record demands. False: as before this was promised.
@@ -61,6 +64,7 @@ class ColumnSpec:
     range: tuple[float, float] | None = field(default=None, repr=False)
     carry: Carry = "bounds"
     rare: Rare = "publish"
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
     shared: bool = True
 
     @property
@@ -94,6 +98,16 @@ class ColumnSpec:
                 f"column {self.name!r}: rare = 'pool' makes one level of categories that may lie "
                 "far apart, which has no place in an order; use encoding = 'one-hot'"
             )
+        if self.hierarchy is not None:
+            if self.kind != "categorical" or self.encoding != "one-hot" or self.order:
+                raise InputError(
+                    f"column {self.name!r}: a hierarchy belongs to categories without an order"
+                )
+            if self.rare == "pool":
+                raise InputError(
+                    f"column {self.name!r}: rare = 'pool' joins categories of any node, and a "
+                    "hierarchy joins those of one; leave one of them out"
+                )
         if isinstance(self.bins, int) and not 2 <= self.bins <= _MOST_QUANTILES:
             raise InputError(
                 f"column {self.name!r}: quantiles must be at least 2 and at most {_MOST_QUANTILES}"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables.number_levels import Persons, people_of
 
 OTHER_CATEGORY = "(other)"
@@ -28,6 +29,18 @@ def categories_of(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
             f"column {spec.name!r} has {stray} distinct values that its 'order' does not name"
         )
     return [label for label in spec.order if label in set(categories)]
+
+
+def list_paths(spec: ColumnSpec, hierarchy: Hierarchy, labels: list[str]) -> list[tuple[str, ...]]:
+    """The paths of categories in the order of the tree, from below the root; see `Hierarchy`."""
+    paths = [path for label in labels if (path := hierarchy.path_of(label)) is not None]
+    if stray := len(labels) - len(paths):
+        raise InputError(
+            f"column {spec.name!r} has {stray} distinct values that are no leaf of its hierarchy; "
+            "add them to the file, or name the node that they belong to: "
+            f"columns.{spec.name}.hierarchy.other"
+        )
+    return sorted(paths)
 
 
 def pool_rare_categories(

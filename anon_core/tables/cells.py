@@ -1,7 +1,7 @@
 """Masked records as cells of text. The anonymizers' side; auditors have their own parser.
 
-A masked one-hot attribute is written as a value set, a masked thermometer as an interval. The text
-of a group of numbers is an interval itself.
+A masked one-hot attribute is written as a value set, or as the node of its tree; a masked
+thermometer as an interval. The text of a group of numbers is an interval itself.
 """
 
 import re
@@ -110,7 +110,7 @@ def _find_allowed_levels(
     if not hidden[code]:  # the one bit that is set is shown
         return (code,)
     # Levels whose bits are shown have 0 there, so the own level is one of the hidden ones.
-    return tuple(np.flatnonzero(hidden).tolist())
+    return tuple(np.flatnonzero(hidden[: attribute.levels]).tolist())
 
 
 def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
@@ -118,6 +118,8 @@ def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, 
         return _ALL
     if len(levels) == 1:
         return texts[levels[0]]
+    if attribute.tree is not None:
+        return node_text(attribute.tree.name_of(levels))
     if attribute.ordinal:
         return f"{_cut_interval(texts[levels[0]])[0]}..{_cut_interval(texts[levels[-1]])[1]}"
     return "|".join(texts[level] for level in levels)
@@ -142,6 +144,11 @@ def label_texts(attribute: Attribute) -> list[str]:
         # Backslashes are doubled by now, so no other category has this text.
         named = ["\\" + text if text == OTHER_CATEGORY else text for text in named]
     return [MISSING_CATEGORY] * first + named + [OTHER_CATEGORY] * attribute.has_other
+
+
+def node_text(name: str) -> str:
+    """An inner node as cells write it. Its stars need no backslash: it is not ``*`` alone."""
+    return _escape_label(name).replace("\\*", "*")
 
 
 def _escape_label(label: str) -> str:

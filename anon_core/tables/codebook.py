@@ -6,6 +6,7 @@ from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
+from anon_core.tables.trees import Tree
 
 _ESCAPES = (
     "a backslash stands before | * \\ and before doubled or outer dots of a value; "
@@ -33,6 +34,12 @@ _INTERVALS = {  # of a codebook in which a single level may be an interval
         "and stands for all of it, in intervals too"
     ),
 }
+_NODES = {
+    "nodes": (
+        "in a column with nodes a masked cell is the name of one, and stands for the labels with "
+        "the numbers levels[0] to levels[1]; a star in a name has no backslash"
+    )
+}
 _OTHERS = {"others": "in a column with has_other, (other) is any category that labels do not name"}
 
 
@@ -46,6 +53,7 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
     return {
         **(_INTERVALS if bounded or shared else _MEDIANS),
         **(_OTHERS if any(a.has_other for a in codebook.attributes) else {}),
+        **(_NODES if any(a.tree is not None for a in codebook.attributes) else {}),
         "attributes": [_describe_attribute(a) for a in codebook.attributes],
     }
 
@@ -71,6 +79,8 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
         ]
     elif a.carry == "median":
         entry["medians"] = list(a.values)
+    if a.nodes is not None:
+        entry["nodes"] = [{"name": name, "levels": [first, last]} for name, first, last in a.nodes]
     entry["weight"] = a.weight
     if a.has_other:
         entry["has_other"] = True
@@ -84,6 +94,11 @@ def _read_level_value(stated: Any) -> float | tuple[float, float]:
         return float(stated)
     low, high = stated
     return (-inf if low is None else float(low), inf if high is None else float(high))
+
+
+def _read_tree(nodes: Any) -> Tree:
+    names = tuple(node["name"] for node in nodes)
+    return Tree(names, *(tuple(node["levels"][end] for node in nodes) for end in (0, 1)))
 
 
 def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
@@ -111,6 +126,7 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     values=tuple(map(_read_level_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                     range=tuple(a["range"]) if "range" in a else None,
+                    tree=_read_tree(a["nodes"]) if "nodes" in a else None,
                 )
                 for a in document["attributes"]
             )

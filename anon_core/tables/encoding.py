@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
-from anon_core.tables.categories import categories_of, pool_rare_categories
+from anon_core.tables.categories import categories_of, list_paths, pool_rare_categories
 from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
+from anon_core.tables.trees import fit_tree
 
 MISSING_CATEGORY = "(missing)"
 
@@ -99,6 +100,10 @@ def _fit_attribute(
             labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
     has_missing = bool(missing.any())
+    tree = None
+    if spec.hierarchy is not None:
+        paths = list_paths(spec, spec.hierarchy, labels)
+        labels, tree = [path[-1] for path in paths], fit_tree(paths, int(has_missing))
     return Attribute(
         name=spec.name,
         kind=spec.kind,
@@ -114,6 +119,7 @@ def _fit_attribute(
         values=numbers,
         weight=spec.weight,
         range=spec.range,
+        tree=tree,
     ), joined
 
 
@@ -197,8 +203,20 @@ def decode_levels(
         if codebook.attributes[index].ordinal:
             found[:] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
         else:
-            found[:] = np.where(total == 1, flags.argmax(axis=1), -1)
+            attribute = codebook.attributes[index]
+            own = flags[:, : attribute.levels]
+            found[:] = np.where(own.sum(axis=1) == 1, own.argmax(axis=1), -1)
+            found[~_are_paths(attribute, flags)] = -1
     return levels
+
+
+def _are_paths(attribute: Attribute, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether each inner node of a tree is set if one of those below it is, and only then."""
+    whole = np.ones(len(flags), dtype=np.bool_)
+    for node in range(attribute.levels, attribute.bits):
+        below = np.flatnonzero(attribute.parents == node)
+        whole &= flags[:, node] == flags[:, below].any(axis=1)
+    return whole
 
 
 def features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:

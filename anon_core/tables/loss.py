@@ -19,7 +19,8 @@ class LossTable:
     """NCP of cells in whole numbers, each column times its weight.
 
     An interval from level p to level q loses min(whole, position[q] - position[p]). A set of s
-    levels loses (s - 1) step. Either loses `first` in addition if it is more than one level.
+    levels loses (s - 1) step, a node of a tree its `node`. Each loses `first` in addition if it is
+    more than one level.
 
     Attributes
     ----------
@@ -31,12 +32,16 @@ class LossTable:
         Ordinal attributes: level q of attribute a stands at position[level_offsets[a] + q].
     first : int64 (attributes,)
         What a cell of more than one level loses in addition.
+    node : int64 (f + attributes,)
+        Attributes with a tree: what feature l of attribute a loses, and at last the root, stands at
+        node[bit_offsets[a] + a + l].
     """
 
     whole: NDArray[np.int64]
     step: NDArray[np.int64]
     position: NDArray[np.int64]
     first: NDArray[np.int64]
+    node: NDArray[np.int64]
 
 
 def check_loss(loss: str) -> None:
@@ -106,5 +111,11 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
     step = np.array(steps, dtype=np.int64)
     first = np.round(whole * exact).astype(np.int64)
     if loss == "binary":
-        first += np.where(book.ordinal, 0, step)
-    return LossTable(whole, step, np.concatenate(positions), first)
+        of_sets = [not a.ordinal and a.tree is None for a in book.attributes]
+        first += np.where(of_sets, step, 0)
+    nodes = [
+        np.zeros(a.bits + 1) if a.tree is None else np.round(most * a.tree.losses(a.levels))
+        for a, most in zip(book.attributes, whole.tolist(), strict=True)
+    ]
+    node = np.concatenate(nodes).astype(np.int64)
+    return LossTable(whole, step, np.concatenate(positions), first, node)

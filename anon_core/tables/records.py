@@ -16,6 +16,7 @@ from anon_core.steps import Step
 from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.packing_kernels import pack_codes
 from anon_core.tables.pasts import Pasts
+from anon_core.tables.trees import Tree
 
 _NUMBERS = ("has_missing", "edges", "values", "range")  # of an attribute: what its levels stand for
 
@@ -47,6 +48,8 @@ class Attribute:
         outer bounds are infinite.
     range : (float, float), optional
         Least and greatest permissible number.
+    tree : Tree, optional
+        What a masked cell shows a node of; of one-hot attributes.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Attribute:
     values: tuple[float | tuple[float, float], ...] = field(default=(), repr=False)
     weight: float = 1.0
     range: tuple[float, float] | None = field(default=None, repr=False)
+    tree: Tree | None = None
 
     @property
     def levels(self) -> int:
@@ -76,7 +80,19 @@ class Attribute:
     @property
     def bits(self) -> int:
         """Number of binary features of this attribute."""
-        return self.levels - 1 if self.ordinal else self.levels
+        nodes = 0 if self.tree is None else len(self.tree.names)
+        return self.levels - 1 if self.ordinal else self.levels + nodes
+
+    @property
+    def nodes(self) -> tuple[tuple[str, int, int], ...] | None:
+        """Name, least and greatest level of each inner node of the tree; None without one."""
+        return None if self.tree is None else self.tree.nodes
+
+    @cached_property
+    def parents(self) -> NDArray[np.int32]:
+        """The feature above each feature, int32 (bits,), see `Tree`; without a tree none is."""
+        none = np.full(self.bits, self.bits, dtype=np.int32)
+        return none if self.tree is None else self.tree.parents(self.levels)
 
 
 @dataclass(frozen=True)
@@ -126,11 +142,16 @@ class Codebook:
         """bool (attributes,): thermometer attributes."""
         return np.array([a.ordinal for a in self.attributes], dtype=np.bool_)
 
+    @cached_property
+    def parents(self) -> NDArray[np.int32]:
+        """int32 (f,): `Attribute.parents` of all attributes, numbered within each."""
+        return np.concatenate([a.parents for a in self.attributes]).astype(np.int32)
+
 
 def pack_levels(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
     """Pack levels (attributes, n) into uint64 (n, words)."""
     bits = np.zeros((codes.shape[1], codebook.words), dtype=np.uint64)
-    pack_codes(codes, codebook.bit_offsets, codebook.ordinal, bits)
+    pack_codes(codes, codebook.bit_offsets, codebook.ordinal, codebook.parents, bits)
     return bits
 
 
@@ -216,6 +237,7 @@ class BinaryTable:
                 "encoding": a.encoding,
                 "levels": a.levels,
                 "weight": a.weight,
+                **({} if a.tree is None else {"tree": [a.tree.first, a.tree.last]}),
                 **({name: getattr(a, name) for name in _NUMBERS} if numbers else {}),
             }
             for a in self.codebook.attributes
@@ -244,6 +266,7 @@ class BinaryTable:
                 encoding=shape["encoding"],
                 labels=("",) * shape["levels"],
                 weight=shape["weight"],
+                tree=Tree.unnamed(*_to_tuples(shape["tree"])) if "tree" in shape else None,
                 # JSON knows no tuples.
                 **{name: _to_tuples(shape[name]) for name in _NUMBERS if name in shape},
             )

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,20 @@ from storage.source.drivers import split_file_address
 from storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
+EACH = "*"  # any key
 PATHS = (
     ("source", "path"),
     ("source", "vertices"),
     ("privacy", "k", "path"),
     ("purpose", "path"),
+    ("columns", EACH, "hierarchy"),
+    ("columns", EACH, "hierarchy", "path"),
     ("publish", "path"),
     ("publish", "vault"),
     ("publish", "reports"),
 )
-ON_DISK = ("source.vertices", "privacy.k.path", "purpose.path")
+ON_DISK = {place for place in PATHS if place[0] in ("privacy", "purpose", "columns")}
+ON_DISK.add(("source", "vertices"))
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
@@ -77,15 +81,13 @@ def _parse_plan(path: Path) -> dict[str, Any]:
 def _make_paths_absolute(document: dict[str, Any], folder: Path) -> None:
     """Make the paths of a plan absolute, so that it can run from any folder."""
     for place in PATHS:
-        table: Any = document
-        for key in place[:-1]:
-            table = table.get(key) if isinstance(table, dict) else None
-        key = place[-1]
-        if isinstance(table, dict) and isinstance(table.get(key), str):
-            if "://" in table[key]:
-                _refuse_address(".".join(place), table[key])
-                continue
-            table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
+        for found, table in _find_tables(document, place[:-1]):
+            key, name = place[-1], ".".join((*found, place[-1]))
+            if isinstance(table.get(key), str):
+                if "://" in table[key]:
+                    _refuse_address(name, place, table[key])
+                    continue
+                table[key] = os.path.abspath(folder / _from_home(name, Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""
     # SQLite and DuckDB: their address holds a path, which starts at the same folder.
@@ -94,14 +96,27 @@ def _make_paths_absolute(document: dict[str, Any], folder: Path) -> None:
         source["uri"] = start + os.path.abspath(folder / path)
 
 
-def _refuse_address(key: str, address: str) -> None:
+def _find_tables(
+    table: Any, place: Sequence[str], before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The tables at a place, each with its own keys; EACH in the place is any key."""
+    if not isinstance(table, dict):
+        return
+    if not place:
+        yield before, table
+        return
+    for key in table if place[0] == EACH else place[:1]:
+        yield from _find_tables(table.get(key), place[1:], (*before, key))
+
+
+def _refuse_address(key: str, place: tuple[str, ...], address: str) -> None:
     """Refuse what is no address of object storage; an address of the web may be a secret."""
     if not is_remote(address):
         raise PlanError(
             f"{key} is an address that is not read; give a path, or an address that starts with "
             f"{' or '.join(STARTS)}. Download what lies in the web, and name the file"
         )
-    if key in ON_DISK:
+    if place in ON_DISK:
         raise PlanError(f"{key} must be a local file; copy the table to this machine")
     if not address.partition("://")[2].strip("/"):
         raise PlanError(f"{key} names no bucket; give s3://bucket/key")

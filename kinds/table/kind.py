@@ -49,7 +49,7 @@ from storage.vault.run import Run, Stored
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
-    *("decimal", "thousands", "strip", "allow", "note"),
+    *("decimal", "thousands", "strip", "allow", "note", "hierarchy"),
 }
 DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {

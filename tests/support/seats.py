@@ -51,6 +51,14 @@ def check_even(table, rows):
     # A row hides what its holders differ in and what must be hidden, nothing else.
     blank = np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
     needed = (x[rows.holders] != x[:, None, :]).any(axis=1) | blank
+    for place, attribute in enumerate(table.codebook.attributes):
+        if attribute.nodes is not None:
+            start = table.codebook.bit_offsets[place]
+            everyone = range(attribute.levels)
+            for row, holders in enumerate(table.codes[place][rows.holders]):
+                levels = everyone if table.blank[place, row] else holders
+                inside = naive.inside_node(attribute.levels, attribute.nodes, levels)
+                needed[row, start : start + attribute.bits] = inside
     assert (stars == needed).all()
 
 

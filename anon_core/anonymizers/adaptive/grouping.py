@@ -99,6 +99,7 @@ class Grouping:
                 graph.codes,
                 graph.bit_offsets,
                 graph.ordinal,
+                graph.parents,
                 self.counts,
             )
 

@@ -18,6 +18,7 @@ from anon_core.anonymizers.adaptive.schedule import (
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.closing import close_trees
 from anon_core.tables.encoding import invert_order
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -76,7 +77,7 @@ def run_iterations(
         hidden = grouping.collect_hidden()
     done = tuple(steps), best_of(steps).number
     if settings.seats == "matchable":
-        return MaskedTable(table, hidden[rank], *done)
+        return MaskedTable(table, close_trees(table, hidden[rank]), *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
     rows = build_even_rows(ordered, hidden, weights)

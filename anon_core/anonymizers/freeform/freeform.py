@@ -30,6 +30,7 @@ from anon_core.seating.even import (
 )
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.closing import close_trees
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -171,7 +172,8 @@ class Freeform(Divided):
             observer.report_records(n)
             observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
-        return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
+        hidden = close_trees(data, hidden[rank])
+        return MaskedTable(data, hidden, tuple(steps), len(steps), held[rank])
 
     def segments(self, data: BinaryTable) -> Starts:
         """Return where each segment of the ordered table begins, and the end."""

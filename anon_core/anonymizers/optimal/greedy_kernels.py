@@ -10,6 +10,7 @@ from anon_core.anonymizers.loss_kernels import (
     LevelCells,
     compute_loss_increase,
     loss_of,
+    loss_of_node,
     widen_row,
 )
 from anon_core.jit.kernel import kernel
@@ -148,6 +149,12 @@ def _price_levels(r, a, cells, price):
     at, end = cells.offsets[a], cells.offsets[a + 1]
     low, high = cells.low[r, a] + at, cells.high[r, a] + at
     first = cells.first[a] if low == high else 0
+    if cells.tree[a]:
+        now = loss_of_node(a, low - at, high - at, cells)
+        for q in range(at, end):
+            joined = loss_of_node(a, min(low, q) - at, max(high, q) - at, cells)
+            price[q] = 0 if low <= q <= high else joined - now + first
+        return
     if not cells.ordinal[a]:
         for q in range(at, end):
             price[q] = 0 if cells.member[r, q] else cells.step[a] + first

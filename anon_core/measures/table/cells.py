@@ -5,6 +5,7 @@ included (ordinal), or ``*``. In a value, a backslash stands before ``| * \`` an
 is first, last or beside another dot. ``\_`` is the empty text, ``\(missing)`` the text "(missing)".
 
 A level of a column of numbers may itself be an interval, with an open end where none is written.
+Where a column has a tree, a masked cell is the name of a node; stars in it have no backslash.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,11 @@ class Labelled(Protocol):
     @property
     def ordinal(self) -> bool:
         """Whether masked cells are intervals instead of value sets."""
+        ...
+
+    @property
+    def nodes(self) -> tuple[tuple[str, int, int], ...] | None:
+        """Name, least and greatest level of each node that a cell may show; None without a tree."""
         ...
 
 
@@ -89,6 +95,11 @@ def format_cell_levels(column: Labelled) -> list[str]:
     ]
 
 
+def format_node(name: str) -> str:
+    """The name of a node as it stands in a cell."""
+    return _escape_label(name).replace("\\*", ALL_TEXT)
+
+
 def _escape_label(value: str) -> str:
     if value == "":
         return _EMPTY
@@ -130,15 +141,22 @@ def _read_levels(
     if text in level_of:
         return [level_of[text]]
     if column.ordinal:
-        begins, stops = ends
-        for at in range(len(text) - 1):
-            low, high = begins.get(text[:at]), stops.get(text[at + 2 :])
-            if text[at : at + 2] == INTERVAL_DOTS and low is not None and high is not None:
-                return list(range(low, high + 1))
-        return []
+        return _read_interval(ends, text)
+    if column.nodes is not None:
+        places = {format_node(name): range(low, high + 1) for name, low, high in column.nodes}
+        return list(places.get(text, ()))
     parts = [level_of.get(part) for part in _cut_at_bars(text)]
     known = [level for level in parts if level is not None]
     return known if len(known) == len(parts) else []
+
+
+def _read_interval(ends: _Ends, text: str) -> list[int]:
+    begins, stops = ends
+    for at in range(len(text) - 1):
+        low, high = begins.get(text[:at]), stops.get(text[at + 2 :])
+        if text[at : at + 2] == INTERVAL_DOTS and low is not None and high is not None:
+            return list(range(low, high + 1))
+    return []
 
 
 def _cut_at_bars(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from anon_core.seating.exchanges.narrowing_kernels import (
 from anon_core.seating.exchanges.swapping import parties_of, rows_of_near_classes
 from anon_core.seating.exchanges.swapping_kernels import ListedRows, Parties
 from anon_core.seating.record_classes import RecordClasses
+from anon_core.tables.encoding import features_of
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
@@ -151,6 +152,7 @@ def build_features(
     levels. A cell of several levels of a category hides its own level, too: that costs what a
     cell loses in addition. Where that is something, an ordered attribute has its levels, too. An
     interval that allows missing and given values loses all and what it is wide: more than it does.
+    In a tree only features of the own path cost: what the node above each loses more.
     """
     book, codes = table.codebook, table.codes
     columns: list[NDArray[np.bool_]] = []
@@ -165,7 +167,14 @@ def build_features(
             price.append(np.minimum(loss.whole[a], np.maximum(1, steps)))
             own.append(price[-1])
             category.append(np.zeros(len(levels) - 1, dtype=np.bool_))
-        if not book.ordinal[a] or loss.first[a]:
+        if (attribute := book.attributes[a]).tree is not None:
+            columns.append(features_of(book, a, table.bits))
+            node = loss.node[book.bit_offsets[a] + a :][: attribute.bits + 1]
+            own.append(node[attribute.parents] - node[:-1])
+            own[-1][: len(levels)] += loss.first[a]
+            price.append(np.zeros(attribute.bits, dtype=np.int64))
+            category.append(np.ones(attribute.bits, dtype=np.bool_))
+        elif not book.ordinal[a] or loss.first[a]:
             columns.append(codes[a][:, None] == levels)
             step = 0 if book.ordinal[a] else max(1, int(loss.step[a]))
             price.append(np.full(len(levels), step))
@@ -210,6 +219,10 @@ def _count_rows(
     counted.counts[:] = 0
     for blank, first, end in zip(table.blank, spans[:-1], spans[1:], strict=True):
         counted.counts[blank, first:end] = _BLANK
+    for place, attribute in enumerate(table.codebook.attributes):
+        if attribute.tree is not None:
+            of_tree = counted.counts[:, spans[place] : spans[place + 1]]
+            of_tree[~features_of(table.codebook, place, table.bits)] = _BLANK
     count_features(features, counted)
 
 

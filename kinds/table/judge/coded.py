@@ -23,6 +23,8 @@ class Coded:
         that of the missing level, if there is one.
     groups : bool
         Whether levels are groups of numbers.
+    nodes : tuple of (str, int, int), optional
+        See `ColumnLevels`.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Coded:
     hide_missing: bool
     spans: tuple[tuple[float, float, bool], ...]
     groups: bool = False
+    nodes: tuple[tuple[str, int, int], ...] | None = None
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Coded":
@@ -50,6 +53,9 @@ class Coded:
             bool(entry.get("hide_missing")),
             tuple(_list_spans(entry, missing)) if counted else (),
             counted and "values" not in entry,
+            tuple((node["name"], *node["levels"]) for node in entry["nodes"])
+            if "nodes" in entry
+            else None,
         )
 
     @property

@@ -2,21 +2,26 @@
 
 from collections.abc import Sequence
 from datetime import date
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import available_timezones
 
 from pydantic import Field
 
+from anon_core.errors import InputError
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from anon_core.specs.hierarchies import Hierarchy
 from kinds.accepting import Note, read_allowed_kinds
 from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
 from kinds.numerals import Numerals
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
+from kinds.table.plan.hierarchies import HierarchySection, describe_for_hash, hierarchy_of
 from validations.recognition.kinds import Kind
 
 QUASI_ONLY = (
     *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),
+    "hierarchy",
 )
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
@@ -49,6 +54,8 @@ class ColumnSection(MarkedSection):
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
     rare : what becomes of a value that few people have: published, or pooled with others.
+    hierarchy : which categories are near: a file, or how many letters of a code nodes keep; a
+        masked cell then shows a node.
     decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
     thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
         apostrophe; none unless stated.
@@ -87,6 +94,7 @@ class ColumnSection(MarkedSection):
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
+    hierarchy: Unshown[str | HierarchySection | None] = None
     decimal: Literal[".", ","] | None = None
     thousands: Literal[".", ",", "'", " "] | None = None
     strip: str | None = None
@@ -103,6 +111,13 @@ class ColumnSection(MarkedSection):
         """Whether the plan says how numbers are written."""
         return any(getattr(self, key) is not None for key in _KEYS)
 
+    @cached_property
+    def tree(self) -> Hierarchy | None:
+        """The hierarchy, read from its file once."""
+        if self.hierarchy is None:
+            return None
+        return hierarchy_of(self.hierarchy)
+
     def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
         stated: dict[str, Any] = {
@@ -110,6 +125,8 @@ class ColumnSection(MarkedSection):
             for key in ("timezone", "century", "round")
             if (value := getattr(self, key)) is not None
         }
+        if self.tree is not None:
+            stated["hierarchy"] = describe_for_hash(self.tree)
         if self.range is not None:
             stated["range"] = [str(bound) for bound in self.range]
         if self.written:
@@ -183,6 +200,16 @@ class ColumnSection(MarkedSection):
                 f"{where}.rare belongs to categories, and to numbers and dates with "
                 "bins = 'none'; a group holds enough people anyway"
             )
+        if self.hierarchy is not None and self.kind != "categorical":
+            raise PlanError(f"{where}.hierarchy belongs to kind = 'categorical'")
+        try:
+            hierarchy = self.tree
+        except InputError as error:
+            refusal = str(error)
+        else:
+            refusal = ""
+        if refusal:
+            raise PlanError(f"{where}.hierarchy: {refusal}")
         return ColumnSpec(
             name=name,
             kind=self.kind,
@@ -194,6 +221,7 @@ class ColumnSection(MarkedSection):
             range=_convert_range(where, self.range, self.kind),
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
+            hierarchy=hierarchy,
             shared=self.shared,
         )
 

@@ -253,7 +253,8 @@ def test_more_neighbours_than_a_count_can_hold_are_counted_as_its_greatest(ordin
         np.array([0, 1 if ordinal else 2]),
     )
     counts = np.zeros((offsets[-1], edges + 1), dtype=np.uint16)
+    parents = np.full(offsets[-1], offsets[-1], dtype=np.int32)
     v = np.arange(1, edges + 1)
-    count_differences(np.zeros_like(v), v, codes, offsets, np.array([ordinal]), counts)
+    count_differences(np.zeros_like(v), v, codes, offsets, np.array([ordinal]), parents, counts)
     assert (counts[:, 0] == 65535).all()
     assert (counts[:, 1:] == 1).all()

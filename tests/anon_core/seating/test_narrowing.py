@@ -11,6 +11,7 @@ from anon_core.seating.exchanges import narrowing
 from anon_core.seating.exchanges.narrowing import EFFORTS, narrow_rows
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.loss import loss_table
+from tests import naive
 from tests.support.large import big_table
 from tests.support.seats import check_even, check_people, few_levels, owned
 
@@ -32,6 +33,9 @@ def lose(table, rows, loss):
             if table.codebook.ordinal[a]:
                 steps = np.abs(np.diff(place[min(levels) : max(levels) + 1]))
                 total += int(np.clip(steps, 1, loss.whole[a]).sum())
+            elif attribute.nodes is not None:
+                held = naive.smallest_node(attribute.levels, attribute.nodes, levels)
+                total += round(int(loss.whole[a]) * (len(held) - 1) / (attribute.levels - 1))
             else:
                 total += (len(levels) - 1) * max(1, int(loss.step[a]))
             total += int(loss.first[a])

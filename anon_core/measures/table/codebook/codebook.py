@@ -37,6 +37,10 @@ _GRAMMAR_OF_INTERVALS = {
         "and stands for all of it, in intervals too"
     ),
 }
+_NODES = (
+    "in a column with nodes a masked cell is the name of one, and stands for the labels with "
+    "the numbers levels[0] to levels[1]; a star in a name has no backslash"
+)
 _OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
@@ -61,6 +65,8 @@ def is_exact_codebook(
     expected: dict[str, Any] = dict(_GRAMMAR_OF_INTERVALS if intervals else _GRAMMAR)
     if any(levels.has_other for levels in columns):
         expected["others"] = _OTHERS
+    if any(levels.nodes is not None for levels in columns):
+        expected["nodes"] = _NODES
     expected["attributes"] = [_describe_attribute(levels) for levels in columns]
     if shown is not None:
         expected |= {"format": _FORMAT, "columns": [dict(each) for each in shown]}
@@ -88,6 +94,8 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
     }
     if levels.has_other:
         entry["has_other"] = True
+    if levels.nodes is not None:
+        entry["nodes"] = [{"name": name, "levels": [low, high]} for name, low, high in levels.nodes]
     if levels.range is not None:
         entry["range"] = [*levels.range]
     if levels.carry == "median":

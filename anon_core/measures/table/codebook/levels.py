@@ -20,6 +20,7 @@ from anon_core.measures.table.codebook.number_levels import (
     group_numbers,
     list_number_levels,
 )
+from anon_core.measures.table.codebook.trees import place_in_tree
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
 
 MISSING_TEXT, _OTHER = "(missing)", "(other)"
@@ -83,6 +84,9 @@ class ColumnLevels:
     weight : float
     range : (float, float), optional
         Least and greatest permissible number.
+    nodes : tuple of (str, int, int), optional
+        Of a tree: the name, the least and the greatest level of each inner node below the root that
+        a cell may show, by their ends, of equal ones the inner first.
     """
 
     name: str
@@ -98,11 +102,12 @@ class ColumnLevels:
     numbers: tuple[float | Span, ...] = field(default=(), repr=False)
     weight: float = 1.0
     range: Span | None = field(default=None, repr=False)
+    nodes: tuple[tuple[str, int, int], ...] | None = field(default=None, repr=False)
 
     @property
     def features(self) -> int:
-        """Number of bits: one per level, or one per step of a thermometer."""
-        return len(self.labels) - self.ordinal
+        """Number of bits: one per level and node, or one per step of a thermometer."""
+        return len(self.labels) + len(self.nodes or ()) - self.ordinal
 
     def is_value(self, level: int) -> bool:
         """Whether a level is one value, or means that the value is missing."""
@@ -179,6 +184,7 @@ def column_levels(
     edges: list[float] = []
     numbers: list[float | Span] = []
     pool: set[str] = set()
+    nodes: tuple[tuple[str, int, int], ...] | None = None
     if spec.is_counted:
         assert not isinstance(values, Texts)
         level = np.zeros(len(values), dtype=np.int32)
@@ -191,6 +197,8 @@ def column_levels(
         if spec.rare == "pool":
             pool = _find_rare_categories(labels, texts, least, persons)
         labels = [label for label in labels if label not in pool]
+        if spec.hierarchy is not None:
+            labels, nodes = place_in_tree(spec.name, spec.hierarchy, labels, shift)
         place = {label: shift + position for position, label in enumerate(labels)}
         # Pooled categories have no place of their own and get the next level, which is (other).
         of_text = [
@@ -212,6 +220,7 @@ def column_levels(
         numbers=tuple(numbers),
         weight=spec.weight,
         range=spec.range,
+        nodes=nodes,
     ), level
 
 

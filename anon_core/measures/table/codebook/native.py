@@ -18,6 +18,7 @@ from anon_core.measures.table.cells import (
     OTHER_TEXT,
     Labelled,
     format_cell_levels,
+    format_node,
     read_cells,
 )
 from anon_core.measures.table.codebook.levels import ColumnLevels
@@ -177,11 +178,18 @@ def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]
         return texts[levels[0]]
     if len(levels) == len(texts):
         return None  # every level: the cell is None
-    if not column.ordinal:
+    if column.nodes is None and not column.ordinal:
         return "|".join(texts[level] for level in levels)
-    if levels[-1] - levels[0] + 1 != len(levels):
-        return None
-    low, high = texts[levels[0]], texts[levels[-1]]
+    whole = levels[-1] - levels[0] + 1 == len(levels)
+    return _format_span(column, texts, levels[0], levels[-1]) if whole else None
+
+
+def _format_span(column: Labelled, texts: Sequence[str], first: int, last: int) -> str | None:
+    """The text of a node, or of an interval, that holds these levels and all between them."""
+    if column.nodes is not None:
+        named = {(low, high): format_node(name) for name, low, high in column.nodes}
+        return named.get((first, last))
+    low, high = texts[first], texts[last]
     if column.kind in COUNTED_KINDS:
         low, high = low.split(INTERVAL_DOTS)[0], high.split(INTERVAL_DOTS)[-1]
     return f"{low}..{high}"

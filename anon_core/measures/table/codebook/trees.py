@@ -1,0 +1,29 @@
+"""The nodes of a tree over the categories of a column, for the audit."""
+
+from collections.abc import Sequence
+
+from anon_core.errors import InputError
+from anon_core.specs.hierarchies import Hierarchy
+
+
+def place_in_tree(
+    name: str, hierarchy: Hierarchy, labels: Sequence[str], shift: int
+) -> tuple[list[str], tuple[tuple[str, int, int], ...]]:
+    """Categories in the order of their tree, and its nodes over levels from `shift` on."""
+    path = {label: hierarchy.path_of(label) for label in labels}
+    if strays := sum(names is None for names in path.values()):
+        raise InputError(f"column {name!r} has {strays} values that are no leaf of its hierarchy")
+    placed = sorted(labels, key=lambda label: path[label] or ())
+    held: dict[tuple[str, ...], list[int]] = {}
+    for level, label in enumerate(placed, start=shift):
+        names = path[label] or ()
+        for depth in range(1, len(names)):
+            held.setdefault(names[:depth], []).append(level)
+    # Of nodes that hold the same levels the innermost stays; it comes last here.
+    by_span = {
+        (levels[0], levels[-1]): node[-1]
+        for node, levels in sorted(held.items(), key=lambda each: len(each[0]))
+        if 1 < len(levels) < len(labels) + shift
+    }
+    ordered = sorted(by_span, key=lambda span: (span[1], -span[0]))
+    return placed, tuple((by_span[span], *span) for span in ordered)

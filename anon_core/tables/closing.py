@@ -1,0 +1,33 @@
+"""What rows hide where a cell shows one node of a tree."""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.tables.records import BinaryTable
+from anon_core.tables.trees_kernels import close_cells
+
+
+def close_trees(table: BinaryTable, hidden: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Let the cells of attributes with a tree show one node; other features stay; changed in place.
+
+    `hidden` uint64 (n, words): features off the own path do not count.
+    """
+    book = table.codebook
+    for place, attribute in enumerate(book.attributes):
+        if attribute.tree is not None:
+            start, spans = book.bit_offsets[place], attribute.tree.spans(attribute.levels)
+            close_cells(table.codes[place], start, attribute.parents, spans, hidden)
+    return hidden
+
+
+def find_off_path_features(table: BinaryTable) -> NDArray[np.uint64]:
+    """Return the features of trees that are not those of the own path, uint64 (n, words)."""
+    book, mask = table.codebook, 0
+    for attribute, (start, end) in zip(book.attributes, pairwise(book.bit_offsets), strict=True):
+        if attribute.tree is not None:
+            # Python's integers have any length: an attribute may span several words.
+            mask += (1 << int(end)) - (1 << int(start))
+    packed = np.frombuffer(mask.to_bytes(8 * book.words, "little"), dtype="<u8")
+    return packed.astype(np.uint64) & ~table.bits

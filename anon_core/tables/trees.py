@@ -1,0 +1,117 @@
+"""Trees over the levels of a column: a masked cell shows one node. The anonymizers' side.
+
+Each node but the root is a feature: the levels first, then the inner nodes. A record has the
+features of its level and of all nodes above it, its path. To hide a feature of the own path is to
+show the node above it, so what a row loses is a sum over the features of its own path, and all
+methods that add up features price nodes. Features off the path cost nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The inner nodes below the root, each after those inside it; every one holds two at least.
+
+    Attributes
+    ----------
+    names : tuple of str
+    first, last : tuple of int
+        The least and the greatest level of each node. Levels stand in the order of the tree.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+
+    @classmethod
+    def unnamed(cls, first: tuple[int, ...], last: tuple[int, ...]) -> "Tree":
+        """Return a tree whose nodes have empty names."""
+        return cls(("",) * len(first), first, last)
+
+    @property
+    def nodes(self) -> tuple[tuple[str, int, int], ...]:
+        """Name, least and greatest level of each node."""
+        return tuple(zip(self.names, self.first, self.last, strict=True))
+
+    def name_of(self, levels: Sequence[int]) -> str:
+        """Return the name of the node of these levels, which are ascending."""
+        names = {(first, last): name for name, first, last in self.nodes}
+        return names[levels[0], levels[-1]]
+
+    def parents(self, levels: int) -> NDArray[np.int32]:
+        """The feature above each feature, int32 (levels + nodes,); that number above the topmost.
+
+        A feature stands before the one above it.
+        """
+        found = np.full(levels + len(self.names), levels + len(self.names), dtype=np.int32)
+        # From the widest node on: the narrowest that holds a feature is written last.
+        for node in range(len(self.names))[::-1]:
+            low, high = self.first[node], self.last[node]
+            inside = np.searchsorted(self.last[:node], low)  # they end in ascending order
+            found[low : high + 1] = levels + node
+            found[levels + inside : levels + node] = levels + node
+        return found
+
+    def spans(self, levels: int) -> NDArray[np.int64]:
+        """First and last level below each feature and below the root, int64 (features + 1, 2)."""
+        own = np.arange(levels)
+        low = np.concatenate([own, self.first, [0]])
+        high = np.concatenate([own, self.last, [levels - 1]])
+        return np.stack([low, high], axis=1).astype(np.int64)
+
+    def losses(self, levels: int) -> NDArray[np.float64]:
+        """What a cell loses that shows a feature, or the root at last, float64 (features + 1,).
+
+        (levels below it - 1) / (levels - 1).
+        """
+        spans = self.spans(levels)
+        return (spans[:, 1] - spans[:, 0]) / max(1, levels - 1)
+
+    def rises(self, levels: int) -> NDArray[np.float64]:
+        """What a cell loses more that shows the node above a feature, float64 (features,)."""
+        losses = self.losses(levels)
+        return losses[self.parents(levels)] - losses[:-1]
+
+
+def fit_tree(paths: Sequence[tuple[str, ...]], shift: int) -> Tree:
+    """Return the tree of levels in its order.
+
+    Parameters
+    ----------
+    paths : sequence of tuple of str
+        Of each level the names from the node below the root down to its own, in ascending order.
+    shift : int
+        The number of the first of these levels.
+
+    Notes
+    -----
+    A node that holds the same levels as one inside it is left out: no row shows it.
+    """
+    names: list[str] = []
+    first: list[int] = []
+    last: list[int] = []
+    open_nodes: list[tuple[str, int]] = []
+
+    def close(depth: int, end: int) -> None:
+        while len(open_nodes) > depth:
+            name, begin = open_nodes.pop()
+            whole = end - begin == len(paths) and not shift
+            known = bool(first) and (first[-1], last[-1]) == (begin + shift, end - 1 + shift)
+            if end - begin > 1 and not known and not whole:
+                names.append(name)
+                first.append(begin + shift)
+                last.append(end - 1 + shift)
+
+    for place, path in enumerate(paths):
+        depth = 0
+        while depth < min(len(open_nodes), len(path) - 1) and open_nodes[depth][0] == path[depth]:
+            depth += 1
+        close(depth, place)
+        open_nodes.extend((name, place) for name in path[depth:-1])
+    close(0, len(paths))
+    return Tree(tuple(names), tuple(first), tuple(last))

@@ -1,0 +1,178 @@
+"""Trees over levels: nodes, features, cells and losses, by their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.codebook.levels import column_levels
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.hierarchies import Hierarchy
+from anon_core.tables.cells import list_shown_cells, write_cells
+from anon_core.tables.codebook import codebook_from_json, codebook_to_json
+from anon_core.tables.encoding import decode_levels, encode, fit, pack_levels
+from anon_core.tables.loss import loss_table
+from anon_core.tables.trees import fit_tree
+from tests import naive
+
+MAKERS = [
+    Adaptive(),
+    Adaptive(seats="even"),
+    LocalSearch(seats="even"),
+    Freeform(),
+    Freeform(method="hungarian"),
+    KMember(),
+    Optimal(),
+]
+
+
+@st.composite
+def hierarchies(draw):
+    """Leaves a .. h below nodes of up to three levels."""
+    paths = {}
+    for leaf in "abcdefgh":
+        one = draw(st.integers(0, 2))
+        two = draw(st.integers(0, 1))
+        paths[leaf] = draw(
+            st.sampled_from([(f"n{one}", f"n{one}.{two}", leaf), (f"n{one}", leaf), (leaf,)])
+        )
+    return Hierarchy(paths)
+
+
+@st.composite
+def columns(draw, most_records=8):
+    """(hierarchy, values): some may be missing."""
+    tree = draw(hierarchies())
+    size = draw(st.integers(2, most_records))
+    values = draw(st.lists(st.sampled_from([*"abcdefgh", None]), min_size=size, max_size=size))
+    return tree, np.array(values, dtype=object)
+
+
+def spec_of(tree):
+    return ColumnSpec(name="c", kind="categorical", hierarchy=tree)
+
+
+def encoded(tree, values, k):
+    """The column beside one that is different for half of the records."""
+    specs = [spec_of(tree), ColumnSpec(name="half", kind="binary")]
+    half = np.array([str(place % 2) for place in range(len(values))], dtype=object)
+    data = {"c": values, "half": half}
+    return encode(fit(specs, data), data, np.full(len(values), k))
+
+
+@given(columns())
+def test_nodes_are_those_of_the_paths_that_hold_several_levels(drawn):
+    tree, values = drawn
+    attribute = encoded(tree, values, 1).codebook.attributes[0]
+    held = {}
+    for level, label in enumerate(attribute.labels):
+        if level >= attribute.has_missing:
+            path = tree.path_of(label)
+            for depth in range(1, len(path)):
+                held.setdefault(path[:depth], set()).add(level)
+    spans = {frozenset(levels) for levels in held.values() if 1 < len(levels) < attribute.levels}
+    found = {frozenset(range(low, high + 1)) for _, low, high in attribute.nodes}
+    assert found == spans
+    assert len(attribute.nodes) == len(spans)
+    # Of nodes that hold the same levels the innermost one gives the name.
+    names = {frozenset(held[path]): path[-1] for path in sorted(held, key=len)}
+    for name, low, high in attribute.nodes:
+        assert names[frozenset(range(low, high + 1))] == name
+
+
+@given(columns())
+def test_features_stand_before_those_above_them_and_levels_have_those_of_their_path(drawn):
+    tree, values = drawn
+    table = encoded(tree, values, 1)
+    attribute = table.codebook.attributes[0]
+    assert (attribute.parents > np.arange(attribute.bits)).all()
+    codes = np.stack([np.arange(attribute.levels), np.zeros(attribute.levels)]).astype(np.int32)
+    bits = pack_levels(table.codebook, codes)
+    assert decode_levels(table.codebook, bits)[0].tolist() == list(range(attribute.levels))
+    for level in range(attribute.levels):
+        own = {level} | {
+            attribute.levels + place
+            for place, (_, low, high) in enumerate(attribute.nodes)
+            if low <= level <= high
+        }
+        assert {bit for bit in range(attribute.bits) if int(bits[level, 0]) >> bit & 1} == own
+
+
+def test_bits_that_are_no_path_are_no_level():
+    tree = Hierarchy({"a": ("n", "a"), "b": ("n", "b"), "c": ("c",)})
+    book = encoded(tree, np.array(["a", "b", "c"], dtype=object), 1).codebook
+    assert book.attributes[0].labels == ("c", "a", "b")
+    lonely_node, two_levels, level_alone = 0b1000, 0b1110, 0b0010
+    bits = np.array([[lonely_node], [two_levels], [level_alone]], dtype=np.uint64)
+    assert decode_levels(book, bits)[0].tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: f"{maker.__class__.__name__}")
+@given(drawn=columns(), k=st.integers(1, 3))
+def test_every_method_shows_the_smallest_node_of_some_levels(maker, drawn, k):
+    tree, values = drawn
+    table = encoded(tree, values, min(k, len(values)))
+    made = maker.anonymize(table)
+    attribute = table.codebook.attributes[0]
+    (shown, _) = list_shown_cells(table, made.hidden)
+    everyone = tuple(range(attribute.levels))
+    for row, code in enumerate(table.codes[0]):
+        levels = shown.levels[shown.cell[row]]
+        levels = everyone if levels is None else levels
+        assert code in levels
+        cell = naive.smallest_node(attribute.levels, attribute.nodes, levels)
+        assert cell == set(levels)
+        if made.holders is not None:
+            held = {code, *table.codes[0][made.holders[row]].tolist()}
+            assert naive.smallest_node(attribute.levels, attribute.nodes, held) <= cell
+
+
+@given(columns())
+def test_the_auditor_finds_the_same_levels_and_reads_the_cells(drawn):
+    tree, values = drawn
+    table = encoded(tree, values, min(2, len(values)))
+    attribute = table.codebook.attributes[0]
+    levels, level = column_levels(spec_of(tree), values)
+    assert (levels.labels, levels.nodes) == (attribute.labels, attribute.nodes)
+    assert levels.features == attribute.bits
+    assert level.tolist() == table.codes[0].tolist()
+    made = LocalSearch(seats="even").anonymize(table)
+    (shown, _), texts = list_shown_cells(table, made.hidden), write_cells(table, made.hidden)["c"]
+    cell, allowed = read_cells(levels, texts.tolist())
+    for row, text in enumerate(texts):
+        meant = shown.levels[shown.cell[row]]
+        meant = tuple(range(attribute.levels)) if meant is None else meant
+        assert tuple(np.flatnonzero(allowed[cell[row]]).tolist()) == meant, text
+
+
+def test_a_set_of_levels_is_no_cell_of_a_tree():
+    tree = Hierarchy(prefix=(1,))
+    levels, _ = column_levels(spec_of(tree), np.array(["aa", "ab", "ba"], dtype=object))
+    _, allowed = read_cells(levels, ["a*", "aa|ab", r"a\*", "b*", "*"])
+    assert allowed.tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
+
+
+@given(columns())
+def test_the_codebook_keeps_the_tree(drawn):
+    book = encoded(*drawn, 1).codebook
+    assert codebook_from_json(codebook_to_json(book)) == book
+
+
+@pytest.mark.parametrize("loss", ["rank", "range", "binary"])
+def test_a_node_loses_its_levels_but_one(loss):
+    tree = Hierarchy(prefix=(2, 1))
+    values = np.array(["aax", "aay", "ab", "b"], dtype=object)
+    book = encoded(tree, values, 1).codebook
+    prices = loss_table(book, loss)
+    assert book.attributes[0].nodes == (("aa*", 0, 1), ("a*", 0, 2))
+    # Levels, then "aa*" (2 of 4 levels), "a*" (3 of 4) and the root.
+    expected = np.round(prices.whole[0] * np.array([0, 0, 0, 0, 1, 2, 3]) / 3)
+    assert prices.node[:7].tolist() == expected.tolist()
+
+
+def test_a_tree_of_one_path_has_no_node_that_is_shown():
+    assert fit_tree([("n", "m", "a")], 0).nodes == ()
+    assert fit_tree([("n", "a"), ("n", "b")], 0).nodes == ()  # the root holds the same
+    assert fit_tree([("n", "a"), ("n", "b")], 1).nodes == (("n", 1, 2),)  # a missing value does not

@@ -1,0 +1,170 @@
+"""Masked cells show nodes of trees, from the plan to the audit and the reader."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+import crowdcover
+from anon_core.errors import InputError
+from flows.plan.plan import PlanError, ReleasePlan
+from tests.flows.orders import Order, people
+from tests.support.audits import audit_release
+from tests.support.releases import attributes
+
+REGIONS = "169"  # first letters of codes
+ICD = "I20;I;*\nI21;I;*\nJ10;J;*\nJ11;J;*\nJ12;J;*\n"
+ZIP = {"role": "quasi", "kind": "categorical", "hierarchy": {"prefix": [4, 3, 1]}}
+
+
+def places(records=600, draws=5):
+    """Rows whose cities are codes of three regions, and whose junk is an illness."""
+    chance = random.Random(draws)
+    codes = [
+        f"{region}{part:02}{end}0" for region in REGIONS for part in range(6) for end in "0123"
+    ]
+    ills = ["I20", "I21", "J10", "J11", "J12"]
+    return [
+        (row[0], row[1], chance.choice(codes), *row[3:6], chance.choice(ills))
+        for row in people(records)
+    ]
+
+
+def order_of(folder, rows=None, icd=ICD, **city):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "icd.csv").write_text(icd, encoding="utf-8")
+    ill = {"role": "quasi", "kind": "categorical", "hierarchy": "icd.csv"}
+    columns = {"city": {**ZIP, **city}, "age": {"role": "drop"}, "junk": ill}
+    return Order(
+        folder,
+        places() if rows is None else rows,
+        columns=columns,
+        privacy={"k": 5},
+        publish={"formats": ["parquet", "csv"]},
+    )
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    order = order_of(tmp_path_factory.mktemp("hierarchies"))
+    order.release()
+    return order
+
+
+def test_every_cell_is_a_value_a_node_or_a_star(released):
+    book = attributes(released.folder_of_v1)
+    for name in ("city", "junk"):
+        nodes = {node["name"] for node in book[name]["nodes"]}
+        cells = set(released.rows()[name])
+        assert cells <= {*book[name]["labels"], *nodes, "*"}
+        assert cells & nodes
+    assert {node["name"] for node in book["junk"]["nodes"]} == {"I", "J"}
+    assert {"1*", "100*", "6*"} <= {node["name"] for node in book["city"]["nodes"]}
+    assert "labels" in book["city"]
+
+
+def test_typed_cells_list_the_values_of_their_node(released):
+    typed = crowdcover.read(released.folder_of_v1).rows["city"]
+    for text, cell in zip(released.rows()["city"], typed, strict=True):
+        if text == "*":
+            assert cell is None
+        elif text.endswith("*"):
+            assert len(cell) > 1
+            assert all(code.startswith(text[:-1]) for code in cell)
+        else:
+            assert cell.to_list() == [text]
+
+
+def test_the_audit_agrees_and_a_set_of_values_is_refused(released, tmp_path):
+    assert audit_release(released.folder_of_v1, released.plan).passed
+    path = released.folder_of_v1 / "data.csv.gz"
+    before = path.read_bytes()
+    text = gzip.decompress(before).decode()
+    assert ",I\n" in text
+    try:
+        path.write_bytes(gzip.compress(text.replace(",I\n", ",I20|I21\n").encode(), mtime=0))
+        assert not audit_release(released.folder_of_v1, released.plan).passed
+    finally:
+        path.write_bytes(before)
+
+
+def test_the_reader_counts_alike_in_both_files(released, tmp_path):
+    other = order_of(tmp_path / "csv")
+    other.write(publish={"formats": ["csv"]})
+    other.release()
+    read = crowdcover.read(other.folder_of_v1)
+    of_text, of_lists = (
+        read.count({"junk": ["J10", "J11"]}),
+        crowdcover.read(released.folder_of_v1).count({"junk": ["J10", "J11"]}),
+    )
+    true = sum(row[6] in ("J10", "J11") for row in places())
+    for found in (of_text, of_lists):
+        assert found.certain <= true <= found.possible
+        assert abs(found.expected - true) < 60
+
+
+def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
+    """Where only the last step knew the tree, nearly all masked cells would join regions."""
+    cells = released.rows()["city"].to_list()
+    masked = [cell for cell in cells if cell.endswith("*")]
+    assert sum(cell == "*" for cell in masked) < 0.1 * len(masked)
+
+
+@pytest.mark.parametrize(
+    ("icd", "city", "words"),
+    [
+        (ICD + "I20;J;*\n", {}, "columns.junk.hierarchy: the file .*icd.csv is refused: line 6"),
+        ("", {}, "it is empty"),
+        (ICD, {"hierarchy": "none.csv"}, "columns.city.hierarchy: the file .* cannot be read"),
+        (ICD, {"hierarchy": {"prefix": [1, 3]}}, "falling, such as"),
+        (ICD, {"hierarchy": {}}, "must be a file"),
+        (ICD, {"hierarchy": {"path": "icd.csv", "other": "K"}}, "other names no node"),
+        (ICD, {"kind": "numeric"}, "columns.city.hierarchy belongs to kind = 'categorical'"),
+        (ICD, {"rare": "pool"}, "rare = 'pool'"),
+        (ICD, {"hierarchy": "https://example.org/zip.csv"}, "an address that is not read"),
+        (ICD, {"hierarchy": "s3://bucket/zip.csv"}, "columns.city.hierarchy must be a local file"),
+    ],
+)
+def test_what_is_wrong_with_a_hierarchy_is_refused_by_its_key(tmp_path, icd, city, words):
+    order = order_of(tmp_path, icd=icd, **city)
+    with pytest.raises(PlanError, match=words):
+        ReleasePlan.load(order.plan)
+
+
+def test_values_that_are_no_leaf_are_counted_and_refused(tmp_path):
+    order = order_of(tmp_path, icd=ICD.replace("J12;J;*\n", "").replace("J11;J;*\n", ""))
+    with pytest.raises(InputError, match="'junk' has 2 distinct values that are no leaf") as caught:
+        order.release()
+    assert "J12" not in str(caught.value)
+    order.write(columns={"junk": {**order.document["columns"]["junk"], "hierarchy": OTHER}})
+    order.release()
+    assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+OTHER = {"path": "icd.csv", "other": "J"}
+
+
+def test_another_tree_is_another_release_and_another_place_is_not(tmp_path):
+    order = order_of(tmp_path)
+    first = ReleasePlan.load(order.plan).sha256
+    (tmp_path / "moved.csv").write_text(ICD.replace(";", "\t"), encoding="utf-8")
+    junk = order.document["columns"]["junk"]
+    order.write(columns={"junk": {**junk, "hierarchy": "moved.csv"}})
+    assert ReleasePlan.load(order.plan).sha256 == first
+    (tmp_path / "moved.csv").write_text(ICD.replace("J12;J", "J12;I"), encoding="utf-8")
+    assert ReleasePlan.load(order.plan).sha256 != first
+
+
+def test_a_series_with_trees_is_audited_version_by_version(tmp_path):
+    rows = places()
+    order = order_of(tmp_path, rows[:500])
+    order.write(series={"record": "ssn"})
+    order.release()
+    order.write_source(rows)
+    order.release()
+    assert order.versions == ["v1", "v2"]
+    assert audit_release(order.releases / "v2", order.plan).passed
+    book = json.loads((order.releases / "v2" / "codebook.json").read_text(encoding="utf-8"))
+    entries = [entry for each in book["batches"].values() for entry in each["attributes"]]
+    assert sum("nodes" in entry for entry in entries) == 4
