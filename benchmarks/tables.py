@@ -12,7 +12,7 @@ import polars as pl
 
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables import encoding
+from anon_core.tables import encoding, orders
 from anon_core.tables.demands import resolve_demands
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 from benchmarks import data_file
@@ -345,4 +345,4 @@ def table_of(codebook, codes, k):
 
 
 def distinct_rows(whole):
-    return len(encoding.distinct_columns(whole.codes)[1])
+    return len(orders.distinct_columns(whole.codes)[1])

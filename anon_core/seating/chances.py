@@ -20,8 +20,8 @@ from anon_core.seating.levelling_kernels import (
     settle_shares,
 )
 from anon_core.seating.seats_kernels import list_fitting_rows
-from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.levels_kernels import map_allowed
+from anon_core.tables.orders import distinct_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_LISTED_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB

@@ -18,7 +18,7 @@ from anon_core.seating.halving_kernels import (
 )
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reseating import reseat_people
-from anon_core.tables.encoding import distinct_columns, order_columns
+from anon_core.tables.orders import distinct_columns, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree, nearest_neighbours
 from anon_core.seating.strangers_kernels import list_strangers
-from anon_core.tables.encoding import distinct_columns
+from anon_core.tables.orders import distinct_columns
 from anon_core.tables.records import BinaryTable
 
 FURTHER = 2  # times as many levels are searched where people own several records

@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.tables.categories import OTHER_CATEGORY
-from anon_core.tables.encoding import (
-    MISSING_CATEGORY,
-    distinct_columns,
-    features_of,
-    has_hidden_features,
-)
+from anon_core.tables.encoding import MISSING_CATEGORY, features_of, has_hidden_features
+from anon_core.tables.orders import distinct_columns
 from anon_core.tables.records import Attribute, BinaryTable
 
 _ALL = "*"

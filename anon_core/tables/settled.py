@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.tables.encoding import distinct_columns
+from anon_core.tables.orders import distinct_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 SPLIT_RECORDS = 2**18  # records of a table that is split

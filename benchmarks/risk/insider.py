@@ -21,7 +21,7 @@ from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import SHARE, set_limits
 from anon_core.seating.matching import draw_by_chances
 from anon_core.specs.demands import Demand
-from anon_core.tables.encoding import distinct_columns
+from anon_core.tables.orders import distinct_columns
 from benchmarks import prepare, tables, timed
 from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_true_row
 from flows.plan.plan import ReleasePlan

@@ -19,7 +19,7 @@ from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.closing import close_trees
-from anon_core.tables.encoding import invert_order
+from anon_core.tables.orders import invert_order
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 _MakeGrouping = Callable[[BinaryTable, Settings], Grouping]

@@ -22,7 +22,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.seating.even import shares_of
 from anon_core.steps import GrowingArrays, Observer, State, Step
-from anon_core.tables.encoding import invert_order, join_keys, order_columns
+from anon_core.tables.orders import invert_order, join_keys, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 _RECORD = "record"

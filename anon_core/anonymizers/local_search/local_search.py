@@ -25,8 +25,8 @@ from anon_core.seating.even import (
 from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
-from anon_core.tables.encoding import invert_order
 from anon_core.tables.loss import Loss, check_loss, loss_table
+from anon_core.tables.orders import invert_order
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 # By effort, the shares of a row up to which rounds of assignments are a second start. They take

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mix_values
 from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
-from anon_core.tables.encoding import invert_order
+from anon_core.tables.orders import invert_order
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
 from kinds.rows import (

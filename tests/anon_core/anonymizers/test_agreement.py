@@ -14,6 +14,7 @@ from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
+from anon_core.tables.records import pack_levels
 from benchmarks.covers.agreement import agreement_cover
 from tests.strategies import EPSILONS, tables
 from tests.support.masked import utilities_of
@@ -110,9 +111,9 @@ def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     }
     table = encoding.encode(encoding.fit(specs, columns), columns, np.full(n, 2))
     graph = Dissimilarity.of(table, np.ones(table.codebook.features, dtype=np.int32), 1.0)
-    hidden = encoding.pack_levels(
-        table.codebook, rng.permuted(table.codes, axis=1)
-    ) & encoding.pack_levels(table.codebook, table.codes[:, ::-1])
+    hidden = pack_levels(table.codebook, rng.permuted(table.codes, axis=1)) & pack_levels(
+        table.codebook, table.codes[:, ::-1]
+    )
     hidden |= table.bits & rng.integers(0, 2**63, table.bits.shape).astype(np.uint64)
     room = rng.integers(0, 200, n)
     indptr, listed, size = assert_first_are_listed(

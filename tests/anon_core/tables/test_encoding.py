@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from anon_core.errors import InputError
 from anon_core.measures.table.cells import read_cells
 from anon_core.specs.columns import ColumnSpec
-from anon_core.tables import encoding
+from anon_core.tables import encoding, orders
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import (
@@ -628,10 +628,10 @@ INTEGERS = st.sampled_from(["int8", "int32", "int64", "uint64"])
 
 @given(st.lists(INTEGERS, min_size=1, max_size=5).flatmap(keys_of_any_type))
 def test_joined_keys_sort_as_they_did(keys):
-    joined = encoding.join_keys(keys)
+    joined = orders.join_keys(keys)
     assert len(joined) <= len(keys)
     assert np.lexsort(joined).tolist() == np.lexsort(keys).tolist()
 
 
 def test_keys_of_few_levels_are_one():
-    assert len(encoding.join_keys(np.arange(70).reshape(7, 10).astype(np.int32))) == 1
+    assert len(orders.join_keys(np.arange(70).reshape(7, 10).astype(np.int32))) == 1

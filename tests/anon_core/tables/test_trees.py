@@ -12,8 +12,9 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables.cells import list_shown_cells, write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
-from anon_core.tables.encoding import decode_levels, encode, fit, pack_levels
+from anon_core.tables.encoding import decode_levels, encode, fit
 from anon_core.tables.loss import loss_table
+from anon_core.tables.records import pack_levels
 from anon_core.tables.trees import fit_tree
 from tests import naive
 
