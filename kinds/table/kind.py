@@ -53,7 +53,9 @@ _LATER = {
 }
 DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
-    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
+    "columns": {
+        EACH: dict.fromkeys(("role", "kind", "decides_k", "hierarchy", "allow", "allow_note"))
+    },
     **dict.fromkeys(("rows_are_people", "mixed")),
     "diverse": dict.fromkeys(("column", "measure", "l", "t")),
     "purpose": dict.fromkeys(("predict", "margins", "learnt", "share")),

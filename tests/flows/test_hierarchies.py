@@ -10,8 +10,9 @@ import crowdcover
 from anon_core.errors import InputError
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.orders import Order, people
+from tests.reports.browsed import Page
 from tests.support.audits import audit_release
-from tests.support.releases import attributes
+from tests.support.releases import attributes, manifest
 
 REGIONS = "169"  # first letters of codes
 ICD = "I20;I;*\nI21;I;*\nJ10;J;*\nJ11;J;*\nJ12;J;*\n"
@@ -62,6 +63,13 @@ def test_every_cell_is_a_value_a_node_or_a_star(released):
     assert {node["name"] for node in book["junk"]["nodes"]} == {"I", "J"}
     assert {"1*", "100*", "6*"} <= {node["name"] for node in book["city"]["nodes"]}
     assert "labels" in book["city"]
+
+
+def test_manifest_and_report_say_which_columns_have_one(released):
+    stated = manifest(released.folder_of_v1)["columns"]
+    assert [name for name, column in stated.items() if column.get("hierarchy")] == ["city", "junk"]
+    page = Page((released.folder_of_v1 / "report.html").read_text(encoding="utf-8"))
+    assert "group of near values" in page.text
 
 
 def test_typed_cells_list_the_values_of_their_node(released):

@@ -176,6 +176,8 @@ class TablePlan:
             stated["kind"] = column.kind
         if column.name == self.demand.source_column:
             stated["decides_k"] = True
+        if column.spec is not None and column.spec.hierarchy is not None:
+            stated["hierarchy"] = True
         if column.allow:
             stated |= {"allow": list(column.allow), "allow_note": column.note}
         return stated

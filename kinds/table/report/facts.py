@@ -192,5 +192,10 @@ def shows_medians(manifest: Manifest) -> bool:
     return before or bool(list_columns_carried_as(manifest, "median"))
 
 
+def shows_nodes(manifest: Manifest) -> bool:
+    """Whether masked cells of some column show nodes of a hierarchy."""
+    return any(stated.get("hierarchy") for stated in manifest.get("columns", {}).values())
+
+
 def _compute_kept_share(loss: Any) -> float:
     return 1 - float(loss) if is_number(loss) else math.nan

@@ -61,7 +61,12 @@ def build_page_sections(manifest: Manifest, crowds: CrowdCounts, words: Words) -
         "attacks": macros.attacks(manifest, attackers, drawings, new),
         "crowds": macros.crowds(drawings, new),
         "kept": macros.kept(manifest, facts, drawings, new),
-        "cells": macros.cells(EXAMPLE, facts.shows_medians(manifest), "series" in manifest),
+        "cells": macros.cells(
+            EXAMPLE,
+            facts.shows_medians(manifest),
+            facts.shows_nodes(manifest),
+            "series" in manifest,
+        ),
     }
     headings = load_messages("kinds", "kinds.table").name_entries("sections")
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]

@@ -18,8 +18,12 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
             if role in _MESSAGES.list_names("columns")
             else (printable(role), _MESSAGES.say("column_notes", "unknown"))
         )
-        decides = _MESSAGES.say("column_notes", "decides_k") if stated.get("decides_k") else ""
-        listed.append(ColumnRole(printable(name), word, shown + decides))
+        notes = (
+            _MESSAGES.say("column_notes", note)
+            for note in ("decides_k", "hierarchy")
+            if stated.get(note)
+        )
+        listed.append(ColumnRole(printable(name), word, "".join([shown, *notes])))
     return listed
 
 
