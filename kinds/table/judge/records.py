@@ -127,7 +127,9 @@ class Records:
     def without_cells(self) -> "Records":
         """The same with the typed values of carried columns alone: `codes` has all others."""
         quasi = [spec.name for spec in self.specs]
-        return replace(self, frame=self.frame.drop(quasi))
+        return replace(
+            self, frame=self.frame[[name for name in self.frame.columns if name not in quasi]]
+        )
 
     @property
     def ordinal(self) -> NDArray[np.bool_]:

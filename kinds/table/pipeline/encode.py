@@ -46,10 +46,12 @@ class StoredColumns(Mapping[str, pl.Series]):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._names = pl.read_parquet_schema(path)
+        self._names = list(pl.scan_parquet(path, glob=False).collect_schema())
 
     def __getitem__(self, name: str) -> pl.Series:
-        return pl.read_parquet(self._path, columns=[name], glob=False).to_series()
+        # By place: polars takes a name such as ^a$ for a pattern.
+        place = self._names.index(name)
+        return pl.read_parquet(self._path, columns=[place], glob=False).to_series()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
