@@ -20,7 +20,7 @@ from tests.strategies import tables
 JOB = attribute("job", labels=("clerk", "nurse"))
 
 
-@given(data=st.data(), table=tables())
+@given(data=st.data(), table=tables(trees=False))
 def test_texts_are_read_as_the_bits_say(data, table):
     hidden = data.draw(hidden_bits(table))
     cells = write_cells(table, hidden)

@@ -19,7 +19,7 @@ class Utility:
     Attributes
     ----------
     suppression : float
-        1 - hidden bits / (n f): Definition III.2 of Khan et al.
+        1 - hidden bits / (n f): Definition III.2 of Khan et al. Nodes of trees are no bits here.
     exact : float64 (attributes,)
         Share of cells that show one level, by column: a value, or a whole group.
     ncp : float64 (attributes,)

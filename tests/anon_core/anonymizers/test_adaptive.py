@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,9 +107,7 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
     base, _ = integer_weights(relative(table, weights), np.zeros(len(table.codes)), table.codebook)
     x = features(table)
     if table.blank.any():
-        table = type(table)(
-            table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank)
-        )
+        table = replace(table, blank=np.zeros_like(table.blank))
     covers = list(naive.adaptive(x.astype(int), table.k.tolist(), epsilon, base, 3))
     for count in (1, 2, 3):
         masked = Adaptive(

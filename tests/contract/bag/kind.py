@@ -101,7 +101,8 @@ class BagKind(Kind):
     def remade(self, run, key):
         return People(0, {}, frozenset())
 
-    def write(self, plan, seed, made, ingested, encoded, folder):
+    def write(self, plan, seed, take, ingested, encoded, folder):
+        made = take()
         values = pl.read_parquet(ingested.file("lines.parquet"))[VALUE].to_list()
         lines = [
             "*" if hidden else value for value, hidden in zip(values, made.hidden, strict=True)
