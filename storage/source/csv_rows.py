@@ -24,8 +24,11 @@ def first_rows(file: File, separator: str, number: int, comment: str = "") -> li
     The first row may hold names or cells. Nothing behind these rows is parsed. Lines that start
     with `comment` are no rows.
     """
+    rows: list[list[str]] = []
     with open_text(file, separator, comment, whole=False) as text:
-        return list(islice(text.parse_rows(), number))
+        rows += islice(text.parse_rows(), number)
+    text.require_readable()
+    return rows
 
 
 def read_csv(
@@ -52,7 +55,8 @@ def read_csv(
                 continue
             for part, column in zip(parts, _parse_block(block, separator, places), strict=True):
                 part.append(_share_texts(column))
-        marks = text.marks
+    text.require_readable()
+    marks = text.marks
     if marks["ragged"]:
         raise InputError(RAGGED.format(fields=len(names), **marks))
     # Not joined to one chunk: freed parts would stay with the allocator for a while.

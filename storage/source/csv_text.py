@@ -79,18 +79,23 @@ def unpack_csv_text(file: File) -> Content:
 def open_text(
     file: File, separator: str, comment: str, *, whole: bool = True
 ) -> Iterator["CsvText"]:
-    """Open CSV text; what cannot be read becomes a refusal without the error behind it.
+    """Open CSV text; what cannot be read ends the block and becomes a refusal of the text.
+
+    The caller raises it by `CsvText.require_readable` behind the block: raised here, it would have
+    the error behind it as its context.
 
     `whole`: all of it is read, so that an open file that changed is refused.
     """
     # The default limit of 131,072 characters would refuse long texts.
     csv.field_size_limit(MOST_FIELD_BYTES)
     refusal, marks = "", Counter[str]()
+    text: CsvText | None = None
     try:
         with open_bytes(file) as bare:
             stream = cast("IO[bytes]", gzip.GzipFile(fileobj=bare)) if is_packed(file) else bare
             try:
-                yield CsvText(stream, separator, comment, marks)
+                text = CsvText(stream, separator, comment, marks)
+                yield text
             except csv.Error:
                 refusal = BAD_QUOTES.format(**marks)
             if whole:
@@ -106,8 +111,9 @@ def open_text(
         refusal = ZEROS.format(**marks)
     elif marks["foreign"]:
         refusal = NOT_UTF8.format(**marks)
-    if refusal:
+    if text is None:
         raise InputError(refusal)
+    text.refusal = refusal
 
 
 class CsvText:
@@ -116,13 +122,14 @@ class CsvText:
     `marks` count lines (`all`), rows (`total`), lines that are no text (`foreign`, `zeros`) and
     rows with another number of fields (`ragged`). `first` is the number of the first line that is
     no text, `first_ragged` that of the first ragged row, `start` that of the line in which the row
-    begins that is read. Lines that start with `comment` are no rows.
+    begins that is read. Lines that start with `comment` are no rows. `refusal` says why the text
+    cannot be read; it is empty if it can, and until it was read.
     """
 
     def __init__(
         self, stream: IO[bytes], separator: str, comment: str, marks: Counter[str]
     ) -> None:
-        self.marks = marks
+        self.marks, self.refusal = marks, ""
         self._stream, self._separator, self._comment = stream, separator, comment
         self._held, self._at, self._ended = b"", 0, False
         self._taken: list[bytes] = []  # lines of the rows that are parsed
@@ -134,6 +141,11 @@ class CsvText:
     def is_refused(self) -> bool:
         """Whether what was read so far must be refused."""
         return any(self.marks[each] for each in ("ragged", "foreign", "zeros"))
+
+    def require_readable(self) -> None:
+        """Raise the refusal of text that could not be read."""
+        if self.refusal:
+            raise InputError(self.refusal)
 
     def parse_rows(self) -> Iterator[list[str]]:
         """Take the rows that are not blank, a header among them, one by one."""
