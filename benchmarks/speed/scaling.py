@@ -1,8 +1,8 @@
-"""Strong scaling over MPI ranks of one thread: python -m benchmarks.scaling [SET] [--ranks 1 2].
+"""The first paper's own algorithm on MPI ranks: python -m benchmarks.scaling [SET] [--ranks 1 2].
 
-All iterations are on all records (schedule = "falling"), as in `benchmarks.cost_model`. All ranks
-run on this machine: more ranks than cores measure the machine, not the program. Runs take turns;
-figures are medians.
+Ranks of one thread share the search and the cover of one table (`adaptive` in one part). All
+iterations are on all records (schedule = "falling"). All ranks run on this machine: more ranks than
+cores measure the machine, not the program. Runs take turns; figures are medians.
 """
 
 import argparse
@@ -18,7 +18,6 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines.mpi.job import read_result, write_job
 from benchmarks import tables
 from benchmarks.one_run import digest
-from benchmarks.speed import cost_model
 
 MPIRUN = Path(sys.executable).with_name("mpirun")
 
@@ -66,16 +65,6 @@ def main(name, records, counts, repeat):
     for ranks, found in runs.items():
         for key in found[0]:
             print(f"ranks_{ranks}_{key}: {statistics.median(run[key] for run in found):.4g}")
-        load = cost_model.Load(
-            records=table.records,
-            features=table.codebook.features,
-            attributes=len(table.codebook.attributes),
-            mean_b=float(table.k.mean() - 1),
-            ranks=ranks,
-        )
-        seconds = sum(cost_model.phases(load).values())
-        print(f"ranks_{ranks}_predicted_seconds_an_iteration: {seconds:.4g}")
-        print(f"ranks_{ranks}_predicted_bytes_an_iteration: {cost_model.bytes_sent(load):.4g}")
     first = min(counts)
     for ranks in counts:
         ratios = [

@@ -1,19 +1,20 @@
 """A whole release, from a CSV file to what was published and checked, against the number of rows.
 
-    python -m benchmarks.whole [RECORDS...] [--owned ROWS] [--set KEY=VALUE...]
+    python -m benchmarks.whole [RECORDS...] [--table NAME] [--owned ROWS] [--set KEY=VALUE...]
 
-Each row is a payment drawn as in benchmarks/tables.py, to a person of its own, under the columns of
-examples/openpayments.toml, k = 5. With `--owned` people are drawn who own so many rows in the
-mean, and hide among people. Prints seconds and memory of each stage, and of the whole
-command; then exponents, the slopes of log amount against log rows.
+`payments`: drawn as in benchmarks/tables.py, each to a person of its own, under the columns of
+examples/openpayments.toml, k = 5. With `--owned` people are drawn who own so many rows in the mean,
+and hide among people. `poker`: drawn hands, all distinct, under benchmarks/poker.toml, k = 10.
+Prints seconds and memory of each stage, and of the whole command; then exponents, the slopes of log
+amount against log rows.
 """
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -23,16 +24,19 @@ import polars as pl
 from benchmarks import ROOT, exponent, processor, tables
 
 EXAMPLE = ROOT / "examples/openpayments.toml"
+HANDS = ROOT / "benchmarks/poker.toml"
 PERSON = 'person = "Physician_Profile_ID"\n'
 METHOD = '[anonymizer]\nname = "adaptive"\nweights = "columns"\n'
 AT_ONCE = 500_000  # rows that are written at once
+LOOK = 0.1  # seconds between two looks at the memory of a command
 
 
-def main(sizes, owned, sets):
+def main(table, sizes, owned, sets):
     runs = {}
     for records in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            found = measured(records, owned, Path(folder), sets)
+            plan = draw_table(table, records, owned, Path(folder))
+            found = measure_release(plan, sets)
         for name, amount in found.items():
             print(f"{records}.{name}: {amount:.1f}", flush=True)
         if found:
@@ -43,15 +47,25 @@ def main(sizes, owned, sets):
             print(f"exponent_of_{name}: {exponent(list(runs), amounts):.2f}")
 
 
-def measured(records, owned, folder, sets):
-    """Seconds and MiB by stage, and of the command as a whole."""
-    source = folder / "payments.csv"
-    draw(records, owned, source)
+def draw_table(table, records, owned, folder):
+    """Write a table and its plan side by side; return the plan's path."""
+    source, plan = folder / "source.csv", folder / f"{table}.toml"
+    if table == "poker":
+        draw_hands(records, source)
+        text = HANDS.read_text(encoding="utf-8").replace("k = 5", "k = 10")
+    else:
+        draw_payments(records, owned, source)
+        text = plan_payments(owned)
+    plan.write_text(text, encoding="utf-8")
     print(f"{records}.source_MiB: {source.stat().st_size / 2**20:.0f}", flush=True)
-    plan = folder / "payments.toml"
-    plan.write_text(plan_text(owned), encoding="utf-8")
+    return plan
+
+
+def measure_release(plan, sets=()):
+    """Release a table of `draw_table`: seconds and MiB by stage, and of the command as a whole."""
+    folder = plan.parent
     places = [
-        f"source.path={source}",
+        f"source.path={folder / 'source.csv'}",
         f"publish.path={folder / 'releases'}",
         f"publish.vault={folder / 'vault'}",
         *sets,
@@ -59,17 +73,18 @@ def measured(records, owned, folder, sets):
     words = [word for place in places for word in ("--set", place)]
     command = [sys.executable, "-m", "flows.cli", "release", str(plan), *words]
     began, before = time.perf_counter(), processor()
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        anonymous = watch_memory(run.pid)
+        printed = run.communicate()[0]
     whole, spent = time.perf_counter() - began, processor() - before
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
-    if done.returncode:
-        print(f"{records}.failed: exit code {done.returncode}")
+    if run.returncode:
+        print(f"failed: exit code {run.returncode}")
         return {}
-    release = Path(done.stdout.split()[-1])
     stages = {
         path.parent.name: json.loads(path.read_text(encoding="utf-8"))
         for path in folder.glob("vault/runs/*/*/stage.json")
     }
+    release = Path(printed.split()[-1])
     manifest = json.loads((release / "manifest.json").read_text(encoding="utf-8"))
     seconds = {f"{name}_seconds": stage["seconds"] for name, stage in stages.items()}
     memory = {f"{name}_MiB": stage["peak_memory_bytes"] / 2**20 for name, stage in stages.items()}
@@ -78,12 +93,35 @@ def measured(records, owned, folder, sets):
         **memory,
         "seconds": whole,
         "processor_seconds": spent,
-        "peak_MiB": peak,
+        "peak_MiB": max(anonymous) / 2**20,
         "cells_exact_percent": 100 * manifest["utility"]["cells_exact"],
     }
 
 
-def plan_text(owned):
+def watch_memory(process):
+    """Look at what a process holds until it ends; return the growing list of looks, in bytes.
+
+    Pages that the system may drop at any time, those of mapped files, do not count.
+    """
+    looks = [0]
+
+    def look():
+        status = Path(f"/proc/{process}/status")
+        while True:
+            try:
+                text = status.read_text(encoding="ascii")
+            except OSError:
+                return
+            if "RssAnon:" not in text:  # it has ended
+                return
+            looks.append(int(text.split("RssAnon:")[1].split()[0]) * 2**10)
+            time.sleep(LOOK)
+
+    threading.Thread(target=look, daemon=True).start()
+    return looks
+
+
+def plan_payments(owned):
     """The example's plan by the default method; without `person` if each row is of another one."""
     text = EXAMPLE.read_text(encoding="utf-8")
     for left_out in (METHOD,) if owned > 1 else (METHOD, PERSON):
@@ -92,7 +130,14 @@ def plan_text(owned):
     return text
 
 
-def draw(records, owned, path):
+def draw_hands(records, path):
+    """Write drawn poker hands: suit and rank of each card, and the class of the hand."""
+    drawn = tables.poker(records).codes
+    frame = pl.DataFrame({str(place): codes for place, codes in enumerate(drawn)})
+    frame.write_csv(path, include_header=False)
+
+
+def draw_payments(records, owned, path):
     """Write drawn payments, each with a number of its own; the person's number is drawn, too."""
     frame = tables.read("openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz")
     rows = tables.payment_rows(frame, records)
@@ -116,7 +161,9 @@ def draw(records, owned, path):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.whole")
     parser.add_argument("records", nargs="*", type=int, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--table", choices=("payments", "poker"), default="payments")
     parser.add_argument("--owned", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], dest="sets")
     given = parser.parse_args()
-    main(given.records or [100_000, 1_000_000, 10_000_000], given.owned, given.sets)
+    sizes = given.records or [100_000, 1_000_000, 10_000_000]
+    main(given.table, sizes, given.owned, given.sets)
