@@ -12,8 +12,8 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.judge.audit import Finding
-from kinds.judge.columns import ColumnFile
 from kinds.judge.traces import find_file_traces
+from kinds.partial_files import ColumnFile
 from storage.shelf.layout import KEY
 from storage.source.csv_rows import first_rows, read_csv
 from storage.source.csv_text import MOST_FIELD_BYTES

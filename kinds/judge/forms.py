@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kinds.judge.audit import Finding
-from kinds.judge.columns import ColumnFile, map_content
 from kinds.judge.layouts import loose_bytes
 from kinds.judge.manifest_keys import Keys, count_unknown
 from kinds.judge.traces import find_file_traces, gzip_traces
+from kinds.partial_files import ColumnFile, map_content
 from storage.shelf.content import read_document
 from storage.shelf.layout import MANIFEST
 from storage.source.panics import silence_panics

@@ -20,7 +20,6 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from kinds.judge.columns import map_content
 from kinds.judge.layouts import (
     UNREADABLE,
     Content,
@@ -30,6 +29,7 @@ from kinds.judge.layouts import (
     loose_bytes,
     read_footer,
 )
+from kinds.partial_files import map_content
 
 # No part takes free words. Only the build has room for a message, and another build is told.
 WRITER = re.compile(

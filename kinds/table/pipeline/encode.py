@@ -17,6 +17,7 @@ from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, convert_to_arrays
+from kinds.partial_files import ColumnFile
 from kinds.section import refuse_alone
 from kinds.table.layout import (
     BITS,
@@ -41,31 +42,12 @@ class Encoded(NamedTuple):
     joined: Mapping[str, int]
 
 
-class StoredColumns(Mapping[str, pl.Series]):
-    """Columns of a Parquet file, each read when it is asked for."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._names = list(pl.scan_parquet(path, glob=False).collect_schema())
-
-    def __getitem__(self, name: str) -> pl.Series:
-        # By place: polars takes a name such as ^a$ for a pattern.
-        place = self._names.index(name)
-        return pl.read_parquet(self._path, columns=[place], glob=False).to_series()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
 class _Arrays(Mapping[str, NDArray[Any]]):
     """Columns as the core takes them, each made when it is asked for; some rows, or all."""
 
     def __init__(
         self,
-        columns: pl.DataFrame | Mapping[str, pl.Series],
+        columns: pl.DataFrame | ColumnFile,
         names: Sequence[str],
         rows: NDArray[np.bool_] | None = None,
     ) -> None:
@@ -83,7 +65,7 @@ class _Arrays(Mapping[str, NDArray[Any]]):
 
 
 def encode_records(
-    frame: pl.DataFrame | Mapping[str, pl.Series],
+    frame: pl.DataFrame | ColumnFile,
     k_values: pl.DataFrame | None,
     columns: tuple[Column, ...],
     demand: Demand,
@@ -142,7 +124,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     Records whose demand cannot be met do not stay where the plan drops them. Refuses k = 1 for
     anybody unless the plan allows it.
     """
-    frame = StoredColumns(ingested.file(TABLE))
+    frame = ColumnFile(ingested.file(TABLE))
     demands = ingested.file(DEMAND)
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON_NUMBERS)

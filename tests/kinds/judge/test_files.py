@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinds.judge import files
-from kinds.judge.columns import ColumnFile
 from kinds.judge.files import read_rows
+from kinds.partial_files import ColumnFile
 from kinds.rows import write_csv, write_parquet
 from kinds.table.judge.as_text import number_distinct_cells
 

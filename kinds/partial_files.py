@@ -1,4 +1,4 @@
-"""Released files of which only parts are in memory."""
+"""Files of which only parts are in memory."""
 
 import mmap
 from collections.abc import Iterator
