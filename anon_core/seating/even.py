@@ -29,7 +29,7 @@ from anon_core.seating.fits import ROWS_PER_NEED
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.widening import fill_row_shares
-from anon_core.tables.closing import close_trees, find_off_path_features
+from anon_core.tables.closing import close_trees, hide_off_path
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
@@ -140,7 +140,7 @@ def build_even_rows(
     """
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
     near = _list_near_classes(table, classes, weights)
-    hidden = hidden | find_off_path_features(table)
+    hidden = hide_off_path(table, hidden)
     holders = fill_row_shares(table, classes, near, hidden, shares, weights[0])
     return _exchange_holders(table, classes, near, holders, weights)
 
@@ -219,4 +219,4 @@ def _find_blank_bits(table: BinaryTable) -> NDArray[np.uint64]:
     blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
     hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
-    return blank | find_off_path_features(table)
+    return hide_off_path(table, blank)

@@ -22,12 +22,17 @@ def close_trees(table: BinaryTable, hidden: NDArray[np.uint64]) -> NDArray[np.ui
     return hidden
 
 
-def find_off_path_features(table: BinaryTable) -> NDArray[np.uint64]:
-    """Return the features of trees that are not those of the own path, uint64 (n, words)."""
+def hide_off_path(table: BinaryTable, hidden: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hide the features of trees that are not those of the own path, too; uint64 (n, words).
+
+    Without a tree it is what was hidden before.
+    """
     book, mask = table.codebook, 0
     for attribute, (start, end) in zip(book.attributes, pairwise(book.bit_offsets), strict=True):
         if attribute.tree is not None:
             # Python's integers have any length: an attribute may span several words.
             mask += (1 << int(end)) - (1 << int(start))
+    if not mask:
+        return hidden
     packed = np.frombuffer(mask.to_bytes(8 * book.words, "little"), dtype="<u8")
-    return packed.astype(np.uint64) & ~table.bits
+    return hidden | (packed.astype(np.uint64) & ~table.bits)
