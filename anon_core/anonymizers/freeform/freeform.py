@@ -171,9 +171,10 @@ class Freeform(Divided):
             steps.append(Step(rounds + 1, compute_hidden_figures(table, hidden, weights)))
             observer.report_records(n)
             observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
+        else:  # exchanges leave cells closed
+            hidden = close_trees(table, hidden)
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
-        hidden = close_trees(data, hidden[rank])
-        return MaskedTable(data, hidden, tuple(steps), len(steps), held[rank])
+        return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
 
     def segments(self, data: BinaryTable) -> Starts:
         """Return where each segment of the ordered table begins, and the end."""
