@@ -16,7 +16,7 @@ _START = np.array(
     ],
     dtype=np.uint64,
 )
-# uint8 (12, 16): the words of a block in the order in which each round takes them.
+# uint8 (10, 16): the words of a block in the order in which each of ten rounds takes them.
 _ORDER = np.array(
     [
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
@@ -29,8 +29,6 @@ _ORDER = np.array(
         [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
         [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
         [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-        [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
     ],
     dtype=np.uint8,
 )
@@ -63,7 +61,7 @@ def _compress(h, m, taken, last):
     if last:
         v = ~v
     for turn in range(12):
-        o = _ORDER[turn]
+        o = _ORDER[turn % len(_ORDER)]
         a, e, p, t = _mix(a, e, p, t, m[o[0]], m[o[1]])
         b, f, q, u = _mix(b, f, q, u, m[o[2]], m[o[3]])
         c, g, r, v = _mix(c, g, r, v, m[o[4]], m[o[5]])
