@@ -116,8 +116,11 @@ def _placed(stream: IO[bytes]) -> PlacedFile:
 
 
 def _hash_file(disk: IO[bytes]) -> str:
+    placed, block = PlacedFile(disk), bytearray(BLOCK_BYTES)
     try:
-        return hashlib.file_digest(PlacedFile(disk), "sha256").hexdigest()
+        while placed.readinto(block):
+            pass
+        return placed.digest.hexdigest()
     except OSError:
         refusal = CLOSED
     raise InputError(refusal)
