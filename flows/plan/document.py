@@ -16,19 +16,20 @@ from storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 EACH = "*"  # any key
-PATHS = (
-    ("source", "path"),
+ON_DISK = (  # no addresses of object storage
     ("source", "vertices"),
     ("privacy", "k", "path"),
     ("purpose", "path"),
     ("columns", EACH, "hierarchy"),
     ("columns", EACH, "hierarchy", "path"),
+)
+PATHS = (
+    *ON_DISK,
+    ("source", "path"),
     ("publish", "path"),
     ("publish", "vault"),
     ("publish", "reports"),
 )
-ON_DISK = {place for place in PATHS if place[0] in ("privacy", "purpose", "columns")}
-ON_DISK.add(("source", "vertices"))
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
