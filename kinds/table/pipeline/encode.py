@@ -169,6 +169,13 @@ def load_encoded(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
         return BinaryTable.from_arrays(codebook, data), data["kept"]
 
 
+def load_bits(stored: Stored) -> NDArray[np.uint64]:
+    """Return the packed bits of the encoded records as they were stored, uint64 (n, words)."""
+    with np.load(stored.file(BITS)) as data:
+        bits: NDArray[np.uint64] = data["bits"]
+        return bits
+
+
 def load_source_rows(stored: Stored) -> NDArray[np.int64]:
     """Return the source row of each encoded record; the packed bits are not read."""
     with np.load(stored.file(BITS)) as data:

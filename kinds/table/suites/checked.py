@@ -11,7 +11,7 @@ from polars import selectors
 from anon_core.tables.encoding import decode_levels
 from kinds.columns import convert_to_arrays
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
-from kinds.table.pipeline.encode import load_encoded
+from kinds.table.pipeline.encode import load_bits, load_encoded
 from kinds.table.plan.sections import TablePlan
 from kinds.table.suites import binarized as of_binarized
 from kinds.table.suites import ingested as of_ingested
@@ -40,13 +40,14 @@ def build_ingested_suite(plan: TablePlan, stored: Stored) -> Suite:
 
 def build_binarized_suite(stored: Stored) -> Suite:
     """Encoded records: their bits decode, and their demands can be met."""
-    table, _ = load_encoded(stored)
+    # The stored bits, not those that a loaded table would pack of its levels.
+    (table, _), bits = load_encoded(stored), load_bits(stored)
     book = table.codebook
     place = {of_binarized.LEVEL + a.name: at for at, a in enumerate(book.attributes)}
 
     def decode(at: int, first: int, end: int) -> NDArray[np.int64]:
         cuts = range(first, max(end, first + 1), ROWS_AT_ONCE)  # a byte for each bit of these rows
-        parts = [table.bits[cut : min(cut + ROWS_AT_ONCE, end)] for cut in cuts]
+        parts = [bits[cut : min(cut + ROWS_AT_ONCE, end)] for cut in cuts]
         return np.concatenate([decode_levels(book, part, [at])[0] for part in parts])
 
     def read(names: Iterable[str], first: int, end: int) -> _Arrays:

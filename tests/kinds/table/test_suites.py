@@ -1,6 +1,7 @@
 """Each suite lets a sound table pass and names what is wrong with any other."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from numpy.typing import NDArray
 
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
+from kinds.table.layout import BITS
 from kinds.table.suites import binarized, ingested, released
+from kinds.table.suites.checked import build_binarized_suite
+from tests.flows.orders import Order
 from validations.run import validate_columns
 
 Columns = dict[str, NDArray[Any]]
@@ -214,3 +218,18 @@ class TestReleased:
             f"expect_crowds_to_meet_demands ({crowd})" for crowd in ("compatible", "matchable")
         }
         assert failures(_without(release, "demanded")) == expected
+
+
+def test_the_stored_bits_are_checked_not_those_packed_anew(tmp_path: Path) -> None:
+    order = Order(tmp_path)
+    order.release()
+    stored = order.run.whole("binarize")
+    assert stored is not None
+    assert validate_columns(*build_binarized_suite(stored)).success
+    path = stored.file(BITS)
+    with np.load(path) as kept:
+        arrays = dict(kept)
+    arrays["bits"][3] = 0  # no level of a category
+    np.savez(path, **arrays)
+    failed = validate_columns(*build_binarized_suite(stored)).failures
+    assert "expect_column_levels_to_decode (city)" in set(map(str, failed))
