@@ -224,12 +224,12 @@ class BinaryTable:
         return Demanded(self.person is not None, self.k)
 
     def pack_arrays(
-        self, *, numbers: bool = False, bits: bool = True
+        self, *, numbers: bool = False
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays.
 
-        `numbers`: with the numbers that levels stand for, which some losses read. `bits`: with the
-        packed features, which follow from the levels.
+        `numbers`: with the numbers that levels stand for, which some losses read. Packed features
+        follow from the levels.
         """
         attributes = [
             {
@@ -244,7 +244,6 @@ class BinaryTable:
         ]
         arrays: dict[str, NDArray[Any]] = {
             "codes": self.codes,
-            **({"bits": self.bits} if bits else {}),
             "k": self.k,
             "blank": self.blank,
         }

@@ -47,7 +47,7 @@ class PartChunk:
     def __init__(self, number: int, cut: Cut, *, numbers: bool) -> None:
         part, self.order = cut.take_part(number)
         self.number = number
-        self.document, arrays = part.pack_arrays(numbers=numbers, bits=False)
+        self.document, arrays = part.pack_arrays(numbers=numbers)
         self.arrays = dict(arrays)
 
 

@@ -141,7 +141,8 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
         refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
-    packed: dict[str, Any] = {**table.pack_arrays()[1], "kept": np.flatnonzero(kept)}
+    others = {"bits": table.bits, "kept": np.flatnonzero(kept)}
+    packed: dict[str, Any] = {**table.pack_arrays()[1], **others}
     np.savez(folder / BITS, **packed)
     features, dropped = table.codebook.features, int((~kept).sum())
     note = f"binarized {table.records} records into {features} features; {dropped} dropped"
