@@ -28,6 +28,7 @@ from anon_core.steps import Observer, State
 
 _ATTEMPTS = 4  # rounds in a row without a result before the cluster is given up
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+_STARTS = 3  # of a cluster of this machine: Dask's own start fails now and then over TLS
 _LOOK = 1.0  # seconds between two looks at the list of workers
 PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be starting
 UNSEEN: dict[str, list[str]] = {  # no web pages about a cluster of this machine
@@ -199,10 +200,8 @@ def _wait_for_tasks(client: Client, futures: list[Future[Any]]) -> set[Future[An
 def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
     """Yield a client of a running cluster, or of one that is started and ended here."""
     with dask.config.set(_CONFIGURATION), ExitStack() as stack:
+        cluster = scheduler or stack.enter_context(_start_local_cluster(workers, threads))
         try:
-            cluster = scheduler or stack.enter_context(
-                LocalCluster(**configure_local_cluster(workers, threads))
-            )
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _refuse_others(client)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -211,6 +210,18 @@ def connect_client(scheduler: str | None, workers: int, threads: int) -> Iterato
                 "start it, fix the address, or leave it out for a cluster of this machine"
             ) from None
         yield client
+
+
+def _start_local_cluster(workers: int, threads: int, attempts: int = _STARTS) -> LocalCluster:
+    try:
+        return LocalCluster(**configure_local_cluster(workers, threads))
+    except (OSError, RuntimeError) as error:
+        if attempts > 1:
+            return _start_local_cluster(workers, threads, attempts - 1)
+        raise ClusterError(
+            f"no Dask cluster starts on this machine, {_STARTS} attempts failed "
+            f"({type(error).__name__}); free memory or ports, then run again"
+        ) from None
 
 
 def configure_local_cluster(workers: int, threads: int) -> dict[str, Any]:

@@ -222,6 +222,25 @@ def test_nobody_answers():
         dask.run(MAKER, big_table(100, 3, 2), scheduler="tcp://127.0.0.1:9")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_a_cluster_of_this_machine_is_started_again(table, expected, monkeypatch, failures):
+    starts = iter(range(failures))
+    start = dask.LocalCluster
+
+    def fail_first(**arguments):
+        if next(starts, None) is not None:
+            raise RuntimeError("Cluster failed to start")
+        return start(**arguments)
+
+    monkeypatch.setattr(dask, "LocalCluster", fail_first)
+    if failures < 3:
+        assert kept(dask.run(MAKER, table, workers=1)) == expected
+        return
+    with pytest.raises(ClusterError, match="no Dask cluster starts on this machine, 3 attempts"):
+        dask.run(MAKER, table, workers=1)
+
+
 def test_workers_of_another_version_are_refused(cluster, table, monkeypatch):
     monkeypatch.setattr(dask, "source_hash", os.getpid)
     with pytest.raises(
