@@ -9,7 +9,7 @@ It needs polars and numpy, and nothing of the vault.
 
 from crowdcover.answers import Count, Mean
 from crowdcover.columns import Column
-from crowdcover.conditions import Between, above, at_least, at_most, below, between
+from crowdcover.conditions import Between, Under, above, at_least, at_most, below, between, under
 from crowdcover.errors import ReleaseError, RulesWarning
 from crowdcover.release import Release, read
 from crowdcover.rubin import Pooled, pooled
@@ -23,6 +23,7 @@ __all__ = [
     "Release",
     "ReleaseError",
     "RulesWarning",
+    "Under",
     "above",
     "at_least",
     "at_most",
@@ -30,4 +31,5 @@ __all__ = [
     "between",
     "pooled",
     "read",
+    "under",
 ]

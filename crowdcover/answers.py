@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from crowdcover.cells import Floats
 from crowdcover.columns import Column, bounds_of
-from crowdcover.conditions import Condition, match_levels
+from crowdcover.conditions import Condition, Met, match_levels
 from crowdcover.errors import ReleaseError
 from crowdcover.named import label_name
+from crowdcover.nodes import Groups
 from crowdcover.weights import Weights
 
 LARGEST = 10**7  # cells of a crosstab
@@ -87,7 +88,11 @@ class Group(NamedTuple):
 
 def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
     """How far each row meets a condition on one column."""
-    levels = match_levels(column.levels, column.values.to_list(), condition)
+    return _meet(column, weights, match_levels(column.levels, column.values.to_list(), condition))
+
+
+def _meet(column: Column, weights: Weights, levels: Met) -> Group:
+    """How far each row meets what levels of a column meet."""
     certain = column.cells.total(levels.certain) > column.cells.sizes - 0.5
     possible = column.cells.total(levels.possible) > 0.5
 
@@ -131,6 +136,49 @@ def frequencies_of(
         part = _tabulate_frequencies(column, weights, group)
         texts = pl.Series(name, [label] * part.height, dtype=pl.String)
         parts.append(part.insert_column(0, texts))
+    return pl.concat(parts)
+
+
+class Asked(NamedTuple):
+    """A column with its weights, and the groups of its levels that are asked for."""
+
+    column: Column
+    weights: Weights
+    groups: Groups
+
+    def list_groups(self) -> list[tuple[str, Group]]:
+        """Name of each group, and how far each row is in it."""
+        found = []
+        for name, levels in self.groups:
+            here = np.zeros(len(self.column.levels))
+            here[levels] = 1.0
+            found.append((name, _meet(self.column, self.weights, Met(here, here, here))))
+        return found
+
+
+def frequencies_of_groups(of: Asked, by: Asked | None, rows: int) -> pl.DataFrame:
+    """How often each group of levels occurs, within each group of another column."""
+    label = label_name(of.column.name, _ANSWERS)
+    asked, parts = of.list_groups(), []
+    for name, within in [("", None)] if by is None else by.list_groups():
+        outer = [] if within is None else [within]
+        counts = [count_of([*outer, group], rows) for _, group in asked]
+        expected = np.array([count.expected for count in counts])
+        total = expected.sum()
+        part = pl.DataFrame(
+            {
+                label: [text for text, _ in asked],
+                "certain": [count.certain for count in counts],
+                "possible": [count.possible for count in counts],
+                "expected": expected,
+                "error": [count.error for count in counts],
+                "share": expected / total if total else expected,
+            }
+        )
+        if by is not None:
+            texts = pl.Series([name] * part.height, dtype=pl.String)
+            part.insert_column(0, texts.alias(label_name(by.column.name, (label, *_ANSWERS))))
+        parts.append(part)
     return pl.concat(parts)
 
 

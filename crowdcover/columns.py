@@ -1,6 +1,8 @@
 """One column of a release: its levels, its different cells, and the cell of each row."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.cells import Cells, Intervals
+from crowdcover.errors import ReleaseError
 from crowdcover.levels import Levels
 
 
@@ -51,6 +54,17 @@ class Column:
     def times(self) -> NDArray[np.float64]:
         """How many rows have each different cell, float64 (cells,)."""
         return np.bincount(self.which, minlength=len(self.cells.sizes)).astype(np.float64)
+
+
+def find_column(columns: Mapping[str, Column], name: str) -> Column:
+    """The column of this name; a refusal names those that there are."""
+    if name not in columns:
+        near = get_close_matches(name, columns, 1)
+        hint = f"did you mean {near[0]!r}? It" if near else "it"
+        raise ReleaseError(
+            f"the release has no column {name!r}; {hint} has {', '.join(map(repr, columns))}"
+        )
+    return columns[name]
 
 
 def bounds_of(

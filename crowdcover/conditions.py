@@ -16,6 +16,7 @@ from crowdcover.meant import (
     list_condition_values,
     unwrap_numpy_value,
 )
+from crowdcover.nodes import find_levels_below
 
 _Number = int | float | dt.date | str  # a text is an ISO date
 
@@ -62,7 +63,25 @@ def below(hi: _Number) -> Between:
     return Between(hi=hi, without_hi=True)
 
 
-_Value = str | bool | _Number | None
+@dataclass(frozen=True)
+class Under:
+    """The values below a node of a hierarchy.
+
+    Attributes
+    ----------
+    node : str
+        Its name, as `release.tree` lists it.
+    """
+
+    node: str
+
+
+def under(node: str) -> Under:
+    """Below a node of a hierarchy, such as `under("I20-I25")`."""
+    return Under(node)
+
+
+_Value = str | bool | _Number | Under | None
 Condition = _Value | Iterable[_Value] | Between
 Where = Mapping[str, Condition]
 
@@ -123,7 +142,8 @@ def _drop_equal_values(levels: Levels, asked: list[Any]) -> list[Any]:
     different: dict[Any, Any] = {}
     for value in map(unwrap_numpy_value, asked):
         text_of_level = isinstance(value, str) and value in levels.texts
-        key = value if value is None or text_of_level else _read_number(levels, _read_value(value))
+        plain = value is None or isinstance(value, Under)
+        key = value if plain or text_of_level else _read_number(levels, _read_value(value))
         different.setdefault(key, value)
     return list(different.values())
 
@@ -139,6 +159,8 @@ def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
     value = unwrap_numpy_value(value)
     if value is None:
         here = levels.missing
+    elif isinstance(value, Under):
+        here = find_levels_below(levels, value.node)
     elif isinstance(value, str) and value in levels.texts:
         here = np.arange(len(levels)) == levels.texts.index(value)
         value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]

@@ -8,7 +8,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,22 @@ Floats = NDArray[np.float64]
 
 MISSING, OTHER = "(missing)", "(other)"
 _NUMBERS = ("numeric", "date")
+
+
+class Node(NamedTuple):
+    """A node of a tree.
+
+    Attributes
+    ----------
+    name, level : str
+        Its name, and the name of its level among nodes.
+    below : int64 (n,)
+        The levels of the column that lie below it.
+    """
+
+    name: str
+    level: str
+    below: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +65,8 @@ class Levels:
         For a level of all other categories: the categories that it does not stand for.
     nodes : mapping of str to (int, int), optional
         Of a tree: the least and the greatest level of each node that a cell may show, by its name.
+    tree : tuple of Node
+        All nodes, the outer one first.
     """
 
     name: str
@@ -63,6 +81,7 @@ class Levels:
     whole: bool
     others: Mapping[int, frozenset[str]] = field(default_factory=dict, repr=False)
     nodes: Mapping[str, tuple[int, int]] | None = field(default=None, repr=False)
+    tree: tuple[Node, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -148,9 +167,15 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
     if "nodes" in entry:
         spans = ((str(node["name"]), node["levels"]) for node in entry["nodes"])
         nodes = {name: (int(low), int(high)) for name, (low, high) in spans}
+    tree = tuple(
+        Node(str(node["name"]), str(node["level"]), np.arange(first, last + 1))
+        for node in entry.get("tree", ())
+        for first, last in (node["levels"],)
+    )
     return Levels(
         *(str(entry["name"]), kind, ordinal, labels, lo, hi, above, shown, missing, whole, others),
         nodes,
+        tree,
     )
 
 
@@ -213,6 +238,8 @@ def unite_levels(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64
         sources.sort(key=lambda each: not parts[each[0]].missing[each[1]])
     at_last = {keys[at][level]: new for new, (at, level) in enumerate(sources)}
 
+    places = [np.array([at_last[name] for name in names], dtype=np.int64) for names in keys]
+
     def taken(of: str) -> NDArray[Any]:
         return np.array([getattr(parts[at], of)[level] for at, level in sources])
 
@@ -232,8 +259,18 @@ def unite_levels(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64
             for new, (at, level) in enumerate(sources)
             if level in parts[at].others
         },
+        tree=_unite_trees(parts, places),
     )
-    return levels, [np.array([at_last[name] for name in names], dtype=np.int64) for names in keys]
+    return levels, places
+
+
+def _unite_trees(parts: Sequence[Levels], places: Sequence[NDArray[np.int64]]) -> tuple[Node, ...]:
+    """The nodes of all batches: what lies below a node in one of them lies below it in all."""
+    below: dict[tuple[str, str], list[NDArray[np.int64]]] = {}
+    for part, place in zip(parts, places, strict=True):
+        for node in part.tree:
+            below.setdefault((node.name, node.level), []).append(place[node.below])
+    return tuple(Node(*names, np.unique(np.concatenate(each))) for names, each in below.items())
 
 
 def _build_level_key(levels: Levels, level: int) -> Any:

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,16 @@ _TYPES: dict[str, type[pl.DataType]] = {  # of codebook.json; others are guessed
     "boolean": pl.Boolean,
     "date": pl.Date,
 }
+
+
+def refuse_address(folder: str | Path) -> None:
+    """Refuse a folder of object storage."""
+    # Two letters at least before the colon: a drive such as c:/ is a local folder.
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
+        raise ReleaseError(
+            f"{folder} is no local folder; copy the release folder here first, such as with `aws "
+            "s3 cp --recursive` or fsspec, and read the copy"
+        )
 
 
 def files_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:

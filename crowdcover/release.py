@@ -1,9 +1,7 @@
 """A release of a table, and the questions that it answers."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,20 +10,23 @@ import polars as pl
 
 from crowdcover import completing
 from crowdcover.answers import (
+    Asked,
     Count,
     Mean,
     count_of,
     crosstab_of,
     frequencies_of,
+    frequencies_of_groups,
     group_of,
     mean_of,
 )
-from crowdcover.columns import Column
+from crowdcover.columns import Column, find_column
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
 from crowdcover.evidence import has_masked_common_values
 from crowdcover.named import number_repeated_names
-from crowdcover.reading import columns_of, files_of
+from crowdcover.nodes import build_tree_frame, group_levels
+from crowdcover.reading import columns_of, files_of, refuse_address
 from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
 from crowdcover.weights import Estimator, Weights, weights_of
 
@@ -54,12 +55,7 @@ def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
     ReleaseError
         The folder is no release of a table, or a file differs from the one that was published.
     """
-    # Two letters at least before the colon: a drive such as c:/ is a local folder.
-    if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
-        raise ReleaseError(
-            f"{folder} is no local folder; copy the release folder here first, such as with `aws "
-            "s3 cp --recursive` or fsspec, and read the copy"
-        )
+    refuse_address(folder)
     manifest, codebook, rows = files_of(Path(folder))
     return Release(manifest, rows, columns_of(manifest, codebook, rows), estimator)
 
@@ -142,7 +138,8 @@ class Release:
         ----------
         where : mapping of str to condition
             For each column a value, a set or list of values of which one must hold, None for
-            missing, or `between`, `at_least`, `at_most`, `above`, `below`. A value is understood
+            missing, or `between`, `at_least`, `at_most`, `above`, `below`. `under` is each value
+            below a node of the column's hierarchy. A value is understood
             in the column's type: 1, 1.0, "1" and numpy's 1 are one number, a date may be its ISO
             text. A text that `levels` lists means that level.
 
@@ -163,7 +160,26 @@ class Release:
         ]
         return count_of(groups, self.rows.height)
 
-    def frequencies(self, col: str, by: str | None = None) -> pl.DataFrame:
+    def tree(self, col: str) -> pl.DataFrame:
+        """The hierarchy of a column: what `under` and `level` may name.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each node, the outer one first: `level`, `node`, and `values`, a list of the
+            values below it. No row where the column has no hierarchy. A level is called as the
+            plan's file names it, by how many letters of a code its nodes keep, or 1, 2, ... from
+            the top.
+        """
+        return build_tree_frame(self.column(col).levels)
+
+    def frequencies(
+        self,
+        col: str,
+        by: str | None = None,
+        level: str | int | None = None,
+        by_level: str | int | None = None,
+    ) -> pl.DataFrame:
         """How often each level of a column occurs.
 
         Parameters
@@ -171,6 +187,10 @@ class Release:
         col : str
         by : str, optional
             A column; then frequencies within each of its levels.
+        level, by_level : str or int, optional
+            A level of the hierarchy of `col`, or of `by`, as `tree` names it: then each of its
+            nodes is counted in place of the values below. A value without a node at this level
+            stands for itself.
 
         Returns
         -------
@@ -182,6 +202,11 @@ class Release:
         """
         if col == by:
             raise ReleaseError("frequencies by a column needs two different columns")
+        if by is None and by_level is not None:
+            raise ReleaseError("by_level is the level of a column; name it in by, too")
+        if level is not None or by_level is not None:
+            within = None if by is None else self._ask(by, by_level)
+            return frequencies_of_groups(self._ask(col, level), within, self.rows.height)
         groups = None if by is None else (self.column(by), self.weights(by))
         return frequencies_of(self.column(col), self.weights(col), groups)
 
@@ -193,8 +218,7 @@ class Release:
         Mean
             `expected`, its standard `error`, and `lo` and `hi`, between which the mean of these
             rows is; infinite where a group is open. `expected` is nan if no row has a value, or if
-            all numbers are one group. In the unit of the column; a date in days
-            since 1970-01-01.
+            all numbers are one group. In the unit of the column; a date in days since 1970-01-01.
         """
         column = self.column(col)
         if not column.levels.is_counted:
@@ -288,14 +312,11 @@ class Release:
         ReleaseError
             The release has no column of that name.
         """
-        if col not in self.columns:
-            near = get_close_matches(col, self.columns, 1)
-            hint = f"did you mean {near[0]!r}? It" if near else "it"
-            raise ReleaseError(
-                f"the release has no column {col!r}; {hint} has "
-                f"{', '.join(map(repr, self.columns))}"
-            )
-        return self.columns[col]
+        return find_column(self.columns, col)
+
+    def _ask(self, col: str, level: str | int | None) -> Asked:
+        column = self.column(col)
+        return Asked(column, self.weights(col), group_levels(column.levels, level))
 
     def weights(self, col: str) -> Weights:
         """How likely each level is behind each cell of a column."""

@@ -133,6 +133,9 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     if estimator == "em":
         return replace(even, level=run_em_steps(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
+    if column.levels.tree:
+        # A node holds values that nobody behind the row has: none of them is an anchor.
+        cell = cell[:0]
     # Of k people, each anchor takes _HELD: many anchors take all the weight, and never more.
     anchored = np.minimum(1.0, _HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
     # One step only: many would let rare values vanish, since they are masked more often.

@@ -60,6 +60,8 @@ class Kind(Protocol):
         Released data file by format.
     codebook : str
         Released file that tells how to read the data files.
+    beside : tuple of str
+        Released files that some plans have beside it.
     graph : bool
         Whether the released rows are edges, as catalogues say it.
     remedy : str
@@ -80,6 +82,7 @@ class Kind(Protocol):
     claimed: ClassVar[Keys] = {}
     files: ClassVar[Mapping[str, str]]
     codebook: ClassVar[str] = "codebook.json"
+    beside: ClassVar[tuple[str, ...]] = ()
     graph: ClassVar[bool] = False
     remedy: ClassVar[str] = "carry fewer columns that tell rows apart"
     versions: ClassVar[Versions | None] = None

@@ -45,7 +45,8 @@ def describe_release_folder(
     formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
     schema = _read_schema(folder, formats)
     data = tuple(_data_file(kind, whole, form, name, schema) for form, name in formats.items())
-    others = (kind.codebook, REPORT)
+    beside = (name for name in kind.beside if (folder / name).is_file())
+    others = (kind.codebook, *beside, REPORT)
     names = [*formats.values(), *others]
     entries = {
         name: Entry((folder / name).stat().st_size, hash_released_file(folder / name))

@@ -50,6 +50,7 @@ SERIES = "tests/anon_core/measures/test_series.py"
 RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
 TREES = "tests/anon_core/tables/test_trees.py"
+NODES = "tests/kinds/table/judge/test_nodes.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
@@ -1210,6 +1211,48 @@ MUTANTS = (
         "        if 1 < len(levels) < len(labels) + shift",
         "        if len(levels) < len(labels) + shift",
         TREES,
+    ),
+    Mutant(
+        "trees: each node has the level of those inside it",
+        "anon_core/tables/trees.py",
+        "(name, name_level(depth), ",
+        "(name, name_level(depth + 1), ",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor names levels from the root's on",
+        "anon_core/measures/table/codebook/trees.py",
+        "hierarchy.name_level(len(node))",
+        "hierarchy.name_level(len(node) - 1)",
+        TREES,
+    ),
+    Mutant(
+        "trees: cells that show a node count as values",
+        "anon_core/measures/table/utility.py",
+        "        if len(held) == 1:",
+        "        if 0 < len(held) < len(levels):",
+        TREES,
+    ),
+    Mutant(
+        "trees: nodes.csv lacks the last value of each node",
+        "kinds/table/pipeline/nodes.py",
+        'entry["labels"][first : last + 1]',
+        'entry["labels"][first:last]',
+        NODES,
+    ),
+    Mutant(
+        "trees: the auditor does not compare the bytes of nodes.csv",
+        "kinds/table/judge/nodes.py",
+        "same = same and text ==",
+        "same = same or text ==",
+        NODES,
+    ),
+    Mutant(
+        "reader: a node lacks its last value",
+        "crowdcover/levels.py",
+        "np.arange(first, last + 1))",
+        "np.arange(first, last))",
+        "tests/crowdcover/test_nodes.py",
     ),
 )
 

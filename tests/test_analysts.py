@@ -16,19 +16,8 @@ import pytest
 import crowdcover as cc
 from tests.flows.orders import people
 from tests.postgres import PASSWORD, USER, missing, running
+from tests.support.recipes import blocks, statements
 from tests.support.releases import allowed, attributes, released_rows
-
-PAGE = (Path(__file__).parents[1] / "docs/analysts.md").read_text("utf-8")
-
-
-def blocks(heading, language):
-    """The code of one language under a heading."""
-    section = re.split(rf"^## {heading}$", PAGE, flags=re.MULTILINE)[1].partition("\n## ")[0]
-    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
-
-
-def statements(heading):
-    return [each.strip() for block in blocks(heading, "sql") for each in block.split(";\n") if each]
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,23 @@ class Hierarchy:
         the letters that it lacks.
     other : str, optional
         The node that categories belong to which are no leaf.
+    levels : tuple of str
+        Names of the levels of nodes, from the one below the root on; see `name_level`.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     prefix: tuple[int, ...] = ()
     other: str | None = field(default=None, repr=False)
+    levels: tuple[str, ...] = field(default=(), repr=False)
+
+    def name_level(self, depth: int) -> str:
+        """Return the name of the level of a node; depth 1 is just below the root.
+
+        The letters that it keeps, else the level's name, else the depth.
+        """
+        if self.prefix:
+            return str(self.prefix[-depth])
+        return self.levels[depth - 1] if self.levels else str(depth)
 
     def path_of(self, category: str) -> tuple[str, ...] | None:
         """Return the names from the node below the root down to the category; None if no leaf."""

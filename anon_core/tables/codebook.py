@@ -81,6 +81,11 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
         entry["medians"] = list(a.values)
     if a.nodes is not None:
         entry["nodes"] = [{"name": name, "levels": [first, last]} for name, first, last in a.nodes]
+    if a.tree is not None:
+        entry["tree"] = [
+            {"name": name, "level": level, "levels": [first, last]}
+            for name, level, first, last in a.tree.whole
+        ]
     entry["weight"] = a.weight
     if a.has_other:
         entry["has_other"] = True
@@ -96,9 +101,12 @@ def _read_level_value(stated: Any) -> float | tuple[float, float]:
     return (-inf if low is None else float(low), inf if high is None else float(high))
 
 
-def _read_tree(nodes: Any) -> Tree:
+def _read_tree(nodes: Any, whole: Any) -> Tree:
     names = tuple(node["name"] for node in nodes)
-    return Tree(names, *(tuple(node["levels"][end] for node in nodes) for end in (0, 1)))
+    first, last = (tuple(node["levels"][end] for node in nodes) for end in (0, 1))
+    return Tree(
+        names, first, last, tuple((node["name"], node["level"], *node["levels"]) for node in whole)
+    )
 
 
 def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
@@ -126,7 +134,7 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     values=tuple(map(_read_level_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                     range=tuple(a["range"]) if "range" in a else None,
-                    tree=_read_tree(a["nodes"]) if "nodes" in a else None,
+                    tree=_read_tree(a["nodes"], a["tree"]) if "nodes" in a else None,
                 )
                 for a in document["attributes"]
             )

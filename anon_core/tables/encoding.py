@@ -102,7 +102,8 @@ def _fit_attribute(
     tree = None
     if spec.hierarchy is not None:
         paths = list_paths(spec, spec.hierarchy, labels)
-        labels, tree = [path[-1] for path in paths], fit_tree(paths, int(has_missing))
+        tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level)
+        labels = [path[-1] for path in paths]
     return Attribute(
         name=spec.name,
         kind=spec.kind,

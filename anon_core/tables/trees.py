@@ -6,7 +6,7 @@ show the node above it, so what a row loses is a sum over the features of its ow
 methods that add up features price nodes. Features off the path cost nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,11 +22,15 @@ class Tree:
     names : tuple of str
     first, last : tuple of int
         The least and the greatest level of each node. Levels stand in the order of the tree.
+    whole : tuple of (str, str, int, int)
+        Name, name of its level, least and greatest level of every node, the outer one first; also
+        of those that no row shows.
     """
 
     names: tuple[str, ...] = field(repr=False)
     first: tuple[int, ...]
     last: tuple[int, ...]
+    whole: tuple[tuple[str, str, int, int], ...] = field(default=(), repr=False)
 
     @classmethod
     def unnamed(cls, first: tuple[int, ...], last: tuple[int, ...]) -> "Tree":
@@ -78,7 +82,9 @@ class Tree:
         return losses[self.parents(levels)] - losses[:-1]
 
 
-def fit_tree(paths: Sequence[tuple[str, ...]], shift: int) -> Tree:
+def fit_tree(
+    paths: Sequence[tuple[str, ...]], shift: int, name_level: Callable[[int], str] = str
+) -> Tree:
     """Return the tree of levels in its order.
 
     Parameters
@@ -87,19 +93,23 @@ def fit_tree(paths: Sequence[tuple[str, ...]], shift: int) -> Tree:
         Of each level the names from the node below the root down to its own, in ascending order.
     shift : int
         The number of the first of these levels.
+    name_level : callable
+        The name of the level of nodes at a depth; 1 is just below the root.
 
     Notes
     -----
-    A node that holds the same levels as one inside it is left out: no row shows it.
+    No row shows a node that holds the same levels as one inside it: only `whole` has it.
     """
     names: list[str] = []
     first: list[int] = []
     last: list[int] = []
+    every: list[tuple[int, int, int, str]] = []  # in this order the outer node comes first
     open_nodes: list[tuple[str, int]] = []
 
     def close(depth: int, end: int) -> None:
         while len(open_nodes) > depth:
             name, begin = open_nodes.pop()
+            every.append((begin, -end, len(open_nodes) + 1, name))
             whole = end - begin == len(paths) and not shift
             known = bool(first) and (first[-1], last[-1]) == (begin + shift, end - 1 + shift)
             if end - begin > 1 and not known and not whole:
@@ -114,4 +124,8 @@ def fit_tree(paths: Sequence[tuple[str, ...]], shift: int) -> Tree:
         close(depth, place)
         open_nodes.extend((name, place) for name in path[depth:-1])
     close(0, len(paths))
-    return Tree(tuple(names), tuple(first), tuple(last))
+    whole = tuple(
+        (name, name_level(depth), begin + shift, shift - 1 - beyond)
+        for begin, beyond, depth, name in sorted(every)
+    )
+    return Tree(tuple(names), tuple(first), tuple(last), whole)

@@ -25,7 +25,7 @@ from kinds.section import BINS, PlanError
 from kinds.table.judge import audit_rows
 from kinds.table.judge.before import select_comparable_numbers
 from kinds.table.judge.compared import compare_published_tables
-from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, TABLE
+from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, NODES, TABLE
 from kinds.table.pipeline.encode import load_encoded, load_source_rows, write_encoded
 from kinds.table.pipeline.ingest import ingest_source
 from kinds.table.pipeline.overlap import intersect_releases
@@ -79,6 +79,7 @@ class Table(Kind):
     files = FILES
     claimed = CLAIMED
     codebook = CODEBOOK
+    beside = (NODES,)
     versions = TableVersions()
 
     def plan(self, sections: Any) -> TablePlan:

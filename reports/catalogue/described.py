@@ -19,6 +19,7 @@ SPDX_LICENCES = "https://spdx.org/licenses/"
 _MEDIA = {
     "parquet": "application/vnd.apache.parquet",
     "csv": "text/csv",
+    ".csv": "text/csv",
     ".json": "application/json",
     ".html": "text/html",
 }
@@ -61,7 +62,7 @@ class Described:
         All of it but "files".
     data : tuple of DataFile
     others : tuple of str
-        Names of the codebook and the report.
+        Names of the codebook, of files beside it, and of the report.
     entries : mapping of str to Entry
         Each file in `data` and `others`.
     promise, limits : str

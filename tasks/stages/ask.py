@@ -29,7 +29,7 @@ def ask(
     """
     manifest = draft_manifest(run, checked, to, claims)
     hashes = checked.rows.record["files"]
-    files = {name: hashes[name] for name in to.files}
+    files = {name: hashes[name] for name in to.list_files(checked.rows)}
     question = Question(files, str(to.parent), checked.verdict.sha256, manifest)
     approval = Approval.of(run)
     request = approval.last

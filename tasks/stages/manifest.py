@@ -20,7 +20,7 @@ from storage.series.retractions import list_retracted_versions
 from storage.shelf.layout import ASIDE
 from storage.shelf.shelf import Shelf, has_version_at, shelf_of
 from storage.vault.build import CODE_VERSION
-from storage.vault.run import Run
+from storage.vault.run import Run, Stored
 from tasks.orchestration.events import emit_release_event, key_of
 from tasks.orchestration.stage import show_in_prefect
 from tasks.stages.check import CheckedRelease
@@ -42,10 +42,10 @@ class Destination:
         """Where the versions stand."""
         return shelf_of(self.parent)
 
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that are published as checked: the data in each format, and the codebook."""
-        return (*(self.kind.files[name] for name in self.formats), self.kind.codebook)
+    def list_files(self, rows: Stored) -> tuple[str, ...]:
+        """The files that are published as checked: data in each format, codebook, those beside."""
+        beside = (name for name in self.kind.beside if name in rows.record["files"])
+        return (*(self.kind.files[name] for name in self.formats), self.kind.codebook, *beside)
 
 
 def draft_manifest(

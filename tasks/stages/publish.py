@@ -163,7 +163,8 @@ def _explain_write_failure(
             "Run again"
         )
     elif is_full(error):
-        needed = sum(checked.rows.file(name).stat().st_size for name in to.files)
+        files = to.list_files(checked.rows)
+        needed = sum(checked.rows.file(name).stat().st_size for name in files)
         folders = [place for place in (to.parent, to.ledger.vault.path) if isinstance(place, Path)]
         refusal = describe_full_disk("publishing", folders, needed)
     _discard_attempt(run, to)  # after the room was measured
@@ -180,7 +181,7 @@ def _write_aside(
 ) -> Path:
     """The folder of the release under another name; its manifest gets the hashes of the files."""
     aside = to.shelf.aside(version, run.path.name, run.scratch)
-    for file in to.files:
+    for file in to.list_files(checked.rows):
         shutil.copyfile(checked.rows.file(file), aside / file)
     # As a reader finds it in the file: texts must follow from that.
     manifest |= json.loads(json.dumps(manifest))
@@ -189,7 +190,7 @@ def _write_aside(
         (aside / name).write_bytes(document)
     manifest["files"] = {path.name: hash_released_file(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
-    for file in to.files:
+    for file in to.list_files(checked.rows):
         if manifest["files"][file] != audited[file]:
             shutil.rmtree(aside)
             raise GuaranteeError(

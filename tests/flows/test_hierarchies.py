@@ -4,11 +4,13 @@ import gzip
 import json
 import random
 
+import polars as pl
 import pytest
 
 import crowdcover
 from anon_core.errors import InputError
 from flows.plan.plan import PlanError, ReleasePlan
+from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 from tests.support.audits import audit_release
@@ -63,6 +65,73 @@ def test_every_cell_is_a_value_a_node_or_a_star(released):
     assert {node["name"] for node in book["junk"]["nodes"]} == {"I", "J"}
     assert {"1*", "100*", "6*"} <= {node["name"] for node in book["city"]["nodes"]}
     assert "labels" in book["city"]
+
+
+def test_nodes_are_a_table_beside_the_codebook_for_any_reader(released):
+    folder = released.folder_of_v1
+    rows = pl.read_csv(folder / "nodes.csv", infer_schema=False)
+    assert rows.filter(level="*").height == 5 + rows.filter(column="city", node="*").height
+    rows = rows.filter(pl.col("node") != "*")
+    chapters = rows.filter(column="junk")
+    assert set(chapters.select("level", "node", "value").rows()) == {
+        *(("1", "I", value) for value in ("I20", "I21")),
+        *(("1", "J", value) for value in ("J10", "J11", "J12")),
+    }
+    assert set(rows.filter(column="city")["level"]) == {"1", "3", "4"}  # letters that nodes keep
+    assert "nodes.csv" in manifest(folder)["files"]
+    release = crowdcover.read(folder)
+    listed = release.tree("city").explode("values").rename({"values": "value"})
+    assert listed.select("level", "node", "value").rows() == (
+        rows.filter(column="city").select("level", "node", "value").rows()
+    )
+    package = json.loads((folder / "datapackage.json").read_text("utf-8"))
+    (plain,) = [each for each in package["resources"] if each["path"] == "nodes.csv"]
+    assert plain["mediatype"] == "text/csv"
+    (data,) = [each for each in package["resources"] if each["path"] == "data.csv.gz"]
+    (city,) = [each for each in data["schema"]["fields"] if each["name"] == "city"]
+    assert "nodes.csv" in city["description"]
+    assert keeps_schema(json.loads((folder / "codebook.json").read_text("utf-8")))
+
+
+def test_another_table_of_nodes_is_refused(released):
+    path = released.folder_of_v1 / "nodes.csv"
+    before = path.read_bytes()
+    try:
+        path.write_bytes(before.replace(b",I,I21", b",J,I21"))
+        audit = audit_release(released.folder_of_v1, released.plan)
+        assert "nodes of the codebook" in {finding.guarantee for finding in audit.broken}
+    finally:
+        path.write_bytes(before)
+
+
+def test_the_reader_answers_by_nodes(released):
+    release, rows = crowdcover.read(released.folder_of_v1), places()
+    for node, true in (
+        ("6*", sum(row[2][0] == "6" for row in rows)),
+        ("100*", sum(row[2][:3] == "100" for row in rows)),
+    ):
+        found = release.count({"city": crowdcover.under(node)})
+        assert found.certain <= true <= found.possible
+    regions = release.frequencies("city", level=1)
+    assert regions["city"].to_list() == ["1*", "6*", "9*"]
+    truth = [sum(row[2][0] == region for row in rows) for region in REGIONS]
+    assert regions["expected"].to_list() == pytest.approx(truth, abs=60)
+    table = release.complete(1)[0]
+    cells = release.rows["city"].to_list()
+    assert all(
+        cell is None or code in cell for cell, code in zip(cells, table["city"], strict=True)
+    )
+
+
+def test_the_manifest_counts_what_cells_show(released):
+    shown = manifest(released.folder_of_v1)["utility"]["per_column"]["city"]["shown"]
+    cells = released.rows()["city"].to_list()
+    for level in "134":
+        of_level = [cell for cell in cells if cell[-1] == "*" and len(cell) == int(level) + 1]
+        assert shown["levels"][level] == pytest.approx(len(of_level) / len(cells))
+    assert shown["all"] == pytest.approx(cells.count("*") / len(cells))
+    page = Page((released.folder_of_v1 / "report.html").read_text(encoding="utf-8"))
+    assert "a node of level 3" in page.text
 
 
 def test_manifest_and_report_say_which_columns_have_one(released):
@@ -130,6 +199,11 @@ def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
         (ICD, {"hierarchy": {"path": "icd.csv", "other": "K"}}, "other names no node"),
         (ICD, {"kind": "numeric"}, "columns.city.hierarchy belongs to kind = 'categorical'"),
         (ICD, {"rare": "pool"}, "rare = 'pool'"),
+        (
+            "code;code;all\n" + ICD,
+            {"hierarchy": {"path": "icd.csv", "header": True}},
+            "line 1 has 3 names of levels, the lines below 3 levels; give each level a name of its",
+        ),
         (ICD, {"hierarchy": "https://example.org/zip.csv"}, "an address that is not read"),
         (ICD, {"hierarchy": "s3://bucket/zip.csv"}, "columns.city.hierarchy must be a local file"),
     ],
@@ -176,3 +250,19 @@ def test_a_series_with_trees_is_audited_version_by_version(tmp_path):
     book = json.loads((order.releases / "v2" / "codebook.json").read_text(encoding="utf-8"))
     entries = [entry for each in book["batches"].values() for entry in each["attributes"]]
     assert sum("nodes" in entry for entry in entries) == 4
+    for version in ("v1", "v2"):
+        folder = order.releases / version
+        assert "nodes.csv" in manifest(folder)["files"]
+        release = crowdcover.read(folder)
+        assert set(release.tree("junk")["node"]) == {"I", "J"}
+        assert release.count({"junk": crowdcover.under("I")}).possible > 0
+
+
+def test_levels_are_asked_for_as_the_header_names_them(tmp_path):
+    order = order_of(tmp_path, icd="code;chapter;all\n" + ICD)
+    named = {"path": "icd.csv", "header": True}
+    order.write(columns={"junk": {**order.document["columns"]["junk"], "hierarchy": named}})
+    order.release()
+    found = crowdcover.read(order.folder_of_v1).frequencies("junk", level="chapter")
+    assert found["junk"].to_list() == ["I", "J"]
+    assert audit_release(order.folder_of_v1, order.plan).passed

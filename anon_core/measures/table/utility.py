@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, inf, isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.codebook.levels import ColumnLevels
+
+Shares = dict[str, float | dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,41 @@ def _list_level_points(column: ColumnLevels) -> list[float]:
         # The middle of both ends, the one end of an open group, or 0 where a single group has none.
         points.append(sum(ends) / max(1, len(ends)))
     return points
+
+
+def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[Any]) -> Shares:
+    """Share of the cells of a column with a tree that show a value, a node of each level, or all.
+
+    Parameters
+    ----------
+    column : ColumnLevels
+    cell : int (rows,)
+    allowed : bool (distinct, levels)
+
+    Returns
+    -------
+    dict of str to float or dict
+        "values", "levels" from the topmost on, and "all", in which a cell counts that cannot be
+        read.
+    """
+    # Of nodes that hold the same levels the inner one, which comes last, is shown.
+    level_of = {(low, high): level for _, level, low, high in column.tree}
+    shown: dict[str, int] = dict.fromkeys((level for _, level, _, _ in column.tree), 0)
+    values = whole = 0
+    for levels, rows in zip(allowed, np.bincount(cell, minlength=len(allowed)), strict=True):
+        held = np.flatnonzero(levels).tolist()
+        if len(held) == 1:
+            values += int(rows)
+        elif len(held) in (0, len(levels)):
+            whole += int(rows)
+        else:
+            shown[level_of[held[0], held[-1]]] += int(rows)
+    number = len(cell)
+    return {
+        "values": values / number,
+        "levels": {level: rows / number for level, rows in shown.items()},
+        "all": whole / number,
+    }
 
 
 def of_one_value(levels: Sequence[ColumnLevels], released: ReleasedCells) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
 from anon_core.measures.table.least_loss import LeastLoss
-from anon_core.measures.table.utility import Utility
+from anon_core.measures.table.utility import Shares, Utility
 from kinds.columns import Column
 from kinds.table.layout import CARRIED, RANKED
 
@@ -50,6 +50,8 @@ class Measured:
         Share of cells that show one value.
     widths : float64 (attributes,)
         What all cells of a column lose by width: `widths_lost`.
+    by_level : dict of dict
+        By column with a tree: what its cells show, see `shares_by_level`.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
     direct : dict of dict of int
@@ -83,6 +85,7 @@ class Measured:
     rare_levels: dict[str, int]
     one_value: NDArray[np.float64]
     widths: NDArray[np.float64]
+    by_level: dict[str, Shares]
     unique_values: dict[str, int]
     direct: dict[str, dict[str, int]]
     people: int | None = None
@@ -138,6 +141,7 @@ class Measured:
                     "one_value": float(one),
                     "ncp": float(ncp),
                     **({"carry": levels.carry} if levels.grouped else {}),
+                    **({"shown": shown} if (shown := self.by_level.get(levels.name)) else {}),
                 }
                 for levels, exact, one, ncp in zip(
                     self.levels, self.utility.exact, self.one_value, self.utility.ncp, strict=True

@@ -20,7 +20,12 @@ from anon_core.measures.table.crowds import (
 )
 from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
 from anon_core.measures.table.least_loss import bound_least_loss
-from anon_core.measures.table.utility import of_one_value, utility, widths_lost
+from anon_core.measures.table.utility import (
+    of_one_value,
+    shares_by_level,
+    utility,
+    widths_lost,
+)
 from kinds.columns import Column
 from kinds.judge.direct import ShownTexts, build_shown_cells, build_shown_labels, count_direct
 from kinds.section import toml_key
@@ -112,6 +117,11 @@ def measure_release(
         ),
         one_value=of_one_value(records.levels, cells),
         widths=widths_lost(records.levels, cells),
+        by_level={
+            levels.name: shares_by_level(levels, cell, allowed)
+            for levels, cell, allowed in zip(records.levels, cells.cell, cells.levels, strict=True)
+            if levels.tree
+        },
         unique_values=unique_values(laid.rows, laid.columns),
         direct=count_direct(list_shown_texts(laid)),
         law=stated,

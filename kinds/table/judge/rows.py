@@ -24,6 +24,7 @@ from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_tex
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
+from kinds.table.judge.nodes import nodes_findings
 from kinds.table.judge.purpose import apply_purpose
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
@@ -78,7 +79,7 @@ def audit_rows(
     records, repeated = _load_records(reading, columns, demand, person, needed, left_out, purpose)
     book = read_codebook(folder)
     typed = build_stored_schema(columns, records.schema) if is_typed(book) else None
-    of_book = codebook_findings(book, records, columns)
+    of_book = codebook_findings(book, records, columns) + nodes_findings(folder, book)
     records = records.without_cells()  # before the rows are read, which need room, too
     rows, findings = _read_released_rows(folder, formats, records, typed)
     if rows is None:

@@ -18,6 +18,7 @@ from kinds.table.judge.as_text import Reader, batches_as_text
 from kinds.table.judge.codebook import BOOK, read_codebook
 from kinds.table.judge.coded import Coded
 from kinds.table.judge.measuring import Laid
+from kinds.table.judge.nodes import nodes_findings
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY
 from kinds.table.pipeline.seals import seals_of
@@ -46,6 +47,7 @@ from storage.source.reading import Reading
 from storage.vault.run import Stored
 
 FROZEN, _WITHDRAWN, _BATCH = "rows as before", "withdrawn rows", "the batch as checked"
+Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 _SINGLE, CROWDS_IN_EACH, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
@@ -85,6 +87,7 @@ def of_files(
     ordered = rows[KEY].is_sorted() and rows[KEY].n_unique() == rows.height
     return rows, [
         *findings,
+        *nodes_findings(shown.folder, read_codebook(shown.folder)),
         Finding(
             FROZEN,
             lost + other + unknown == 0 and ordered,
@@ -234,16 +237,13 @@ def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Ser
     )
 
 
-def load_fitting_rows(folder: Path, number: int) -> "Fitting":
+def load_fitting_rows(folder: Path, number: int) -> Fitting:
     """The rows that fit each record, by batch."""
     fits = {}
     for born in range(1, number + 1):
         with np.load(folder / fits_file(born)) as kept:
             fits[born] = (kept["start"], kept["row"])
     return fits
-
-
-Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
 def of_crowds(

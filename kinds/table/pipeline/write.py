@@ -37,6 +37,7 @@ from kinds.table.layout import (
     list_released_columns,
 )
 from kinds.table.pipeline.native import build_published_codebook, native_cells
+from kinds.table.pipeline.nodes import write_nodes
 from kinds.table.plan.sections import TablePlan
 from storage.vault import secret_streams
 from storage.vault.run import Stored
@@ -157,6 +158,7 @@ def write_release(
     write_masked_rows(rows, folder)
     document = build_published_codebook(book, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    write_nodes(document, folder)
     write_matching(rows, source_row, folder)
     if holders is not None:
         _write_law(keys, holders, source_row, folder)

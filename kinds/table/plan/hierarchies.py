@@ -23,7 +23,7 @@ class HierarchySection(Section):
     ----------
     path : a file with a line for each leaf: the leaf, the nodes above it, the top. It starts at the
         plan's folder.
-    header : whether the first line of the file names the levels.
+    header : whether the first line of the file names the levels, as questions to a release do.
     other : the node that values belong to which are no leaf of the file.
     prefix : instead of path: how many letters of a code each node keeps, falling.
     """
@@ -55,7 +55,8 @@ def hierarchy_of(stated: str | HierarchySection) -> Hierarchy:
 def describe_for_hash(hierarchy: Hierarchy) -> Any:
     """What a plan's hash takes of a hierarchy: where its file lies decides nothing."""
     paths = sorted(hierarchy.paths.items())
-    content = hashlib.sha256(repr((paths, hierarchy.other)).encode()).hexdigest()
+    named = (hierarchy.levels,) if hierarchy.levels else ()
+    content = hashlib.sha256(repr((paths, hierarchy.other, *named)).encode()).hexdigest()
     return list(hierarchy.prefix) or content
 
 
@@ -69,15 +70,27 @@ def _read_file(path: Path, other: str | None, *, header: bool) -> Hierarchy:
         refusal = "is not UTF-8 text; convert it"
     if not refusal:
         try:
-            rows = _split_rows(text)[header:]
-            paths = read_hierarchy(rows, 1 + header)
+            rows = _split_rows(text)
+            levels = _read_level_names(rows) if header else ()
+            paths = read_hierarchy(rows[header:], 1 + header)
         except (InputError, csv.Error) as error:
             refusal = f"is refused: {error}"
     if refusal:
         raise InputError(f"the file {path} {refusal}")
     if other is not None and not any(other in names[:-1] for names in paths.values()):
         raise InputError("other names no node of the file that lies above its leaves")
-    return Hierarchy(paths, other=other)
+    return Hierarchy(paths, other=other, levels=levels)
+
+
+def _read_level_names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The names of the levels between top and leaf, from the top on, as the first line has them."""
+    names = rows[0]
+    if len({*names}) < len(names) or not all(names) or len(names) != len(rows[-1]):
+        raise InputError(
+            f"line 1 has {len(names)} names of levels, the lines below {len(rows[-1])} levels; "
+            "give each level a name of its own"
+        )
+    return tuple(names[-2:0:-1])
 
 
 def _split_rows(text: str) -> Sequence[Sequence[str]]:

@@ -24,6 +24,9 @@ def describe_fields(
         if role in roles:
             stated = _find_field_type(role, kind, str(columns[name].get("kind")))
             listed.append(Field(name, stated, role, roles[role]))
+            if columns[name].get("hierarchy"):
+                about = _MESSAGES.say("catalogue_columns", "nodes")
+                listed[-1] = listed[-1]._replace(about=about)
         elif name in OWN:
             listed.append(Field(name, kind, name, _MESSAGES.say("catalogue_columns", name)))
         else:

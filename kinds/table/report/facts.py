@@ -166,6 +166,26 @@ def build_column_block(manifest: Manifest) -> Block:
     return Block(_MESSAGES.say("headings", "columns"), headings, rows)
 
 
+def build_hierarchy_block(manifest: Manifest) -> Block:
+    """Share of the cells that show a value, a node of each level, or everything, by column."""
+    rows = []
+    for name, entry in manifest["utility"].get("per_column", {}).items():
+        shown = entry.get("shown")
+        if isinstance(shown, dict):
+            of_levels = (
+                (_MESSAGES.say("hierarchy", "level", level=level), share)
+                for level, share in list(shown["levels"].items())[::-1]
+            )
+            values, everything = (_MESSAGES.say("hierarchy", each) for each in ("values", "all"))
+            shares = [(values, shown["values"]), *of_levels, (everything, shown["all"])]
+            rows += [
+                (printable(name), what, ShareCell(convert_to_float(share), "yellow"))
+                for what, share in shares
+            ]
+    headings = _MESSAGES.list_headings("headings", "hierarchy_columns")
+    return Block(_MESSAGES.say("headings", "hierarchy"), headings, rows)
+
+
 def columns(manifest: Manifest) -> list[ColumnKept]:
     """The quasi-identifiers; the one that lost most comes first."""
     kept = [

@@ -168,7 +168,9 @@ class TableWords(KindWords):
     def utility(self, manifest: Manifest) -> Sequence[Block]:
         """Information kept by the whole table, then by each column."""
         columns = facts.build_column_block(manifest)
-        blocks = [facts.build_utility_block(manifest), *([columns] if columns.rows else [])]
+        nodes = facts.build_hierarchy_block(manifest)
+        more = [block for block in (columns, nodes) if block.rows]
+        blocks = [facts.build_utility_block(manifest), *more]
         return series.of_new(blocks, manifest)
 
     def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:

@@ -15,6 +15,7 @@ from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
 from kinds.table.layout import KEY as RELEASED_KEY
 from kinds.table.pipeline.encode import load_encoded
 from kinds.table.pipeline.kept_rows import text_rows
+from kinds.table.pipeline.nodes import write_nodes
 from kinds.table.pipeline.seals import constants_of, seals_of
 from kinds.table.series.appending import IDENTITY, load_waiting_records
 from kinds.table.version_files import (
@@ -76,6 +77,7 @@ def assemble_version(
         before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows
     )
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
+    write_nodes(book, folder)
     _store_rows_and_members(following, (split, encoded, anonymized), born, number, key, folder)
     notes = [f"assembled {rows.height} rows: {frozen} as before, {batch.height} new"]
     facts = anonymized.facts

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.codebook.levels import column_levels
+from anon_core.measures.table.utility import shares_by_level
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables.cells import list_shown_cells, write_cells
@@ -81,6 +82,49 @@ def test_nodes_are_those_of_the_paths_that_hold_several_levels(drawn):
     names = {frozenset(held[path]): path[-1] for path in sorted(held, key=len)}
     for name, low, high in attribute.nodes:
         assert names[frozenset(range(low, high + 1))] == name
+
+
+@given(columns())
+def test_the_whole_tree_has_each_node_with_its_level(drawn):
+    tree, values = drawn
+    attribute = encoded(tree, values, 1).codebook.attributes[0]
+    held = {}  # filled level by level, so the outer node of a level comes first
+    for level in range(attribute.has_missing, attribute.levels):
+        path = tree.path_of(attribute.labels[level])
+        for depth in range(1, len(path)):
+            held.setdefault(path[:depth], []).append(level)
+    expected = [(path[-1], str(len(path)), own[0], own[-1]) for path, own in held.items()]
+    assert [*attribute.tree.whole] == expected
+    levels, _ = column_levels(spec_of(tree), values)
+    assert levels.tree == attribute.tree.whole
+
+
+def test_levels_are_named_by_letters_by_the_file_or_by_depth():
+    codes = Hierarchy(prefix=(4, 3, 1))
+    assert [codes.name_level(depth) for depth in (1, 2, 3)] == ["1", "3", "4"]
+    named = Hierarchy({"a": ("n", "m", "a")}, levels=("region", "place"))
+    assert [named.name_level(depth) for depth in (1, 2)] == ["region", "place"]
+    assert fit_tree([("n", "m", "a"), ("b",)], 1, named.name_level).whole == (
+        *(("n", "region", 1, 1), ("m", "place", 1, 1)),
+    )
+
+
+@given(columns(), st.data())
+def test_shares_by_level_count_what_cells_show(drawn, data):
+    levels, _ = column_levels(spec_of(drawn[0]), drawn[1])
+    texts = {**dict.fromkeys(levels.labels, "values"), "*": "all", "strange": "all"}
+    depth = {low_high: level for _, level, *low_high in levels.tree for low_high in [(*low_high,)]}
+    texts |= {name: depth[low, high] for name, low, high in levels.nodes}
+    if len(levels.labels) == 1:
+        texts["*"] = "values"
+    cells = data.draw(st.lists(st.sampled_from([*texts]), min_size=1))
+    found = shares_by_level(levels, *read_cells(levels, cells))
+    shown = [texts[cell] for cell in cells]
+    assert found["values"] == shown.count("values") / len(cells)
+    assert found["all"] == shown.count("all") / len(cells)
+    for level, share in found["levels"].items():
+        assert share == shown.count(level) / len(cells)
+    assert set(found["levels"]) == {level for _, level, _, _ in levels.tree}
 
 
 @given(columns())

@@ -96,6 +96,9 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
         entry["has_other"] = True
     if levels.nodes is not None:
         entry["nodes"] = [{"name": name, "levels": [low, high]} for name, low, high in levels.nodes]
+        entry["tree"] = [
+            {"name": name, "level": level, "levels": ends} for name, level, *ends in levels.tree
+        ]
     if levels.range is not None:
         entry["range"] = [*levels.range]
     if levels.carry == "median":

@@ -20,7 +20,7 @@ from anon_core.measures.table.codebook.number_levels import (
     group_numbers,
     list_number_levels,
 )
-from anon_core.measures.table.codebook.trees import place_in_tree
+from anon_core.measures.table.codebook.trees import Nodes, Whole, place_in_tree
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
 
 MISSING_TEXT, _OTHER = "(missing)", "(other)"
@@ -87,6 +87,8 @@ class ColumnLevels:
     nodes : tuple of (str, int, int), optional
         Of a tree: the name, the least and the greatest level of each inner node below the root that
         a cell may show, by their ends, of equal ones the inner first.
+    tree : tuple of (str, str, int, int)
+        Name, name of its level, least and greatest level of every node, the outer one first.
     """
 
     name: str
@@ -102,7 +104,8 @@ class ColumnLevels:
     numbers: tuple[float | Span, ...] = field(default=(), repr=False)
     weight: float = 1.0
     range: Span | None = field(default=None, repr=False)
-    nodes: tuple[tuple[str, int, int], ...] | None = field(default=None, repr=False)
+    nodes: Nodes | None = field(default=None, repr=False)
+    tree: Whole = field(default=(), repr=False)
 
     @property
     def features(self) -> int:
@@ -184,7 +187,8 @@ def column_levels(
     edges: list[float] = []
     numbers: list[float | Span] = []
     pool: set[str] = set()
-    nodes: tuple[tuple[str, int, int], ...] | None = None
+    nodes: Nodes | None = None
+    tree: Whole = ()
     if spec.is_counted:
         assert not isinstance(values, Texts)
         level = np.zeros(len(values), dtype=np.int32)
@@ -198,7 +202,7 @@ def column_levels(
             pool = _find_rare_categories(labels, texts, least, persons)
         labels = [label for label in labels if label not in pool]
         if spec.hierarchy is not None:
-            labels, nodes = place_in_tree(spec.name, spec.hierarchy, labels, shift)
+            labels, nodes, tree = place_in_tree(spec.name, spec.hierarchy, labels, shift)
         place = {label: shift + position for position, label in enumerate(labels)}
         # Pooled categories have no place of their own and get the next level, which is (other).
         of_text = [
@@ -221,6 +225,7 @@ def column_levels(
         weight=spec.weight,
         range=spec.range,
         nodes=nodes,
+        tree=tree,
     ), level
 
 

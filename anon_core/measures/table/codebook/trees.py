@@ -1,15 +1,25 @@
-"""The nodes of a tree over the categories of a column, for the audit."""
+"""The nodes of a tree over the categories of a column, for the audit.
+
+A node is its name, the least and the greatest level; of the whole tree also the name of its level,
+behind its own name.
+"""
 
 from collections.abc import Sequence
 
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import Hierarchy
 
+Nodes = tuple[tuple[str, int, int], ...]
+Whole = tuple[tuple[str, str, int, int], ...]
+
 
 def place_in_tree(
     name: str, hierarchy: Hierarchy, labels: Sequence[str], shift: int
-) -> tuple[list[str], tuple[tuple[str, int, int], ...]]:
-    """Categories in the order of their tree, and its nodes over levels from `shift` on."""
+) -> tuple[list[str], Nodes, Whole]:
+    """Categories in the order of their tree, over levels from `shift` on.
+
+    With them the nodes that a cell may show, and all nodes, those above before those inside.
+    """
     path = {label: hierarchy.path_of(label) for label in labels}
     if strays := sum(names is None for names in path.values()):
         raise InputError(f"column {name!r} has {strays} values that are no leaf of its hierarchy")
@@ -26,4 +36,8 @@ def place_in_tree(
         if 1 < len(levels) < len(labels) + shift
     }
     ordered = sorted(by_span, key=lambda span: (span[1], -span[0]))
-    return placed, tuple((by_span[span], *span) for span in ordered)
+    whole = tuple(
+        (node[-1], hierarchy.name_level(len(node)), levels[0], levels[-1])
+        for node, levels in held.items()
+    )
+    return placed, tuple((by_span[span], *span) for span in ordered), whole
