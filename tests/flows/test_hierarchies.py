@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import crowdcover
-from anon_core.errors import InputError
+from anon_core.errors import GuaranteeError, InputError
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
@@ -266,3 +266,22 @@ def test_levels_are_asked_for_as_the_header_names_them(tmp_path):
     found = crowdcover.read(order.folder_of_v1).frequencies("junk", level="chapter")
     assert found["junk"].to_list() == ["I", "J"]
     assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+def test_a_new_leaf_of_a_later_month_is_a_new_category_until_it_is_accepted(tmp_path):
+    order = order_of(tmp_path, places(200))
+    dropped = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}
+    order.write(publish={"allow_second_release": True}, columns=dropped)
+    order.release()
+    later = places(200)
+    later[:8] = [(*row[:2], "60990", *row[3:]) for row in later[:8]]
+    order.write_source(later)
+    with pytest.raises(GuaranteeError, match="column 'city' has 1 new category in 8 of 200") as no:
+        order.release()
+    assert "60990" not in str(no.value)
+    order.write(checks={"drift": {"new_categories": 0.1}})
+    order.release()
+    release = crowdcover.read(order.releases / "v2")
+    (region,) = release.tree("city").filter(node="6*")["values"]
+    assert "60990" in region
+    assert release.count({"city": crowdcover.under("6*")}).possible >= 8
