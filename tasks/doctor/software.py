@@ -12,7 +12,7 @@ from tasks.doctor.look import Look, rate_missing
 
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
-_SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
+_SHOWN = ("numpy", "numba", "polars", "prefect")
 STORAGE = {"s3": ("s3fs", "S3"), "gcs": ("gcsfs", "Google Cloud Storage")}
 DRIVERS = {
     **{each.extra: (each.module, each.title) for each in DATABASES if each.extra},

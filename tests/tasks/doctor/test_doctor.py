@@ -22,7 +22,7 @@ from tests.support.commands import call
 
 def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
     real = software.version
-    changed = {"sqlalchemy": "2.1.0", "fastapi": None, "jinja2": "3.0"}
+    changed = {"prefect": "3.8.8", "pyrage": None, "jinja2": "3.0"}
 
     def version(name):
         if name in changed and changed[name] is None:
@@ -33,8 +33,8 @@ def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
     monkeypatch.setattr(software, "version", version)
     looks = {look.what: look for look in software.check_software()}
     assert {what for what, look in looks.items() if look.state == "wrong"} == changed.keys()
-    assert looks["sqlalchemy"].do == "pip install 'sqlalchemy<2.1,>=2.0'"
-    assert looks["fastapi"].found == "not installed"
+    assert looks["prefect"].do == "pip install 'prefect<4,>=3.9.1'"
+    assert looks["pyrage"].found == "not installed"
     assert looks["numpy"].state == "ok"
 
 
@@ -94,7 +94,7 @@ def test_a_scheduler_that_takes_connections():
 @pytest.fixture
 def answering():
     """A server that answers what a test gives it: status and body."""
-    given = [200, b'"3.8.8"']
+    given = [200, b'"3.9.1"']
 
     class Answer(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -118,7 +118,7 @@ def answering():
 def test_a_prefect_server(answering):
     address, given = answering
     assert machines.check_prefect_server(address) == Look(
-        "Prefect server", "ok", "answers, version 3.8.8"
+        "Prefect server", "ok", "answers, version 3.9.1"
     )
     given[0] = 401
     assert machines.check_prefect_server(address).state == "warning"
@@ -257,7 +257,7 @@ def test_the_command_looks_at_what_a_plan_needs(tmp_path, monkeypatch, capsys):
     document = json.loads(out)
     assert (code, document["wrong"]) == (0, 0)
     assert {look["what"] for look in document["looks"]} >= {
-        *("crowdcover", "Python", "numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy"),
+        *("crowdcover", "Python", "numpy", "numba", "polars", "prefect"),
         *("MPI, 2 ranks", "Slurm", "Dask", "Prefect server", "source", "vault"),
         *("room of the vault", "room of the releases"),
     }
