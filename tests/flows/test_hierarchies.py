@@ -131,7 +131,7 @@ def test_the_manifest_counts_what_cells_show(released):
         assert shown["levels"][level] == pytest.approx(len(of_level) / len(cells))
     assert shown["all"] == pytest.approx(cells.count("*") / len(cells))
     page = Page((released.folder_of_v1 / "report.html").read_text(encoding="utf-8"))
-    assert "a node of level 3" in page.text
+    assert "a group of near values, level 3" in page.text
 
 
 def test_manifest_and_report_say_which_columns_have_one(released):
