@@ -55,7 +55,9 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     begins = {side[0]: level for level, side in enumerate(sides)}
     stops = {side[-1]: level for level, side in enumerate(sides)}
     nodes = {
-        escape_category(name).replace("\\*", _ALL): slice(low, high + 1)
+        name if levels.is_counted else escape_category(name).replace("\\*", _ALL): slice(
+            low, high + 1
+        )
         for name, (low, high) in (levels.nodes or {}).items()
     }
     masks = np.zeros((len(texts), len(levels)), dtype=np.bool_)

@@ -49,6 +49,7 @@ OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
 RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
+LADDERS = "tests/anon_core/tables/test_ladders.py"
 TREES = "tests/anon_core/tables/test_trees.py"
 NODES = "tests/kinds/table/judge/test_nodes.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
@@ -1253,6 +1254,41 @@ MUTANTS = (
         "np.arange(first, last + 1))",
         "np.arange(first, last))",
         "tests/crowdcover/test_nodes.py",
+    ),
+    Mutant(
+        "ladders: the greatest number of one person is shown",
+        "anon_core/tables/ladders.py",
+        "    ends = find_outer_ends(which[at], count, least, persons)",
+        "    ends = [*range(1, count + 1)]",
+        LADDERS,
+    ),
+    Mutant(
+        "ladders: a node with an open end is named as if it had none",
+        "anon_core/tables/ladders.py",
+        "    opened = -np.inf if low else span[0], np.inf if high else span[1]",
+        "    opened = span",
+        LADDERS,
+    ),
+    Mutant(
+        "ladders: a node loses its levels where widths are asked for",
+        "anon_core/tables/loss.py",
+        '    if position is None or a.kind not in ("numeric", "date"):',
+        "    if True:",
+        LADDERS,
+    ),
+    Mutant(
+        "ladders: a bound belongs to both intervals for the auditor",
+        "anon_core/measures/table/codebook/shared.py",
+        "nextafter(high, -inf) if high == begin else high",
+        "high",
+        LADDERS,
+    ),
+    Mutant(
+        "ladders: the auditor opens no node",
+        "anon_core/measures/table/codebook/steps.py",
+        "        levels = [interval.open_ends(low, high) for interval in own]",
+        "        levels = own",
+        LADDERS,
     ),
 )
 

@@ -5,6 +5,7 @@ words or threads. Weights are the integers of docs/theory.md. Edges are compared
 (E, min, max). Use n up to about 40.
 """
 
+import datetime as dt
 import itertools
 import math
 from collections import Counter
@@ -100,6 +101,49 @@ def smallest_node(levels, nodes, held):
         set(range(levels)),
     ]
     return min((node for node in every if set(held) <= node), key=len)
+
+
+def interval_of_step(number, width, *, whole):
+    """The ends of the interval that begins at a multiple of a width, in decimals, and holds this.
+
+    Of whole numbers the last one ends it; else its end belongs to the interval above.
+    """
+    step, place = Fraction(str(width)), Fraction(str(number))
+    times = next(n for n in range(-1000, 1000) if n * step <= place < (n + 1) * step)
+    return float(times * step), float((times + 1) * step) - whole
+
+
+def name_of_day(day, step):
+    """How a calendar names the interval of a step that holds a day since 1970-01-01."""
+    date = dt.date(1970, 1, 1) + dt.timedelta(days=day)
+    year, week, _ = date.isocalendar()
+    return {
+        "day": f"{date}",
+        "week": f"{year:04}-W{week:02}",
+        "month": f"{date}"[:7],
+        "quarter": f"{date.year:04}-Q{(date.month + 2) // 3}",
+        "year": f"{date.year:04}",
+        "decade": f"{date.year:04}"[:3] + "0s",
+    }[step]
+
+
+def join_outer_leaves(leaves, who, least):
+    """The groups of leaves, ascending, of which the outermost hold `least` people, as tuples.
+
+    `leaves`, `who`: of each record its leaf and its person.
+    """
+    rising = sorted(set(leaves))
+
+    def people(some):
+        return len({person for leaf, person in zip(leaves, who, strict=True) if leaf in some})
+
+    ends = range(1, len(rising) + 1)
+    low = next((end for end in ends if people(rising[:end]) >= least), len(rising))
+    high = next((end for end in ends if people(rising[-end:]) >= least), len(rising))
+    inner = rising[low : len(rising) - high]
+    if low + high > len(rising):
+        return [tuple(rising)]
+    return [tuple(rising[:low]), *((leaf,) for leaf in inner), tuple(rising[-high:])]
 
 
 def inside_node(levels, nodes, held):

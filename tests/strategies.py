@@ -26,6 +26,7 @@ HIERARCHIES = (
     Hierarchy({name: ("whole", name) for name in ("a", "b|c", "..", "*")}, other="whole"),
     Hierarchy(prefix=(2, 1)),
 )
+LADDERS = (Hierarchy(ladder=(1.0, 4.0)), Hierarchy(ladder=(2.5, 5.0, 10.0)))
 EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
 
 
@@ -75,6 +76,9 @@ def tables(draw, most_records=14, *, trees=True):
             )
             coding = draw(st.sampled_from(["one-hot", "ordinal"]))
             bins = draw(st.sampled_from([None, 2, (0.5, 2.0)]))
+            ladder = draw(st.sampled_from([None, None, None, *LADDERS])) if trees else None
+            if ladder is not None:
+                coding, bins = "one-hot", None
             specs.append(
                 ColumnSpec(
                     name=name,
@@ -83,6 +87,7 @@ def tables(draw, most_records=14, *, trees=True):
                     bins=bins,
                     missing=missing,
                     weight=weight,
+                    hierarchy=ladder,
                 )
             )
             columns[name] = np.array(values)

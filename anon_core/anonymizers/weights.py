@@ -1,6 +1,6 @@
 """What a hidden feature costs: integer weights of bits and cells."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +60,12 @@ def feature_weights(
             if a.ordinal
             else np.full(a.bits, step)
             if a.tree is None
-            else most * _share_column(a)
-            for a, most, step, first, end in zip(
-                book.attributes, table.whole, table.step, book.level_offsets[:-1],
-                book.level_offsets[1:], strict=True,
+            else _halve_rises(a, table.node[bit + place :])
+            for place, (a, step, first, end, bit) in enumerate(
+                zip(
+                    book.attributes, table.step, book.level_offsets[:-1], book.level_offsets[1:],
+                    book.bit_offsets[:-1], strict=True,
+                )
             )
         ]  # fmt: skip
         bits = np.maximum(1, np.concatenate(widths)) / table.whole.max()
@@ -72,14 +74,20 @@ def feature_weights(
 
 
 def _share_column(a: Attribute) -> NDArray[np.float64]:
-    """Parts of a column's weight that its bits have, float64 (bits,).
-
-    Two levels of a tree differ in the features below the node that holds both, on two paths: these
-    weigh together what a cell of that node loses.
-    """
+    """Parts of a column's weight that its bits have, float64 (bits,)."""
     if a.tree is None or a.levels == 1:
         return np.full(a.bits, 1 / max(1, a.levels - 1))
-    return a.tree.rises(a.levels) / 2
+    return _halve_rises(a, a.tree.losses(a.levels))
+
+
+def _halve_rises(a: Attribute, node: NDArray[Any]) -> NDArray[np.float64]:
+    """Half of what each feature of a tree loses less than the node above it, float64 (bits,).
+
+    Two levels differ in the features below the node that holds both, on two paths: these weigh
+    together what a cell of that node loses, its `node`.
+    """
+    rises: NDArray[np.float64] = (node[a.parents] - node[: a.bits]) / 2
+    return rises
 
 
 def compute_utilities(

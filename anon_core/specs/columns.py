@@ -48,7 +48,7 @@ class ColumnSpec:
         What becomes of a level that fewer people hold than any record demands: a level like others,
         or one with its neighbours (numbers) or with all others of its kind (categories).
     hierarchy : Hierarchy, optional
-        Of categories: a masked cell shows a node of it.
+        A masked cell shows a node of it. Numbers and dates have levels as wide as its finest step.
     shared : bool
         Whether a group of numbers, and the outermost levels of a column without groups, hold at
         least as many people as any record demands. False: as before this was promised.
@@ -99,15 +99,7 @@ class ColumnSpec:
                 "far apart, which has no place in an order; use encoding = 'one-hot'"
             )
         if self.hierarchy is not None:
-            if self.kind != "categorical" or self.encoding != "one-hot" or self.order:
-                raise InputError(
-                    f"column {self.name!r}: a hierarchy belongs to categories without an order"
-                )
-            if self.rare == "pool":
-                raise InputError(
-                    f"column {self.name!r}: rare = 'pool' joins categories of any node, and a "
-                    "hierarchy joins those of one; leave one of them out"
-                )
+            self._check_hierarchy(self.hierarchy)
         if isinstance(self.bins, int) and not 2 <= self.bins <= _MOST_QUANTILES:
             raise InputError(
                 f"column {self.name!r}: quantiles must be at least 2 and at most {_MOST_QUANTILES}"
@@ -121,4 +113,21 @@ class ColumnSpec:
             raise InputError(
                 f"column {self.name!r}: edges must be given in increasing order, at least one, "
                 "all of them finite"
+            )
+
+    def _check_hierarchy(self, hierarchy: Hierarchy) -> None:
+        if self.kind != hierarchy.kind or self.encoding != "one-hot" or self.order:
+            raise InputError(
+                f"column {self.name!r}: this hierarchy belongs to kind = {hierarchy.kind!r}, "
+                "without an order and with encoding = 'one-hot'"
+            )
+        if self.bins is not None:
+            raise InputError(
+                f"column {self.name!r}: the finest step of the hierarchy groups the values; leave "
+                "bins out"
+            )
+        if self.rare == "pool":
+            raise InputError(
+                f"column {self.name!r}: rare = 'pool' joins values of any node, and a hierarchy "
+                "joins those of one; leave one of them out"
             )

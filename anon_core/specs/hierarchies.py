@@ -1,16 +1,19 @@
-"""Hierarchies of categories: what a plan states, before the data is read."""
+"""Hierarchies of categories, numbers and dates: what a plan states, before data is read."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anon_core.errors import InputError
 
 TOP = "*"  # the name that every hierarchy's root has here
+CALENDAR = ("day", "week", "month", "quarter", "year", "decade")
+_TIME = re.compile(r"(\d{1,2}):[0-5]\d(:[0-5]\d(\.\d+)?)?")
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Which categories are near.
+    """Which values are near.
 
     Attributes
     ----------
@@ -23,18 +26,37 @@ class Hierarchy:
         The node that categories belong to which are no leaf.
     levels : tuple of str
         Names of the levels of nodes, from the one below the root on; see `name_level`.
+    ladder : tuple of float
+        Of numbers: the widths of aligned intervals, rising; each divides the next one.
+    calendar : tuple of str
+        Of dates: names out of `CALENDAR`, rising.
+    hours : tuple of int
+        Of texts that are times of day: the widths of aligned intervals in hours, rising.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     prefix: tuple[int, ...] = ()
     other: str | None = field(default=None, repr=False)
     levels: tuple[str, ...] = field(default=(), repr=False)
+    ladder: tuple[float, ...] = ()
+    calendar: tuple[str, ...] = ()
+    hours: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of the columns that it belongs to."""
+        return "numeric" if self.ladder else "date" if self.calendar else "categorical"
 
     def name_level(self, depth: int) -> str:
         """Return the name of the level of a node; depth 1 is just below the root.
 
-        The letters that it keeps, else the level's name, else the depth.
+        The letters that it keeps, its step, else the level's name, else the depth.
         """
+        if self.calendar:
+            return self.calendar[-depth]
+        if steps := self.ladder or self.hours:
+            step = steps[-depth]
+            return str(int(step)) if step % 1 == 0 else repr(step)
         if self.prefix:
             return str(self.prefix[-depth])
         return self.levels[depth - 1] if self.levels else str(depth)
@@ -44,11 +66,21 @@ class Hierarchy:
         if self.prefix:
             nodes = (category[:kept] + TOP for kept in self.prefix[::-1] if kept <= len(category))
             return (*nodes, category)
+        if self.hours:
+            return self._find_hours(category)
         if (path := self.paths.get(category)) is not None:
             return path
         if self.other is None:
             return None
         return (*self._find_node(self.other), category)
+
+    def _find_hours(self, text: str) -> tuple[str, ...] | None:
+        """The path of a time of day; None for other texts."""
+        found = _TIME.fullmatch(text)
+        if found is None or (hour := int(found[1])) > 23:
+            return None
+        begins = [(hour - hour % step, step) for step in self.hours[::-1]]
+        return (*(f"{hour:02}:00-{hour + step - 1:02}:59" for hour, step in begins), text)
 
     def _find_node(self, name: str) -> tuple[str, ...]:
         """The names from the node below the root down to this one."""

@@ -37,8 +37,12 @@ def list_paths(spec: ColumnSpec, hierarchy: Hierarchy, labels: list[str]) -> lis
     if stray := len(labels) - len(paths):
         raise InputError(
             f"column {spec.name!r} has {stray} distinct values that are no leaf of its hierarchy; "
-            "add them to the file, or name the node that they belong to: "
-            f"columns.{spec.name}.hierarchy.other"
+            + (
+                "a time is written as 08:30 or 08:30:59"
+                if hierarchy.hours
+                else "add them to the file, or name the node that they belong to: "
+                f"columns.{spec.name}.hierarchy.other"
+            )
         )
     return sorted(paths)
 

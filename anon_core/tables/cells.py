@@ -115,7 +115,7 @@ def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, 
     if len(levels) == 1:
         return texts[levels[0]]
     if attribute.tree is not None:
-        return node_text(attribute.tree.name_of(levels))
+        return node_text(attribute.kind, attribute.tree.name_of(levels))
     if attribute.ordinal:
         return f"{_cut_interval(texts[levels[0]])[0]}..{_cut_interval(texts[levels[-1]])[1]}"
     return "|".join(texts[level] for level in levels)
@@ -142,8 +142,10 @@ def label_texts(attribute: Attribute) -> list[str]:
     return [MISSING_CATEGORY] * first + named + [OTHER_CATEGORY] * attribute.has_other
 
 
-def node_text(name: str) -> str:
+def node_text(kind: str, name: str) -> str:
     """An inner node as cells write it. Its stars need no backslash: it is not ``*`` alone."""
+    if kind in ("numeric", "date"):
+        return name
     return _escape_label(name).replace("\\*", "*")
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.categories import categories_of, list_paths, pool_rare_categories
+from anon_core.tables.ladders import levels_of_steps
 from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
@@ -90,18 +91,24 @@ def _fit_attribute(
     numbers: tuple[float | tuple[float, float], ...] = ()
     _require_permissible(spec, present)
     has_other, joined = False, 0
-    if spec.is_counted:
+    paths: list[tuple[str, ...]] = []
+    if spec.is_counted and spec.hierarchy is not None:
+        numbers, paths, joined = levels_of_steps(
+            spec, spec.hierarchy, present.astype(np.float64), least, who
+        )
+    elif spec.is_counted:
         edges, numbers, joined = numbers_of(spec, present.astype(np.float64), least, who)
         labels = number_labels(spec, edges, numbers, given=len(present) > 0)
     else:
         labels = categories_of(spec, present)
+        if spec.hierarchy is not None:
+            paths = list_paths(spec, spec.hierarchy, labels)
         if spec.rare == "pool":
             labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
     has_missing = bool(missing.any())
     tree = None
     if spec.hierarchy is not None:
-        paths = list_paths(spec, spec.hierarchy, labels)
         tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level)
         labels = [path[-1] for path in paths]
     return Attribute(
@@ -293,8 +300,9 @@ def _number_levels(
         )
     spans = [value if isinstance(value, tuple) else (value, value) for value in attribute.values]
     low, high = np.array(spans, dtype=np.float64).reshape(-1, 2).T
-    level = np.searchsorted(high, numbers, side="left")
-    known = np.append(low, [np.nan])[level] <= numbers  # none past the last, not even infinity
+    # A number that two levels share as a bound belongs to the upper one.
+    level = np.searchsorted(low, numbers, side="right") - 1
+    known = numbers <= np.append(high, [np.nan])[level]  # none before the first
     return level, known
 
 

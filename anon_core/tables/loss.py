@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,15 +88,15 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         "rank": (s - 1) / (levels - 1) for s levels. "range": the width of an interval as part of
         the column's range, or of its width where none is stated, and (s - 1) / levels for a set
         (Liang and Samavi, equation 2 and definition 8). There, an interval that allows missing and
-        given values loses all. "binary": the same with a set of s > 1 levels for s binary columns
-        of weight 1 / levels (section 2.5).
+        given values loses all. A node of numbers or dates loses what its interval does. "binary":
+        the same with a set of s > 1 levels for s binary columns of weight 1 / levels (section 2.5).
     exact : float
         What a cell of more than one level loses in addition, in parts of what it can lose at most.
     """
     own = np.array([a.weight for a in book.attributes])
     # Whole numbers: sums are exact in any order.
     whole = np.maximum(1, np.round(own / own.max() * WHOLE_CELL_LOSS)).astype(np.int64)
-    steps, positions = [], []
+    steps, positions, nodes = [], [], []
     for a, most in zip(book.attributes, whole.tolist(), strict=True):
         # "rank" divides by levels - 1, as NCP does; the others by levels, as their paper does.
         steps.append(most // max(1, a.levels - (loss == "rank")))
@@ -108,14 +108,22 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         # A missing value stands `most` below the least number, so an interval that holds both is at
         # least `most` wide and loses all.
         positions.append(np.where(np.isnan(placed), -most, np.round(placed)).astype(np.int64))
+        nodes.append(_price_nodes(a, most, None if loss == "rank" else positions[-1]))
     step = np.array(steps, dtype=np.int64)
     first = np.round(whole * exact).astype(np.int64)
     if loss == "binary":
         of_sets = [not a.ordinal and a.tree is None for a in book.attributes]
         first += np.where(of_sets, step, 0)
-    nodes = [
-        np.zeros(a.bits + 1) if a.tree is None else np.round(most * a.tree.losses(a.levels))
-        for a, most in zip(book.attributes, whole.tolist(), strict=True)
-    ]
     node = np.concatenate(nodes).astype(np.int64)
     return LossTable(whole, step, np.concatenate(positions), first, node)
+
+
+def _price_nodes(a: Attribute, most: int, position: NDArray[np.int64] | None) -> NDArray[Any]:
+    """What each feature of a tree and its root lose, (bits + 1,); `position`: by width."""
+    if a.tree is None:
+        return np.zeros(a.bits + 1)
+    if position is None or a.kind not in ("numeric", "date"):
+        return np.round(most * a.tree.losses(a.levels))
+    low, high = a.tree.spans(a.levels).T
+    widths: NDArray[np.int64] = position[high] - position[low]
+    return widths.clip(0, most)

@@ -60,16 +60,21 @@ def numbers_of(
     spec: ColumnSpec, numbers: NDArray[np.float64], least: int, persons: Persons
 ) -> NumberLevels:
     """Find levels for numbers (n,); each group is held by at least `least` people."""
-    if not np.isfinite(numbers).all():
-        raise InputError(
-            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; "
-            "remove them"
-        )
+    refuse_infinite(spec, numbers)
     if len(numbers) == 0:
         return NumberLevels()
     if spec.bins is None:
         return _levels_of(spec, numbers, least, persons)
     return _groups_of(spec, spec.bins, numbers, least, persons)
+
+
+def refuse_infinite(spec: ColumnSpec, numbers: NDArray[np.float64]) -> None:
+    """Refuse numbers (n,) that are not finite."""
+    if not np.isfinite(numbers).all():
+        raise InputError(
+            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; "
+            "remove them"
+        )
 
 
 def number_labels(
@@ -79,12 +84,14 @@ def number_labels(
     if spec.bins is not None and spec.carry == "bounds" and given:
         sides = [-np.inf, *edges, np.inf]
         numbers = list(pairwise(sides))
-    return [
-        "..".join(_bound_label(spec.kind, side) for side in number)
-        if isinstance(number, tuple)
-        else _number_label(spec.kind, number)
-        for number in numbers
-    ]
+    return [number_label(spec.kind, number) for number in numbers]
+
+
+def number_label(kind: str, number: float | _Span) -> str:
+    """The text of a number, or of an interval; an infinite end is open."""
+    if isinstance(number, tuple):
+        return "..".join(_bound_label(kind, side) for side in number)
+    return _number_label(kind, number)
 
 
 def _number_label(kind: str, number: float) -> str:
@@ -184,11 +191,7 @@ def _levels_of(
     if spec.rare == "pool":
         ends = _find_group_ends(place, count, least, persons, apart)
     else:
-        low = _find_group_ends(place, count, least, persons, apart)[0]
-        # The greatest numbers in the same way: places and gaps are mirrored.
-        high = count - _find_group_ends(count - 1 - place, count, least, persons, apart[::-1])[0]
-        # Where both shared levels would overlap, one level holds all numbers.
-        ends = [*range(low, high + 1), count] if low <= high else [count]
+        ends = find_outer_ends(place, count, least, persons, apart)
     values: list[float | _Span] = []
     for start, end in zip([0, *ends], ends, strict=False):
         if end - start == 1:
@@ -210,6 +213,25 @@ def _find_cut_between(spec: ColumnSpec, below: float, above: float) -> float:
     cut = readable_cut(spec.kind, float(below), float(above), below, lambda number: number > below)
     assert cut is not None
     return cut
+
+
+def find_outer_ends(
+    place: NDArray[np.integer[Any]],
+    count: int,
+    least: int,
+    persons: Persons,
+    apart: NDArray[np.bool_] | None = None,
+) -> list[int]:
+    """Ends of the groups of places 0 .. count - 1: the outermost hold `least` people, others one.
+
+    `apart`: after which of these places, but the last, a group may end.
+    """
+    low = _find_group_ends(place, count, least, persons, apart)[0]
+    # The greatest numbers in the same way: places and gaps are mirrored.
+    mirrored = None if apart is None else apart[::-1]
+    high = count - _find_group_ends(count - 1 - place, count, least, persons, mirrored)[0]
+    # Where both shared levels would overlap, one level holds all numbers.
+    return [*range(low, high + 1), count] if low <= high else [count]
 
 
 def _find_group_ends(

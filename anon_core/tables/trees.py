@@ -76,11 +76,6 @@ class Tree:
         spans = self.spans(levels)
         return (spans[:, 1] - spans[:, 0]) / max(1, levels - 1)
 
-    def rises(self, levels: int) -> NDArray[np.float64]:
-        """What a cell loses more that shows the node above a feature, float64 (features,)."""
-        losses = self.losses(levels)
-        return losses[self.parents(levels)] - losses[:-1]
-
 
 def fit_tree(
     paths: Sequence[tuple[str, ...]], shift: int, name_level: Callable[[int], str] = str

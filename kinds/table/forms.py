@@ -37,7 +37,9 @@ def name_form(spec: ColumnSpec) -> str:
     """How the cells of a quasi-identifier are shown."""
     if not spec.is_counted:
         return LIST
-    return INTERVAL if spec.encoding == "ordinal" else INTERVALS
+    # A node of numbers or dates is an interval.
+    ordered = spec.encoding == "ordinal" or spec.hierarchy is not None
+    return INTERVAL if ordered else INTERVALS
 
 
 def is_whole(dtype: pl.DataType) -> bool:

@@ -18,6 +18,7 @@ from tests.support.releases import attributes, manifest
 
 REGIONS = "169"  # first letters of codes
 ICD = "I20;I;*\nI21;I;*\nJ10;J;*\nJ11;J;*\nJ12;J;*\n"
+LADDER = {"kind": "numeric", "hierarchy": {"ladder": [5, 10]}}
 ZIP = {"role": "quasi", "kind": "categorical", "hierarchy": {"prefix": [4, 3, 1]}}
 
 
@@ -198,6 +199,19 @@ def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
         (ICD, {"hierarchy": {}}, "must be a file"),
         (ICD, {"hierarchy": {"path": "icd.csv", "other": "K"}}, "other names no node"),
         (ICD, {"kind": "numeric"}, "columns.city.hierarchy belongs to kind = 'categorical'"),
+        (ICD, {"hierarchy": {"ladder": [5]}}, "columns.city.hierarchy belongs to kind = 'numeric'"),
+        (ICD, {"hierarchy": {"ladder": [5], "prefix": [1]}}, "must be a file"),
+        (ICD, {"hierarchy": {"ladder": [5, 12]}}, "ladder must be widths that rise"),
+        (ICD, {"hierarchy": {"ladder": [10, 5]}}, "ladder must be widths that rise"),
+        (ICD, {"hierarchy": {"ladder": [0]}}, "columns.city.hierarchy"),
+        (ICD, {"hierarchy": {"hours": [5]}}, "hours must divide the 24 hours"),
+        (ICD, {"hierarchy": {"calendar": ["year", "month"]}}, "calendar must name steps"),
+        (ICD, {"hierarchy": {"calendar": ["week", "month"]}}, "weeks, which cross the ends"),
+        (ICD, {"hierarchy": {"calendar": ["century"]}}, "columns.city.hierarchy"),
+        (ICD, LADDER | {"bins": "none"}, "columns.city.bins: the finest step"),
+        (ICD, LADDER | {"carry": "median"}, "columns.city.carry belongs to"),
+        (ICD, LADDER | {"encoding": "ordinal"}, "encoding = 'one-hot'"),
+        (ICD, LADDER | {"rare": "pool"}, "rare = 'pool'"),
         (ICD, {"rare": "pool"}, "rare = 'pool'"),
         (
             "code;code;all\n" + ICD,

@@ -95,8 +95,10 @@ def format_cell_levels(column: Labelled) -> list[str]:
     ]
 
 
-def format_node(name: str) -> str:
+def format_node(kind: str, name: str) -> str:
     """The name of a node as it stands in a cell."""
+    if kind in ("numeric", "date"):
+        return name
     return _escape_label(name).replace("\\*", ALL_TEXT)
 
 
@@ -143,7 +145,9 @@ def _read_levels(
     if column.ordinal:
         return _read_interval(ends, text)
     if column.nodes is not None:
-        places = {format_node(name): range(low, high + 1) for name, low, high in column.nodes}
+        places = {
+            format_node(column.kind, name): range(low, high + 1) for name, low, high in column.nodes
+        }
         return list(places.get(text, ()))
     parts = [level_of.get(part) for part in _cut_at_bars(text)]
     known = [level for level in parts if level is not None]

@@ -78,11 +78,11 @@ def utility(ordinal: NDArray[np.bool_], released: ReleasedCells) -> Utility:
 def widths_lost(columns: Sequence[ColumnLevels], released: ReleasedCells) -> NDArray[np.float64]:
     """Sum over rows of what cells lose by width, by column, float64 (attributes,).
 
-    A cell of numbers, dates or ordered categories loses its width as part of the column's range,
-    or of its width where no range is stated; all if it allows missing and given values. A set of s
-    values loses (s - 1) / levels. A group counts as its middle, an outer group without a range as
-    its edge; ordered categories count as their numbers. Cells that cannot be read lose all. The sum
-    over columns is the GCP of all records.
+    An interval or a node of numbers, dates or ordered categories loses its width as part of the
+    column's range, or of its width where no range is stated; all if it allows missing and given
+    values. A set of s values loses (s - 1) / levels. A group counts as its middle, an outer group
+    without a range as its edge; ordered categories count as their numbers. Cells that cannot be
+    read lose all. The sum over columns is the GCP of all records.
 
     References
     ----------
@@ -102,7 +102,7 @@ def _compute_cell_loss(column: ColumnLevels, allowed: NDArray[np.int64]) -> floa
         return 1.0
     if len(allowed) == 1:
         return 0.0
-    if not column.ordinal:
+    if not column.ordinal and (column.nodes is None or column.kind not in ("numeric", "date")):
         return (len(allowed) - 1) / len(column.labels)
     if column.has_missing and allowed[0] == 0:
         return 1.0

@@ -43,7 +43,7 @@ def _list_nodes(document: Any) -> list[tuple[str, ...]]:
         found |= {(entry["name"], ALL_TEXT, ALL_TEXT, label): None for label in given}
         for node in entry["tree"]:
             low, high = node["levels"]
-            of_column = entry["name"], node["level"], format_node(node["name"])
+            of_column = entry["name"], node["level"], format_node(entry["kind"], node["name"])
             found |= {(*of_column, entry["labels"][level]): None for level in range(low, high + 1)}
     return list(found)
 

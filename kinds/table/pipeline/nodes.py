@@ -31,7 +31,8 @@ def _list_lines(codebook: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             for node in entry["tree"]:
                 first, last = node["levels"]
                 for label in entry["labels"][first : last + 1]:
-                    yield entry["name"], node["level"], node_text(node["name"]), label
+                    text = node_text(entry["kind"], node["name"])
+                    yield entry["name"], node["level"], text, label
 
 
 def _format_field(text: str) -> str:

@@ -54,8 +54,8 @@ class ColumnSection(MarkedSection):
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
     rare : what becomes of a value that few people have: published, or pooled with others.
-    hierarchy : which categories are near: a file, or how many letters of a code nodes keep; a
-        masked cell then shows a node.
+    hierarchy : which values are near: a file, how many letters of a code nodes keep, or steps of
+        numbers, dates or times; a masked cell then shows a node.
     decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
     thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
         apostrophe; none unless stated.
@@ -107,6 +107,11 @@ class ColumnSection(MarkedSection):
         return self.role == "quasi" and self.kind in ("numeric", "date")
 
     @property
+    def is_grouped(self) -> bool:
+        """Whether `bins` groups its numbers or dates."""
+        return self.is_counted and self.hierarchy is None and self.bins != "none"
+
+    @property
     def written(self) -> bool:
         """Whether the plan says how numbers are written."""
         return any(getattr(self, key) is not None for key in _KEYS)
@@ -131,7 +136,7 @@ class ColumnSection(MarkedSection):
             stated["range"] = [str(bound) for bound in self.range]
         if self.written:
             stated["numerals"] = [self.decimal, self.thousands, self.strip]
-        if self.is_counted and self.bins != "none":
+        if self.is_grouped:
             return {"carry": self.carry or "bounds", **stated}
         if self.is_counted or self.rare == "pool":
             return {"rare": self.rare or "publish", **stated}
@@ -184,9 +189,13 @@ class ColumnSection(MarkedSection):
             raise PlanError(
                 f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
             )
-        counted, grouped = self.is_counted, self.is_counted and self.bins != "none"
+        counted, grouped = self.is_counted, self.is_grouped
         if self.bins is not None and not counted:
             raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
+        if self.bins is not None and self.hierarchy is not None:
+            raise PlanError(
+                f"{where}.bins: the finest step of the hierarchy groups the values; leave bins out"
+            )
         if self.encoding is not None and self.kind == "binary":
             raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
         if self.order is not None and self.kind != "categorical":
@@ -200,21 +209,12 @@ class ColumnSection(MarkedSection):
                 f"{where}.rare belongs to categories, and to numbers and dates with "
                 "bins = 'none'; a group holds enough people anyway"
             )
-        if self.hierarchy is not None and self.kind != "categorical":
-            raise PlanError(f"{where}.hierarchy belongs to kind = 'categorical'")
-        try:
-            hierarchy = self.tree
-        except InputError as error:
-            refusal = str(error)
-        else:
-            refusal = ""
-        if refusal:
-            raise PlanError(f"{where}.hierarchy: {refusal}")
+        hierarchy = self._read_hierarchy(where)
         return ColumnSpec(
             name=name,
             kind=self.kind,
-            encoding=self.encoding or ("ordinal" if counted else "one-hot"),
-            bins=groups_of(f"{where}.bins", self.bins) if counted else None,
+            encoding=self.encoding or ("ordinal" if counted and not hierarchy else "one-hot"),
+            bins=groups_of(f"{where}.bins", self.bins) if grouped else None,
             order=_strip_names(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
@@ -224,6 +224,18 @@ class ColumnSection(MarkedSection):
             hierarchy=hierarchy,
             shared=self.shared,
         )
+
+    def _read_hierarchy(self, where: str) -> Hierarchy | None:
+        """The hierarchy; refused if something is wrong with it, or it is of another kind."""
+        try:
+            hierarchy = self.tree
+        except InputError as error:
+            refusal = f": {error}"
+        else:
+            if hierarchy is None or hierarchy.kind == self.kind:
+                return hierarchy
+            refusal = f" belongs to kind = {hierarchy.kind!r}"
+        raise PlanError(f"{where}.hierarchy{refusal}")
 
     def _rules_of_reading(self) -> dict[str, Any]:
         """How its texts, moments and numbers are understood."""
@@ -288,7 +300,7 @@ class EarlierColumnSection(ColumnSection):
         """A section as it was understood, where it states nothing that 0.1.0 did not know."""
         younger = (
             *(section.carry, section.rare, section.range, section.timezone, section.century),
-            section.written or section.round is not None,
+            section.written or section.round is not None or section.hierarchy is not None,
         )
         if not section.is_counted or any(younger):
             return section

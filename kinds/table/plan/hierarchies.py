@@ -1,19 +1,26 @@
-"""columns.<name>.hierarchy: which categories are near, from a file or from their first letters."""
+"""columns.<name>.hierarchy: which values are near, from a file, first letters, or steps."""
 
 import csv
 import hashlib
 from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from anon_core.errors import InputError
-from anon_core.specs.hierarchies import Hierarchy, read_hierarchy
+from anon_core.specs.hierarchies import CALENDAR, Hierarchy, read_hierarchy
 from kinds.section import Section
 
 _SEPARATORS = (";", ",", "\t", "|")
-_FORM = "must be a file, {path = file, other = node}, or {prefix = [5, 3, 1]}"
+_FORM = (
+    "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {ladder = [5, 10, 20]}, "
+    "{calendar = ['month', 'year']}, or {hours = [1, 6]}"
+)
+_STEPS = ("ladder", "calendar", "hours")
+_FORMS = ("path", "prefix", *_STEPS)
 
 
 class HierarchySection(Section):
@@ -26,16 +33,25 @@ class HierarchySection(Section):
     header : whether the first line of the file names the levels, as questions to a release do.
     other : the node that values belong to which are no leaf of the file.
     prefix : instead of path: how many letters of a code each node keeps, falling.
+    ladder : instead of path, of numbers: the widths of aligned intervals, rising; each divides the
+        next one. Cells show nothing finer than the first.
+    calendar : instead of path, of dates: day, week, month, quarter, year, decade, or some of them,
+        in this order. Cells show nothing finer than the first.
+    hours : instead of path, of times of day: the widths of aligned intervals in hours, rising; each
+        divides the next one, and 24.
     """
 
     path: str | None = None
     header: bool = False
     other: str | None = None
     prefix: list[Annotated[int, Field(ge=1)]] = []
+    ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
+    calendar: list[Literal["day", "week", "month", "quarter", "year", "decade"]] = []
+    hours: list[Annotated[int, Field(ge=1, le=24)]] = []
 
     def hierarchy(self) -> Hierarchy:
         """The checked section as the encoder uses it."""
-        if (self.path is None) == (not self.prefix):
+        if sum(bool(getattr(self, form)) for form in _FORMS) != 1:
             raise InputError(_FORM)
         if self.path is not None:
             return _read_file(Path(self.path), self.other, header=self.header)
@@ -43,7 +59,35 @@ class HierarchySection(Section):
             raise InputError("other and header belong to a file; leave them out")
         if self.prefix != sorted(set(self.prefix), reverse=True):
             raise InputError("prefix must be whole numbers, falling, such as [5, 3, 1]")
-        return Hierarchy(prefix=tuple(self.prefix))
+        _check_nesting("ladder", self.ladder)
+        _check_nesting("hours", self.hours)
+        if self.hours and 24 % self.hours[-1]:
+            raise InputError("hours must divide the 24 hours of a day, such as [1, 6]")
+        places = [CALENDAR.index(step) for step in self.calendar]
+        if places != sorted(set(places)):
+            raise InputError(f"calendar must name steps once each, in the order {CALENDAR}")
+        if "week" in self.calendar and self.calendar[-1] != "week":
+            raise InputError(
+                "calendar has weeks, which cross the ends of months and years; leave out week, or "
+                "all that is longer"
+            )
+        return Hierarchy(
+            prefix=tuple(self.prefix),
+            ladder=tuple(self.ladder),
+            calendar=tuple(self.calendar),
+            hours=tuple(self.hours),
+        )
+
+
+def _check_nesting(form: str, steps: Sequence[float]) -> None:
+    """Refuse steps that do not rise, or one that does not divide the next one."""
+    # In decimals 0.3 is three times 0.1.
+    widths = [Decimal(repr(step)) for step in steps]
+    if any(low >= high or high % low for low, high in pairwise(widths)):
+        raise InputError(
+            f"{form} must be widths that rise, each a multiple of the one before, such as "
+            + ("[1, 6, 24]" if form == "hours" else "[5, 10, 20]")
+        )
 
 
 def hierarchy_of(stated: str | HierarchySection) -> Hierarchy:
@@ -57,6 +101,9 @@ def describe_for_hash(hierarchy: Hierarchy) -> Any:
     paths = sorted(hierarchy.paths.items())
     named = (hierarchy.levels,) if hierarchy.levels else ()
     content = hashlib.sha256(repr((paths, hierarchy.other, *named)).encode()).hexdigest()
+    for form in _STEPS:
+        if steps := getattr(hierarchy, form):
+            return {form: list(steps)}
     return list(hierarchy.prefix) or content
 
 

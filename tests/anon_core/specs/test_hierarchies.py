@@ -65,6 +65,15 @@ def test_prefixes_name_nodes_with_a_star_and_codes_may_have_any_length():
     assert tree.path_of("") == ("",)
 
 
+def test_hours_are_aligned_and_other_texts_are_no_leaf():
+    tree = Hierarchy(hours=(1, 6, 24))
+    path = ("00:00-23:59", "06:00-11:59", "08:00-08:59", "08:17:03.5")
+    assert tree.path_of("08:17:03.5") == path
+    assert tree.path_of("8:05")[:-1] == path[:-1]
+    assert tree.path_of("23:59")[1:3] == ("18:00-23:59", "23:00-23:59")
+    assert {tree.path_of(text) for text in ("24:00", "8", "08:60", "noon", "")} == {None}
+
+
 def test_values_that_are_no_leaf_belong_to_the_other_node_or_to_none():
     paths = read_hierarchy(WORK, 1)
     assert Hierarchy(paths, other="Government").path_of("Army") == ("Government", "Army")
@@ -83,3 +92,14 @@ def test_values_that_are_no_leaf_belong_to_the_other_node_or_to_none():
 def test_a_hierarchy_belongs_to_categories_without_an_order(changes):
     with pytest.raises(InputError, match="hierarchy"):
         ColumnSpec(**{"name": "c", "kind": "categorical", "hierarchy": Hierarchy(), **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"kind": "date"}, {"encoding": "ordinal"}, {"bins": 5}, {"bins": (1.0,)}, {"rare": "pool"}],
+)
+def test_a_ladder_belongs_to_numbers_without_other_groups(changes):
+    with pytest.raises(InputError, match="hierarchy"):
+        ColumnSpec(
+            **{"name": "c", "kind": "numeric", "hierarchy": Hierarchy(ladder=(5.0,)), **changes}
+        )

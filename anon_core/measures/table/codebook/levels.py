@@ -7,7 +7,7 @@ for much longer.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from anon_core.measures.table.codebook.number_levels import (
     Distinct,
     Span,
     group_numbers,
+    level_text,
     list_number_levels,
 )
+from anon_core.measures.table.codebook.steps import place_on_steps
 from anon_core.measures.table.codebook.trees import Nodes, Whole, place_in_tree
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
 
 MISSING_TEXT, _OTHER = "(missing)", "(other)"
-_EXACT = 2**53  # whole numbers below it are written without a decimal point
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,8 @@ def column_levels(
         assert not isinstance(values, Texts)
         level = np.zeros(len(values), dtype=np.int32)
         who = None if persons is None else persons[~absent]
-        edges, numbers, labels, of_record = _of_numbers(spec, values[~absent], least, who)
+        given = values[~absent]
+        edges, numbers, labels, of_record, nodes, tree = _of_numbers(spec, given, least, who, shift)
         level[~absent] = shift + of_record
     else:
         texts = Texts.of(values)
@@ -239,9 +241,13 @@ def _is_missing(values: Values) -> NDArray[np.bool_]:
 
 
 def _of_numbers(
-    spec: ColumnSpec, values: NDArray[Any], least: int, persons: NDArray[np.integer[Any]] | None
-) -> tuple[list[float], list[float | Span], list[str], NDArray[np.int64]]:
-    """Inner edges, what each level stands for, its text, and the level of each value."""
+    spec: ColumnSpec,
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+    shift: int,
+) -> tuple[list[float], list[float | Span], list[str], NDArray[np.int64], Nodes | None, Whole]:
+    """Inner edges, what each level stands for, its text, the level of each value, and the tree."""
     found, place, times = np.unique(
         values.astype(np.float64), return_inverse=True, return_counts=True
     )
@@ -258,7 +264,11 @@ def _of_numbers(
     edges: list[float] = []
     numbers: list[float | Span] = []
     if not len(found):
-        return edges, numbers, [], place
+        return edges, numbers, [], place, None if spec.hierarchy is None else (), ()
+    if spec.hierarchy is not None:
+        stepped = place_on_steps(spec, spec.hierarchy, distinct, least, shift)
+        of_record = np.array(stepped.of_number, dtype=np.int64)[place]
+        return edges, stepped.numbers, stepped.labels, of_record, stepped.nodes, stepped.tree
     if spec.bins is None:
         numbers, of_number = list_number_levels(spec, distinct, least)
     else:
@@ -267,18 +277,8 @@ def _of_numbers(
     meant = numbers
     if spec.bins is not None and spec.carry == "bounds":
         meant = [*zip([-inf, *edges], [*edges, inf], strict=True)]
-    labels = [_level_text(spec.kind, each) for each in meant]
-    return edges, numbers, labels, np.array(of_number, dtype=np.int64)[place]
-
-
-def _level_text(kind: str, level: float | Span) -> str:
-    """A number, or an interval with open sides where a bound is infinite."""
-    if not isinstance(level, tuple):
-        return _number_text(kind, level)
-    sides = [_number_text(kind, side) if isfinite(side) else "" for side in level]
-    # An open side is no noon: inf % 1 is nan.
-    noons = [kind == "date" and side % 1 == 0.5 for side in level]
-    return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
+    labels = [level_text(spec.kind, each) for each in meant]
+    return edges, numbers, labels, np.array(of_number, dtype=np.int64)[place], None, ()
 
 
 def list_people(
@@ -321,14 +321,6 @@ def _find_rare_categories(
         pool.add(value)
         held.update(held_by[value].tolist())
     return pool
-
-
-def _number_text(kind: str, number: float) -> str:
-    """A date in ISO form, a whole number below 2**53 without a point, others as Python's repr."""
-    if kind == "date":
-        day = np.timedelta64(int(number // 1), "D")
-        return str(np.datetime_as_string(np.datetime64("1970-01-01") + day))
-    return str(int(number)) if number % 1 == 0 and -_EXACT < number < _EXACT else repr(number)
 
 
 def _list_categories(spec: ColumnSpec, present: set[str]) -> list[str]:

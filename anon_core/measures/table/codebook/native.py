@@ -187,7 +187,7 @@ def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]
 def _format_span(column: Labelled, texts: Sequence[str], first: int, last: int) -> str | None:
     """The text of a node, or of an interval, that holds these levels and all between them."""
     if column.nodes is not None:
-        named = {(low, high): format_node(name) for name, low, high in column.nodes}
+        named = {(low, high): format_node(column.kind, name) for name, low, high in column.nodes}
         return named.get((first, last))
     low, high = texts[first], texts[last]
     if column.kind in COUNTED_KINDS:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from math import ceil, floor, inf, nextafter, ulp
+from math import ceil, floor, inf, isfinite, nextafter, ulp
 from statistics import median
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from anon_core.specs.columns import ColumnKind, ColumnSpec
 
 _MOVED = 10  # a readable edge moves at most one in so many people of a group
+_EXACT = 2**53  # whole numbers below it are written without a decimal point
 Span = tuple[float, float]
 
 
@@ -111,11 +112,7 @@ def list_number_levels(
         return place in (0, count) or nextafter(numbers[place - 1], inf) < numbers[place]
 
     def up(start: int) -> int:
-        """Where a level that begins at `start` may end at the earliest; count + 1: nowhere."""
-        held = enumerate(distinct.grow_prefixes(range(start, count)), start + 1)
-        return next(
-            (stop for stop, people in held if people >= least and is_parted(stop)), count + 1
-        )
+        return _find_stop(distinct, least, is_parted, start)
 
     if spec.rare == "pool":
         starts = [0]
@@ -124,12 +121,7 @@ def list_number_levels(
         if stop > count and len(starts) > 1:
             starts.pop()
     else:
-        low = min(up(0), count)
-        down = zip(
-            range(count - 1, -1, -1), distinct.grow_prefixes(reversed(range(count))), strict=True
-        )
-        high = next((at for at, people in down if people >= least and is_parted(at)), 0)
-        starts = [0, *range(low, high + 1)] if low <= high else [0]
+        starts = [0, *find_inner_starts(distinct, least, is_parted)]
     levels: list[float | Span] = []
     of_number: list[int] = []
     for start, stop in pairwise([*starts, count]):
@@ -141,6 +133,48 @@ def list_number_levels(
                 (_find_gap_cut(spec.kind, numbers, start), _find_gap_cut(spec.kind, numbers, stop))
             )
     return levels, of_number
+
+
+def _find_stop(distinct: Distinct, least: int, is_parted: Callable[[int], bool], start: int) -> int:
+    """Where a level that begins at `start` may end at the earliest; behind all numbers: nowhere."""
+    count = len(distinct.numbers)
+    held = enumerate(distinct.grow_prefixes(range(start, count)), start + 1)
+    return next((stop for stop, people in held if people >= least and is_parted(stop)), count + 1)
+
+
+def find_inner_starts(
+    distinct: Distinct, least: int, is_parted: Callable[[int], bool]
+) -> Sequence[int]:
+    """The places from the end of the lowest level to the begin of the highest one.
+
+    Each of the two holds `least` people; none where they would overlap. They may end where places
+    are parted.
+    """
+    count = len(distinct.numbers)
+    low = min(_find_stop(distinct, least, is_parted, 0), count)
+    down = zip(
+        range(count - 1, -1, -1), distinct.grow_prefixes(reversed(range(count))), strict=True
+    )
+    high = next((at for at, people in down if people >= least and is_parted(at)), 0)
+    return range(low, high + 1)
+
+
+def level_text(kind: str, level: float | Span) -> str:
+    """A number, or an interval with open sides where a bound is infinite."""
+    if not isinstance(level, tuple):
+        return _number_text(kind, level)
+    sides = [_number_text(kind, side) if isfinite(side) else "" for side in level]
+    # An open side is no noon: inf % 1 is nan.
+    noons = [kind == "date" and side % 1 == 0.5 for side in level]
+    return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
+
+
+def _number_text(kind: str, number: float) -> str:
+    """A date in ISO form, a whole number below 2**53 without a point, others as Python's repr."""
+    if kind == "date":
+        day = np.timedelta64(int(number // 1), "D")
+        return str(np.datetime_as_string(np.datetime64("1970-01-01") + day))
+    return str(int(number)) if number % 1 == 0 and -_EXACT < number < _EXACT else repr(number)
 
 
 def _find_gap_cut(kind: ColumnKind, numbers: list[float], place: int) -> float:

@@ -4,7 +4,7 @@ A codebook is read as anybody would read it, from the texts of its levels. So a 
 anonymizers and auditor both follow wrongly is found here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, inf, nextafter
 from typing import Any
@@ -17,6 +17,7 @@ from anon_core.measures.table.codebook.levels import ColumnLevels, Texts, Values
 from anon_core.specs.columns import ColumnSpec
 
 _DOTS = ".."
+_People = Callable[[float, float], int]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def count_shared_levels(
 
     A group, and the least and the greatest level of a numeric column without groups, must be held
     by `least` people; with `rare = "pool"` every level. A bound of an interval must be nobody's
-    value, or that of `least` people, or an edge that the plan states.
+    value, or that of `least` people, or an edge that the plan states, as that of a step is.
 
     Parameters
     ----------
@@ -97,18 +98,38 @@ def count_shared_levels(
         first, end = np.searchsorted(numbers, (low, high), side="right")
         return int(end - first) if who is None else len(set(who[first:end].tolist()))
 
+    if spec.hierarchy is not None:
+        return _count_few_levels(_count_on_steps(spans, people), least)
     # Both ends of an interval between single numbers are nobody's value.
     inside = [people(nextafter(low, -inf) if low == high else low, high) for low, high in spans]
     if spec.bins is None and spec.rare == "publish":
         # The least and the greatest level; a single one counts once.
         inside = inside[:1] + inside[1:][-1:]
+    return _count_few_levels(inside, least) + _count_own_bounds(spec, spans, people, least)
+
+
+def _count_own_bounds(
+    spec: ColumnSpec, spans: Sequence[tuple[float, float]], people: _People, least: int
+) -> SharedCounts:
+    """The bounds that are written, and how many are the value of too few people."""
     # Edges of dates are cut down to whole days, so the floor of a stated edge is stated, too.
     stated = {*spec.bins, *map(floor, spec.bins)} if isinstance(spec.bins, tuple) else set()
     written = {side for low, high in spans if low != high for side in (low, high)} - {-inf, inf}
     bounds = set() if spec.bins is not None and spec.carry == "median" else written
     holders = [people(nextafter(bound, -inf), bound) for bound in bounds - stated]
     own = sum(0 < number < least for number in holders)
-    return _count_few_levels(inside, least) + SharedCounts(bounds=len(bounds), own=own)
+    return SharedCounts(bounds=len(bounds), own=own)
+
+
+def _count_on_steps(spans: Sequence[tuple[float, float]], people: _People) -> list[int]:
+    """How many people have numbers of the outermost levels, whose bounds are those of steps."""
+    # A bound that two levels share belongs to the upper one.
+    after = [*(low for low, _ in spans[1:]), inf]
+    inside = [
+        people(nextafter(low, -inf), nextafter(high, -inf) if high == begin else high)
+        for (low, high), begin in zip(spans, after, strict=False)
+    ]
+    return inside[:1] + inside[1:][-1:]
 
 
 def _count_few_levels(people: Sequence[int], least: int) -> SharedCounts:
@@ -136,6 +157,11 @@ def _list_level_spans(
     spec: ColumnSpec, labels: Sequence[str], entry: Mapping[str, Any]
 ) -> Iterator[tuple[float, float]]:
     """Bounds of each level; the same twice is a single number."""
+    if spec.hierarchy is not None:
+        for value in entry["values"]:
+            low, high = value if isinstance(value, list) else (value, value)
+            yield (-inf if low is None else float(low), inf if high is None else float(high))
+        return
     if spec.bins is not None and spec.carry == "median" and labels:  # none if all are missing
         edges = [float(edge) for edge in entry["inner_edges"]]
         yield from zip([-inf, *edges], [*edges, inf], strict=True)

@@ -13,7 +13,7 @@ TREE = [
     {"name": "n.1*", "level": "1", "levels": [1, 5]},
     {"name": "m|", "level": "2", "levels": [2, 3]},
 ]
-NAMED = {"name": "c,d", "nodes": []}
+NAMED = {"name": "c,d", "kind": "categorical", "nodes": []}
 BOOK = {"attributes": [NAMED | {"labels": [*ODD], "has_missing": True, "tree": TREE}]}
 LATER = [{"name": "n.1*", "level": "1", "levels": [0, 1]}]
 GROWN = {"attributes": [NAMED | {"labels": ["plain", "new"], "has_missing": False, "tree": LATER}]}
