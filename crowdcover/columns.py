@@ -1,6 +1,6 @@
 """One column of a release: its levels, its different cells, and the cell of each row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -26,7 +26,7 @@ class Column:
     which : int64 (rows,)
         The cell of each row.
     role : str
-        "quasi" for masked columns; "sensitive" or "keep" for columns that are as they were.
+        "quasi" for masked columns; "sensitive" or "keep" for others.
     values : polars.Series
         The value of each level, null for a missing one. In a column of groups, the number that
         stands for the group.
@@ -109,8 +109,13 @@ def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     return series.alias(levels.name)
 
 
-def build_exact_column(series: pl.Series, role: str) -> Column:
-    """A column that is as it was: each different value is a level."""
+def build_exact_column(
+    series: pl.Series, role: str, coarse: Sequence[Mapping[str, float]] = ()
+) -> Column:
+    """A column that is not masked: each different value is a level.
+
+    `coarse` has what each batch's codebook states of coarser numbers: step, top and bottom.
+    """
     name, series = series.name, series.alias("")
     values = series.unique().sort(nulls_last=False)
     missing = values.is_null().to_numpy()
@@ -126,13 +131,14 @@ def build_exact_column(series: pl.Series, role: str) -> Column:
         kind = "date" if series.dtype == pl.Date else "numeric"
         days = values.cast(pl.Int32) if kind == "date" else values
         lo = days.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
+    least, greatest = _widen_coarse_numbers(lo, coarse, whole=series.dtype.is_integer())
     levels = Levels(
         name,
         kind,
         kind != "categorical",
         tuple(_format_value(value) for value in values.to_list()),
-        lo,
-        lo,
+        least,
+        greatest,
         np.zeros(count, dtype=np.bool_),
         lo,
         missing,
@@ -142,6 +148,21 @@ def build_exact_column(series: pl.Series, role: str) -> Column:
     return Column(
         levels, cells, which["place"].to_numpy().astype(np.int64), role, values.alias(name)
     )
+
+
+def _widen_coarse_numbers(
+    shown: NDArray[np.float64], coarse: Sequence[Mapping[str, float]], *, whole: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the greatest number that each shown one may stand for, in any batch."""
+    lo, hi = shown.copy(), shown.copy()
+    for stated in coarse:
+        half = stated.get("step", 0.0) / 2
+        least, greatest = shown - half, shown + half
+        lo = np.minimum(lo, np.ceil(least) if whole else least)
+        hi = np.maximum(hi, np.floor(greatest) if whole else greatest)
+        lo[shown == stated.get("bottom", np.nan)] = -np.inf
+        hi[shown == stated.get("top", np.nan)] = np.inf
+    return lo, hi
 
 
 def _format_value(value: Any) -> str:

@@ -170,8 +170,21 @@ def columns_of(
         if (name := series.name) in masked:
             found[name] = _build_masked_column(series, types.get(name), batches, since)
         elif name != _KEY:
-            found[name] = build_exact_column(series, roles.get(name, "keep"))
+            coarse = [stated for book in batches.values() for stated in _list_coarse(book, name)]
+            found[name] = build_exact_column(series, roles.get(name, "keep"), coarse)
     return found
+
+
+def _list_coarse(book: Mapping[str, Any], name: str) -> list[dict[str, float]]:
+    """What a codebook states of the coarser numbers of a column, if anything."""
+    try:
+        return [
+            {key: float(entry[key]) for key in ("step", "top", "bottom") if key in entry}
+            for entry in book.get("coarsened", ())
+            if entry["name"] == name
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise _no_codebook() from None
 
 
 def _list_roles_and_types(

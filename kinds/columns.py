@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.specs.coarse import Coarse
 from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
@@ -36,17 +37,15 @@ _DIGITS = 15  # of any number that a float64 keeps
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column of the source as the plan names it; `spec` for quasi-identifiers only.
+    """One column of the source as the plan names it.
 
     Attributes
     ----------
     name, role, kind, date_format, spec
     public : bool
         Whether everyone may know its values, so that k may depend on them.
-    named : tuple of str
-        Values that the plan names: of an order, or of levels of k.
-    optional : tuple of str
-        Those of them that no row need have.
+    named, optional : tuple of str
+        Values that the plan names, of an order or of levels of k, and those that no row need have.
     compared : str, optional
         The kind in which they are compared, where that is not `kind`.
     timezone : str, optional
@@ -59,10 +58,10 @@ class Column:
         Of the reading; see `storage.source.values.FORM`.
     numerals : Numerals, optional
         How its numbers are written, where they are texts that no program writes so.
-    allow : tuple of str
-        Kinds of direct identifiers that its cells may look like.
-    note : str
-        Why they may.
+    allow, note : tuple of str, str
+        Kinds of direct identifiers that its cells may look like, and why they may.
+    coarse : Coarse, optional
+        How its numbers are made coarser before they are published.
     """
 
     name: str
@@ -81,6 +80,7 @@ class Column:
     numerals: Numerals | None = None
     allow: tuple[str, ...] = ()
     note: str = ""
+    coarse: Coarse | None = None
 
     @property
     def known(self) -> bool:

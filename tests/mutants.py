@@ -52,6 +52,7 @@ WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
 LADDERS = "tests/anon_core/tables/test_ladders.py"
 TREES = "tests/anon_core/tables/test_trees.py"
 NODES = "tests/kinds/table/judge/test_nodes.py"
+COARSENING = "tests/kinds/table/pipeline/test_coarsening.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
@@ -1289,6 +1290,48 @@ MUTANTS = (
         "        levels = [interval.open_ends(low, high) for interval in own]",
         "        levels = own",
         LADDERS,
+    ),
+    Mutant(
+        "coarser numbers: one too few is enough for an open group",
+        "kinds/table/pipeline/coarsening.py",
+        "    enough = np.flatnonzero(people >= least)",
+        "    enough = np.flatnonzero(people >= least - 1)",
+        COARSENING,
+    ),
+    Mutant(
+        "coarser numbers: an open group begins with one person's number",
+        "kinds/table/pipeline/coarsening.py",
+        "        if rounded or holders[at] >= least:",
+        "        if True:",
+        COARSENING,
+    ),
+    Mutant(
+        "coarser numbers: rows of one person count as several people",
+        "kinds/table/pipeline/coarsening.py",
+        "    np.maximum.at(greatest, owner, place)",
+        "    greatest = place",
+        COARSENING,
+    ),
+    Mutant(
+        "coarser numbers: the auditor takes one too few for an open group",
+        "anon_core/measures/table/codebook/coarse.py",
+        "        if people < least:",
+        "        if people < least - 1:",
+        COARSENING,
+    ),
+    Mutant(
+        "coarser numbers: the auditor leaves them as they are",
+        "anon_core/measures/table/codebook/coarse.py",
+        "    if step is None:",
+        "    if step is not None:",
+        COARSENING,
+    ),
+    Mutant(
+        "coarser numbers: the codebook of the auditor does not state them",
+        "anon_core/measures/table/codebook/codebook.py",
+        "    expected |= coarse or {}",
+        "    expected |= {}",
+        "tests/flows/test_coarse.py",
     ),
 )
 

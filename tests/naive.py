@@ -154,6 +154,34 @@ def inside_node(levels, nodes, held):
     return np.array([node < cell for node in within])
 
 
+def multiple(number, step):
+    """The multiple of a step nearest to a number, both as written; the even one of two."""
+    near = int(Fraction(str(number)) // Fraction(str(step)))
+    apart = {
+        times: abs(times * Fraction(str(step)) - Fraction(str(number)))
+        for times in (near, near + 1)
+    }
+    return float(min(apart, key=lambda times: (apart[times], times % 2)) * Fraction(str(step)))
+
+
+def starts_open_top(start, numbers, owners, k, rounded):
+    """Whether a group of all numbers from `start` on may be shown as `start`.
+
+    k people have such a number. The start is a number that k people have, or a rounded one, or
+    nobody's. No smaller group of this kind exists but for the choice of a start that is nobody's.
+    """
+
+    def people(meets):
+        return len({who for who, each in zip(owners, numbers, strict=True) if meets(each)})
+
+    def is_group(at):
+        own = people(lambda each: each == at)
+        return people(lambda each: each >= at) >= k and (own == 0 or own >= k or rounded)
+
+    beyond = [each for each in numbers if each > start]
+    return is_group(start) and not any(is_group(each) for each in beyond)
+
+
 def compatible(x, y, stars):
     """bool (n, n): record v fits row u."""
     return np.array([[fits(x[v], y[u], stars[u]) for u in range(len(y))] for v in range(len(x))])

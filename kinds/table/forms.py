@@ -1,9 +1,11 @@
 """How data.parquet shows the columns of a table; makers and the auditor agree on these words."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
+from anon_core.specs.coarse import Ends
 from anon_core.specs.columns import ColumnSpec
 from kinds.columns import Column
 from kinds.table.layout import KEY, list_released_columns
@@ -13,6 +15,11 @@ FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
 _VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
 COUNTED = ("numeric", "date")  # kinds of columns whose cells have bounds
 LO, HI, ABSENT = "lo", "hi", "missing"  # fields of an interval
+COARSE = (
+    "a column in coarsened shows numbers that may stand for others: with step, a number was "
+    "rounded to the nearest multiple of it, half way to the even one; after that, top stands for "
+    "itself and all greater numbers, bottom for itself and all smaller ones"
+)
 INCLUDED, EXCLUDED = "included", "excluded"
 OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": _VALUE}
 _NAMES: Mapping[type[pl.DataType], str] = {
@@ -81,6 +88,18 @@ def is_typed(codebook: object) -> bool:
     """Whether data.parquet has typed cells; not where an older codebook has no format."""
     # None, an unreadable codebook, counts as typed: the audit of the codebook tells the fault.
     return not (isinstance(codebook, dict) and codebook and "format" not in codebook)
+
+
+def describe_coarse_columns(
+    columns: tuple[Column, ...], ends: Mapping[str, Ends]
+) -> dict[str, Any]:
+    """What the codebook states of coarser numbers; nothing where no column has any."""
+    coarsened = [
+        {"name": column.name, **column.coarse.describe(ends[column.name])}
+        for column in columns
+        if column.coarse is not None
+    ]
+    return {"coarse": COARSE, "coarsened": coarsened} if coarsened else {}
 
 
 def describe_codebook_columns(

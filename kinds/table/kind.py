@@ -49,12 +49,17 @@ from storage.vault.run import Run, Stored
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
-    *("decimal", "thousands", "strip", "allow", "note", "hierarchy"),
+    *("decimal", "thousands", "strip", "allow", "note", "hierarchy", "step", "top", "bottom"),
 }
 DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
     "columns": {
-        EACH: dict.fromkeys(("role", "kind", "decides_k", "hierarchy", "allow", "allow_note"))
+        EACH: dict.fromkeys(
+            (
+                *("role", "kind", "decides_k", "hierarchy", "allow", "allow_note"),
+                *("step", "top", "bottom"),
+            )
+        )
     },
     **dict.fromkeys(("rows_are_people", "mixed")),
     "diverse": dict.fromkeys(("column", "measure", "l", "t")),

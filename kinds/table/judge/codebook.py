@@ -9,7 +9,7 @@ from anon_core.measures.table.codebook.codebook import is_exact_codebook
 from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
 from kinds.columns import Column
 from kinds.judge.audit import Finding
-from kinds.table.forms import describe_codebook_columns, is_typed
+from kinds.table.forms import describe_coarse_columns, describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
 
@@ -29,7 +29,8 @@ def codebook_findings(
 ) -> list[Finding]:
     """Compare the published codebook with the levels of the source, and with who shares them."""
     shown = describe_codebook_columns(columns, records.schema) if is_typed(document) else None
-    same = is_exact_codebook(document, records.levels, shown)
+    coarse = describe_coarse_columns(columns, records.ends)
+    same = is_exact_codebook(document, records.levels, shown, coarse)
     compared = f"{len(records.levels)} quasi-identifiers compared"
     return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]
 

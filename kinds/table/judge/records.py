@@ -1,7 +1,7 @@
 """The records of the source as the audit computes them: levels, demands, and which are released."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from anon_core.measures.table.codebook.levels import (
     without_missing,
 )
 from anon_core.measures.table.demands import compute_demands
+from anon_core.specs.coarse import Ends
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
 from kinds.table.judge.as_text import number_distinct_cells
+from kinds.table.judge.coarse import coarsen_columns
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Records:
     k : int32 (n,)
         Demanded number of rows.
     frame : DataFrame
-        The typed source columns of these records, those of `without_cells` if it was called.
+        The typed source columns of these records, numbers as coarse as the plan wants them; those
+        of `without_cells` if it was called.
     schema : Schema
         The types of all columns of the source that are released.
     source_rows : int64 (n,)
@@ -49,6 +52,8 @@ class Records:
         Number of those that are left out by choice.
     person : int64 (n,), optional
         Number of each record's person where the plan says which rows are of one person.
+    ends : dict of Ends
+        Where the open groups of the columns begin that are published coarser.
     """
 
     specs: tuple[ColumnSpec, ...]
@@ -62,6 +67,7 @@ class Records:
     staying: int
     left_out: int
     person: NDArray[np.int64] | None = None
+    ends: Mapping[str, Ends] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -102,7 +108,8 @@ class Records:
             greatest = np.zeros(person.max() + 1, dtype=k.dtype)
             np.maximum.at(greatest, person, k)
             k = greatest[person]
-        schema, frame = frame.schema, frame.filter(pl.Series(released))
+        frame = frame.filter(pl.Series(released))
+        frame, ends = coarsen_columns(frame, columns, int(k.max()), person)
         # Fitted to released records only, as the maker's codebook is: the two are compared.
         levels, codes = source_levels(specs, _Columns(frame), int(k.max()), person)
         return cls(
@@ -111,12 +118,13 @@ class Records:
             codes=codes,
             k=k,
             frame=frame,
-            schema=schema,
+            schema=frame.schema,
             source_rows=np.flatnonzero(released),
             source_height=len(released),
             staying=int(staying.sum()),
             left_out=int(missing.sum()),
             person=person,
+            ends=ends,
         )
 
     @property

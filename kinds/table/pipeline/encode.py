@@ -28,6 +28,7 @@ from kinds.table.layout import (
     TABLE,
     WEIGHTS,
 )
+from kinds.table.pipeline.coarsening import coarsen_numbers
 from kinds.table.plan.diverse import Diverse
 from kinds.table.plan.purpose import weigh_columns
 from kinds.table.plan.sections import TablePlan
@@ -109,10 +110,15 @@ def encode_records(
         encoded = encode_kept()
     if diverse is not None:
         # The alias: polars takes a name such as ^a$ for a pattern.
+        shown = frame[diverse.column].alias("").filter(pl.Series(kept))
+        column = next(each for each in columns if each.name == diverse.column)
+        if column.coarse is not None:  # published values count: several become one
+            persons = None if person is None else person[kept]
+            shown, _ = coarsen_numbers(shown, column, int(encoded.table.k.max()), persons)
         # Rank 0 is a missing value, which counts as one value more.
-        rank = frame[diverse.column].alias("").rank("dense").fill_null(0).to_numpy()
+        rank = shown.rank("dense").fill_null(0).to_numpy()
         demand_of_values = DiverseDemand.of(
-            rank[kept], diverse.measure, diverse.limit, ordered=diverse.ordered
+            rank, diverse.measure, diverse.limit, ordered=diverse.ordered
         )
         encoded = encoded._replace(table=replace(encoded.table, diverse=demand_of_values))
     return encoded

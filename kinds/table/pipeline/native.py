@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from anon_core.specs.coarse import Ends
 from anon_core.tables.bounds import (
     LevelEnd,
     LevelEnds,
@@ -27,6 +28,7 @@ from kinds.table.forms import (
     INTERVAL,
     LIST,
     LO,
+    describe_coarse_columns,
     describe_codebook_columns,
     find_stored_type,
     is_whole,
@@ -71,12 +73,19 @@ def _list_members(attribute: Attribute, shown: Sequence[tuple[int, ...] | None])
 
 
 def build_published_codebook(
-    codebook: Codebook, columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
+    codebook: Codebook,
+    columns: tuple[Column, ...],
+    source: Mapping[str, pl.DataType],
+    ends: Mapping[str, Ends] | None = None,
 ) -> dict[str, Any]:
-    """The codebook as a release publishes it, for both files."""
+    """The codebook as a release publishes it, for both files.
+
+    `source` has the types of the columns, `ends` the open groups of coarser ones.
+    """
     document = codebook_to_json(codebook)
     for entry, attribute in zip(document["attributes"], codebook.attributes, strict=True):
         entry.update(_describe_attribute(attribute, source[attribute.name]))
+    document |= describe_coarse_columns(columns, ends or {})
     return {"format": FORMAT, "columns": describe_codebook_columns(columns, source), **document}
 
 

@@ -33,9 +33,11 @@ from kinds.table.layout import (
     LAW,
     MATCHING,
     PARQUET,
+    PERSON_NUMBERS,
     TABLE,
     list_released_columns,
 )
+from kinds.table.pipeline.coarsening import coarsen_columns
 from kinds.table.pipeline.native import build_published_codebook, native_cells
 from kinds.table.pipeline.nodes import write_nodes
 from kinds.table.plan.sections import TablePlan
@@ -146,6 +148,10 @@ def write_release(
     carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
     frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
     masked = take()
+    k, owners = int(masked.table.k.max()), ingested.file(PERSON_NUMBERS)
+    person = np.load(owners)[source_row] if owners.exists() else None
+    frame, ends = coarsen_columns(frame, plan.columns, k, person)
+    schema = pl.Schema({**schema, **frame.schema})
     # One stream for both: mixing goes on with the words behind those of the draw.
     draw = secret_streams.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
@@ -156,7 +162,7 @@ def write_release(
     rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
     del masked, seat
     write_masked_rows(rows, folder)
-    document = build_published_codebook(book, plan.columns, schema)
+    document = build_published_codebook(book, plan.columns, schema, ends)
     (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     write_nodes(document, folder)
     write_matching(rows, source_row, folder)

@@ -16,6 +16,7 @@ from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
 from kinds.numerals import Numerals
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
+from kinds.table.plan.coarse import COARSE, coarse_of
 from kinds.table.plan.hierarchies import HierarchySection, describe_for_hash, hierarchy_of
 from validations.recognition.kinds import Kind
 
@@ -50,6 +51,9 @@ class ColumnSection(MarkedSection):
     timezone : the zone in which moments become days and times, such as America/Chicago.
     century : the first of the hundred years that years of two digits mean.
     round : digits behind the point to which numbers are rounded.
+    step : kind 'numeric', kept or sensitive: numbers are published as multiples of it.
+    top, bottom : kind 'numeric', kept or sensitive: greater, or smaller, numbers are published as
+        this one; 'k': as one that fewer people pass than the greatest k.
     public : everyone may know this column although it is no quasi-identifier, so k may depend on
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
@@ -91,6 +95,9 @@ class ColumnSection(MarkedSection):
     timezone: str | None = None
     century: Annotated[int, Field(ge=1000, le=9899)] | None = None  # all years have 4 digits
     round: Annotated[int, Field(ge=0, le=MOST_DIGITS)] | None = None
+    step: Annotated[float, Field(gt=0)] | None = None
+    top: Unshown[float | Literal["k"] | None] = None
+    bottom: Unshown[float | Literal["k"] | None] = None
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
@@ -127,7 +134,7 @@ class ColumnSection(MarkedSection):
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
         stated: dict[str, Any] = {
             key: value
-            for key in ("timezone", "century", "round")
+            for key in ("timezone", "century", "round", *COARSE)
             if (value := getattr(self, key)) is not None
         }
         if self.tree is not None:
@@ -147,7 +154,7 @@ class ColumnSection(MarkedSection):
         where = f"columns.{name}"
         stated = self.model_fields_set
         self._check_reading(where)
-        numerals = self._numerals(where)
+        numerals, coarse = self._numerals(where), coarse_of(where, self)
         allowed = read_allowed_kinds(where, self.allow, self.note)
         if self.allow and self.role in ("identifier", "drop"):
             raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
@@ -167,6 +174,7 @@ class ColumnSection(MarkedSection):
                 kind=self.kind,
                 public=self.public,
                 numerals=numerals,
+                coarse=coarse,
                 **allowed,
                 **self._rules_of_reading(),
             )

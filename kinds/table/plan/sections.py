@@ -178,6 +178,8 @@ class TablePlan:
             stated["decides_k"] = True
         if column.spec is not None and column.spec.hierarchy is not None:
             stated["hierarchy"] = True
+        if column.coarse is not None:
+            stated |= column.coarse.state()
         if column.allow:
             stated |= {"allow": list(column.allow), "allow_note": column.note}
         return stated

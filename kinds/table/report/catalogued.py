@@ -27,6 +27,9 @@ def describe_fields(
             if columns[name].get("hierarchy"):
                 about = _MESSAGES.say("catalogue_columns", "nodes")
                 listed[-1] = listed[-1]._replace(about=about)
+            elif any(key in columns[name] for key in ("step", "top", "bottom")):
+                about = _MESSAGES.say("catalogue_columns", "coarse", role=role)
+                listed[-1] = listed[-1]._replace(about=about)
         elif name in OWN:
             listed.append(Field(name, kind, name, _MESSAGES.say("catalogue_columns", name)))
         else:

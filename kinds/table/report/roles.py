@@ -1,5 +1,8 @@
 """Every column of the source with its role, in plain words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from reports.facts import Manifest
 from reports.messages import load_messages
 from reports.quantities import printable
@@ -18,6 +21,8 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
             if role in _MESSAGES.list_names("columns")
             else (printable(role), _MESSAGES.say("column_notes", "unknown"))
         )
+        if coarse := _describe_coarse_numbers(stated, manifest):
+            shown = coarse
         notes = (
             _MESSAGES.say("column_notes", note)
             for note in ("decides_k", "hierarchy")
@@ -25,6 +30,20 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
         )
         listed.append(ColumnRole(printable(name), word, "".join([shown, *notes])))
     return listed
+
+
+def _describe_coarse_numbers(stated: Mapping[str, Any], manifest: Manifest) -> str:
+    """How the numbers of a column are published that are not shown as they are; else nothing."""
+    return "; ".join(
+        _MESSAGES.say(
+            "coarse",
+            f"{key}_by_k" if value == "k" else key,
+            number=value if value == "k" else f"{value:,.15g}",
+            least=manifest["privacy"]["k_max"],
+        )
+        for key in ("step", "top", "bottom")
+        if (value := stated.get(key)) is not None
+    )
 
 
 def list_columns_by_role(manifest: Manifest, role: str) -> list[str]:

@@ -248,8 +248,16 @@ def _list_identifying_values(manifest: Manifest) -> list[str]:
     """Carried columns whose values find many rows."""
     records = manifest["privacy"]["records"]
     values = manifest.get("protection", {}).get("unique_values", {})
+    columns = manifest.get("columns", {})
     finding = [
-        _MESSAGES.say("warnings", "identifying", number=number, records=records, name=name)
+        _MESSAGES.say(
+            "warnings",
+            "identifying",
+            number=number,
+            records=records,
+            name=name,
+            numeric=columns.get(name, {}).get("kind") == "numeric",
+        )
         for name, number in sorted(values.items(), key=lambda each: -each[1])
         if number >= NOTABLE * records
     ]

@@ -50,5 +50,6 @@ def describe_telling_columns(plan: TablePlan, table: pl.DataFrame) -> list[str]:
         "it, before the series begins"
         for column in list_released_columns(plan.columns)
         if column.role in CARRIED
+        and column.coarse is None
         and (share := table[column.name].n_unique() / max(table.height, 1)) > _MOSTLY
     ]

@@ -80,6 +80,12 @@ class TableVersions(Versions):
                     f"series.constant: column {each!r} is not carried; name columns whose role is "
                     "'sensitive' or 'keep'"
                 )
+        for column in plan.columns:
+            if column.coarse is not None and column.name in following.constant:
+                raise PlanError(
+                    f"series.constant: column {column.name!r} is published coarser than the source "
+                    "has it; leave its step, top and bottom out, or take it out of series.constant"
+                )
         if plan.leave_out > 0:
             raise PlanError(
                 "privacy.leave_out chooses anew for every version, so people would come and go; "

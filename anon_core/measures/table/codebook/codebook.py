@@ -45,7 +45,10 @@ _OTHERS = "in a column with has_other, (other) is any category that labels do no
 
 
 def is_exact_codebook(
-    document: Any, columns: Sequence[ColumnLevels], shown: Sequence[Mapping[str, str]] | None = None
+    document: Any,
+    columns: Sequence[ColumnLevels],
+    shown: Sequence[Mapping[str, str]] | None = None,
+    coarse: Mapping[str, Any] | None = None,
 ) -> bool:
     """Whether a published codebook states these levels and nothing else.
 
@@ -57,6 +60,8 @@ def is_exact_codebook(
     shown : sequence of mapping, optional
         Name, role, type and form of every released column. None: a release from before codebooks
         stated them.
+    coarse : mapping, optional
+        What is stated of coarser numbers.
     """
     intervals = any(
         levels.carry == "bounds" if levels.grouped else any(map(_is_span, levels.numbers))
@@ -67,6 +72,7 @@ def is_exact_codebook(
         expected["others"] = _OTHERS
     if any(levels.nodes is not None for levels in columns):
         expected["nodes"] = _NODES
+    expected |= coarse or {}
     expected["attributes"] = [_describe_attribute(levels) for levels in columns]
     if shown is not None:
         expected |= {"format": _FORMAT, "columns": [dict(each) for each in shown]}

@@ -182,7 +182,7 @@ def _find_gap_cut(kind: ColumnKind, numbers: list[float], place: int) -> float:
     if place in (0, len(numbers)):
         return -inf if place == 0 else inf
     below, above = numbers[place - 1], numbers[place]
-    cut = _find_roundest(kind, below, above, below, lambda number: number != below)
+    cut = find_roundest(kind, below, above, below, lambda number: number != below)
     assert cut is not None
     return cut
 
@@ -218,7 +218,7 @@ def _find_readable_edges(
             first -= 1
         while last + 1 < len(numbers) - 1 and up_to[last + 1] - up_to[at] <= moved:
             last += 1
-        edge = _find_roundest(
+        edge = find_roundest(
             kind, numbers[first], numbers[last + 1], quantile, distinct.free(least)
         )
         if edge is not None:
@@ -226,7 +226,7 @@ def _find_readable_edges(
     return sorted(edges)
 
 
-def _find_roundest(
+def find_roundest(
     kind: ColumnKind, low: float, high: float, near: float, free: Callable[[float], bool]
 ) -> float | None:
     """The roundest free number c with low <= c < high; of several the nearest, then greatest."""

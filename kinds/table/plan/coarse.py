@@ -1,0 +1,27 @@
+"""columns.<name>.step, top and bottom: coarser numbers of columns that are published unmasked."""
+
+from typing import Any
+
+from anon_core.errors import InputError
+from anon_core.specs.coarse import Coarse
+from kinds.section import PlanError
+from kinds.table.layout import CARRIED
+
+COARSE = ("step", "top", "bottom")
+
+
+def coarse_of(where: str, section: Any) -> Coarse | None:
+    """How the numbers of a column are made coarser, checked; None where they are not."""
+    stated = {key: value for key in COARSE if (value := getattr(section, key)) is not None}
+    if not stated:
+        return None
+    if section.role not in CARRIED or section.kind != "numeric":
+        raise PlanError(
+            f"{where}.{next(iter(stated))} belongs to kind = 'numeric' and role = 'keep' or "
+            "'sensitive'"
+        )
+    try:
+        return Coarse(**stated)
+    except InputError as error:
+        refusal = str(error)
+    raise PlanError(f"{where}: {refusal}")
