@@ -10,6 +10,7 @@ from kinds.dates import ISO_DATE, has_short_year
 from kinds.section import toml_text
 from kinds.table.layout import KEY
 from kinds.table.starter import number_rules
+from kinds.table.starter.code_shapes import add_prefix_tree
 from kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from kinds.table.starter.moments import order_of
 from kinds.table.starter.names import Name
@@ -40,8 +41,8 @@ def propose_role(series: pl.Series, *, unit: bool = False) -> Proposal:
         return Proposal("drop", taken if series.name else "a released column needs a name")
     for rule in _RULES:
         if proposal := rule(name, values):
-            return proposal
-    return build_category_proposal(name, values)
+            return add_prefix_tree(name, values, proposal)
+    return add_prefix_tree(name, values, build_category_proposal(name, values))
 
 
 def count_repeated_rows(series: pl.Series) -> int:

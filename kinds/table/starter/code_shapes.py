@@ -1,0 +1,101 @@
+"""Codes whose first signs name a wider group: postal codes, ICD-10, NUTS.
+
+A wrong hierarchy costs more than none: a shape alone proves little, so it needs a name, a dot or
+the codes of countries beside it.
+"""
+
+import re
+from collections.abc import Sequence
+
+from kinds.table.starter.names import Name
+from kinds.table.starter.proposal import Proposal
+from kinds.table.starter.values import FEW, Values
+
+_POSTAL = frozenset(("zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"))
+_POSTAL_CODE = re.compile(r"\d{4,6}")
+_ICD = re.compile(r"[A-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?")
+_NUTS = re.compile(r"[A-Z]{2}[0-9A-Z]{3}")
+_COUNTRIES = frozenset(
+    [
+        "AL",
+        "AT",
+        "BE",
+        "BG",
+        "CH",
+        "CY",
+        "CZ",
+        "DE",
+        "DK",
+        "EE",
+        "EL",
+        "ES",
+        "FI",
+        "FR",
+        "HR",
+        "HU",
+        "IE",
+        "IS",
+        "IT",
+        "LI",
+        "LT",
+        "LU",
+        "LV",
+        "ME",
+        "MK",
+        "MT",
+        "NL",
+        "NO",
+        "PL",
+        "PT",
+        "RO",
+        "RS",
+        "SE",
+        "SI",
+        "SK",
+        "TR",
+        "UK",
+        "XK",
+    ]
+)
+
+
+def add_prefix_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
+    """The proposal, with a hierarchy of first signs where name and values tell that they group."""
+    if 'kind = "categorical"' not in proposal.settings or values.distinct <= FEW:
+        return proposal
+    codes = values.distinct_texts.to_list()
+    what = _name_codes(name, codes)
+    lengths = _list_lengths(codes) if what else []
+    if not lengths:
+        return proposal
+    tree = f"hierarchy = {{prefix = {lengths}}}"
+    reason = f"{what}, whose first signs name a region or a group: {proposal.reason}"
+    return proposal._replace(reason=reason, settings=(*proposal.settings, tree))
+
+
+def _name_codes(name: Name, codes: Sequence[str]) -> str:
+    """What all of these codes are; empty where nothing tells it."""
+    one_length = len({len(code) for code in codes}) == 1
+    if not _POSTAL.isdisjoint(name.words) and one_length and _have_form(_POSTAL_CODE, codes):
+        return "postal codes by name and shape"
+    if _have_form(_ICD, codes) and ("icd" in name.words or any("." in code for code in codes)):
+        return "shaped like codes of ICD-10"
+    if _have_form(_NUTS, codes) and {code[:2] for code in codes} <= _COUNTRIES:
+        return "shaped like regions of NUTS"
+    return ""
+
+
+def _have_form(form: re.Pattern[str], codes: Sequence[str]) -> bool:
+    return all(map(form.fullmatch, codes))
+
+
+def _list_lengths(codes: Sequence[str]) -> list[int]:
+    """How many signs nodes keep: each level has half as many nodes as the one below, at least 2."""
+    lengths, below = [], len(codes)
+    for kept in range(max(map(len, codes)) - 1, 0, -1):
+        starts = {code[:kept] for code in codes}
+        nodes = len(starts)
+        if 2 <= nodes <= below / 2 and not any(start.endswith(".") for start in starts):
+            lengths.append(kept)
+            below = nodes
+    return lengths

@@ -1,0 +1,53 @@
+"""Hierarchies that the starter proposes for codes: where name and values tell it, else none."""
+
+import random
+import tomllib
+
+import polars as pl
+import pytest
+
+from kinds.table.starter.proposals import propose_role
+
+ZIPS = [f"{region}{number}" for region in ("10", "60", "90") for number in range(100, 130)]
+ICD = [f"{group}{end}.{sub}" for group in ("I2", "I3", "J2", "K5") for end in "058" for sub in "01"]
+NUTS = [f"{part}{number}" for part in ("DE1", "DE2", "FR1", "FR2") for number in range(11, 30)]
+
+
+def proposed(name, codes, rows=4_000):
+    chance = random.Random(4)
+    proposal = propose_role(pl.Series(name, [chance.choice(codes) for _ in range(rows)]))
+    settings = tomllib.loads("\n".join(proposal.settings))
+    return proposal, settings.get("hierarchy")
+
+
+@pytest.mark.parametrize(
+    ("name", "codes", "prefix", "reason"),
+    [
+        ("zip", ZIPS, [4, 3], "postal codes by name and shape"),
+        ("zip", [int(code) for code in ZIPS], [4, 3], "postal codes by name and shape"),
+        ("code_postal", ZIPS, [4, 3], "postal codes by name and shape"),
+        ("main_code", ICD, [3, 2], "shaped like codes of ICD-10"),
+        ("region", NUTS, [4, 3, 2], "shaped like regions of NUTS"),
+    ],
+)
+def test_codes_of_a_known_kind_get_their_first_signs(name, codes, prefix, reason):
+    proposal, tree = proposed(name, codes)
+    assert proposal.role == "quasi"
+    assert tree == {"prefix": prefix}
+    assert reason in proposal.reason
+    assert not any(str(code) in proposal.reason for code in codes)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("product", ZIPS),  # no name of postal codes
+        ("zip", [*ZIPS, "1011"]),  # of two lengths
+        ("zip", ["W1A 1AA", *ZIPS]),
+        ("zip", ZIPS[:15]),  # few
+        ("class", [code.replace(".", "") for code in ICD]),  # no dot and no name
+        ("class", ["ZZ123", *NUTS]),  # no country
+    ],
+)
+def test_nothing_is_proposed_where_it_is_not_told(name, codes):
+    assert proposed(name, codes)[1] is None
