@@ -15,6 +15,8 @@ OLDEST = 130
 _BORN = (1850, 2100)
 # The same for every table: edges from the data would say how old the oldest person is.
 DECADES = "bins = {edges = [10, 20, 30, 40, 50, 60, 70, 80, 90]}"
+# Not proposed outright: a node holds fixed groups, an interval any that lie side by side.
+LADDER = "# hierarchy = {ladder = [5, 10, 20]}  # in place of bins: cells are fixed steps of years"
 DECADES_OF_BIRTH = (
     "bins = {edges = [1920, 1930, 1940, 1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"
 )
@@ -28,7 +30,10 @@ def propose_for_ages(name: Name, values: Values) -> Proposal | None:
     low, high = (0, OLDEST) if name.age else _BORN
     if not values.within(low, high) or (name.birth and not values.whole):
         return None
-    return build_numeric_proposal(values, f"{what} by the name", groups=groups)
+    proposal = build_numeric_proposal(values, f"{what} by the name", groups=groups)
+    if groups not in proposal.settings:
+        return proposal
+    return proposal._replace(settings=(*proposal.settings, LADDER))
 
 
 def _is_recoded(values: Values) -> bool:

@@ -27,6 +27,10 @@ from storage.source.values import is_csv_type
 
 _NEARLY_ALL = 0.8  # so many distinct texts a row name the row
 FLAGS = 3  # values of a yes or no, one of them "not known"
+CALENDAR = (
+    '# hierarchy = {calendar = ["month", "quarter", "year", "decade"]}  '
+    "# in place of bins: cells are these"
+)
 CENTURY = 1930  # 30 is 1930, 29 is 2029: more people were born since than before
 
 
@@ -171,7 +175,7 @@ def _propose_for_date(_name: Name, values: Values) -> Proposal | None:
         reason = f"moments: {describe_counts(values)}"
         settings.append('timezone = "UTC"')
         decide.append("timezone")
-    return Proposal("quasi", reason, (*settings, 'bins = "deciles"'), tuple(decide))
+    return Proposal("quasi", reason, (*settings, 'bins = "deciles"', CALENDAR), tuple(decide))
 
 
 def _propose_for_worded_time(name: Name, values: Values) -> Proposal | None:

@@ -6,6 +6,7 @@ import tomllib
 import polars as pl
 import pytest
 
+from kinds.table.plan.columns import ColumnSection
 from kinds.table.starter.proposals import propose_role
 
 ZIPS = [f"{region}{number}" for region in ("10", "60", "90") for number in range(100, 130)]
@@ -51,3 +52,26 @@ def test_codes_of_a_known_kind_get_their_first_signs(name, codes, prefix, reason
 )
 def test_nothing_is_proposed_where_it_is_not_told(name, codes):
     assert proposed(name, codes)[1] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "tree"),
+    [
+        ("age", list(range(18, 90)), {"ladder": [5, 10, 20]}),
+        ("birth_year", list(range(1930, 2005)), {"ladder": [5, 10, 20]}),
+        (
+            "visit",
+            [f"{year}-{month:02}-11" for year in range(2018, 2024) for month in range(1, 13)],
+            {"calendar": ["month", "quarter", "year", "decade"]},
+        ),
+    ],
+)
+def test_ladders_and_calendars_are_offered_in_place_of_groups(name, values, tree):
+    proposal, proposed_tree = proposed(name, values)
+    assert proposed_tree is None
+    offered = [line.removeprefix("# ") for line in proposal.settings if "hierarchy" in line]
+    others = [line for line in proposal.settings if "hierarchy" not in line and "bins" not in line]
+    stated = tomllib.loads("\n".join([*others, *offered]))
+    assert stated["hierarchy"] == tree
+    section = ColumnSection(role="quasi", **stated)
+    assert section.column(name).spec.hierarchy is not None
