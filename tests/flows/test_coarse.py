@@ -10,6 +10,7 @@ import crowdcover
 from crowdcover import at_least, at_most
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.pipeline import coarsening
+from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 from tests.support.audits import audit_release
@@ -172,3 +173,23 @@ def test_a_plan_without_these_keys_has_the_hash_that_it_had(tmp_path):
     plain = {"role": "sensitive", "kind": "numeric"}
     order.write(columns={**order.document["columns"], "note": plain})
     assert ReleasePlan.load(order.plan).sha256 != coarse
+
+
+def test_each_version_of_a_series_finds_its_own_open_groups(tmp_path):
+    order = order_of(tmp_path, series={"record": "ssn"})
+    folders = [order.release()]
+    rows = [*paid(), *((f"new-{row[0]}", *row[1:5], 3 * row[5], row[6]) for row in paid(60, 4))]
+    order.write_source(rows)
+    folders.append(order.release())
+    for folder in folders:
+        audit = audit_release(folder, order.plan)
+        assert audit.passed, audit.sentence()
+    book = json.loads((folders[1] / "codebook.json").read_text(encoding="utf-8"))
+    assert keeps_schema(book)
+    tops = [each["coarsened"][0]["top"] for each in book["batches"].values()]
+    assert tops[1] > tops[0]
+    read = crowdcover.read(folders[1])
+    for least in (tops[0] + 100, tops[1] + 100):
+        true = sum(row[5] >= least for row in rows)
+        found = read.count({"note": at_least(least)})
+        assert found.certain <= true <= found.possible
