@@ -1,8 +1,9 @@
 """Hierarchies of categories, numbers and dates: what a plan states, before data is read."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from anon_core.errors import InputError
 
@@ -70,9 +71,10 @@ class Hierarchy:
             return self._find_hours(category)
         if (path := self.paths.get(category)) is not None:
             return path
-        if self.other is None:
+        # A cell with the name of a node could not be told from a value with this name.
+        if self.other is None or category in self.nodes:
             return None
-        return (*self._find_node(self.other), category)
+        return (*self.nodes[self.other], category)
 
     def _find_hours(self, text: str) -> tuple[str, ...] | None:
         """The path of a time of day; None for other texts."""
@@ -82,22 +84,23 @@ class Hierarchy:
         begins = [(hour - hour % step, step) for step in self.hours[::-1]]
         return (*(f"{hour:02}:00-{hour + step - 1:02}:59" for hour, step in begins), text)
 
-    def _find_node(self, name: str) -> tuple[str, ...]:
-        """The names from the node below the root down to this one."""
-        for path in self.paths.values():
-            if name in path[:-1]:
-                return path[: path.index(name) + 1]
-        return ()  # the root
+    @cached_property
+    def nodes(self) -> Mapping[str, tuple[str, ...]]:
+        """Of each node that lies above leaves the names from below the root down to its own."""
+        return {
+            name: path[:depth]
+            for path in self.paths.values()
+            for depth, name in enumerate(path[:-1], start=1)
+        }
 
 
-def read_hierarchy(rows: Sequence[Sequence[str]], first_line: int) -> Mapping[str, tuple[str, ...]]:
+def read_hierarchy(lines: Iterable[tuple[int, Sequence[str]]]) -> Mapping[str, tuple[str, ...]]:
     """Read rows of a file, each from a leaf up to the top, as ARX writes them.
 
     Parameters
     ----------
-    rows : sequence of sequence of str
-    first_line : int
-        The number of the first row's line, for refusals.
+    lines : iterable of (int, sequence of str)
+        The number of each row's line, for refusals, and the row.
 
     Returns
     -------
@@ -107,14 +110,17 @@ def read_hierarchy(rows: Sequence[Sequence[str]], first_line: int) -> Mapping[st
     Raises
     ------
     InputError
-        Rows of different lengths, a leaf that stands twice, no common top, or a node with two
-        nodes above it, as every cycle has.
+        Rows of different lengths, a leaf that stands twice, no common top, a node without a name,
+        one that is named like a leaf or the top, or one with two nodes above it, as every cycle
+        has.
     """
     paths: dict[str, tuple[str, ...]] = {}
     above: dict[str, tuple[str, ...]] = {}
+    numbered = list(lines)
+    rows = [row for _, row in numbered]
     tops = {row[-1] for row in rows}
     leaves = {row[0] for row in rows}
-    for line, row in enumerate(rows, start=first_line):
+    for line, row in numbered:
         if len(row) != len(rows[0]):
             raise InputError(
                 f"line {line} has {len(row)} levels, the first one {len(rows[0])}; write each leaf "
@@ -131,13 +137,15 @@ def read_hierarchy(rows: Sequence[Sequence[str]], first_line: int) -> Mapping[st
         names = [name for name, below in zip(row[:-1], [None, *row], strict=False) if name != below]
         path = tuple(names[::-1])
         for depth, name in enumerate(path[:-1], start=1):
+            if not name:
+                raise InputError(f"line {line} has a node without a name; name it")
             if name in leaves:
                 raise InputError(f"line {line} has a node that is named like a leaf; rename it")
             if above.setdefault(name, path[:depth]) != path[:depth]:
                 raise InputError(
                     f"line {line} has a node that lies below two nodes; give each node one place"
                 )
-        if TOP in path:
-            raise InputError(f"line {line} has the name * below the top; rename it")
+        if TOP in path or row[-1] in path:
+            raise InputError(f"line {line} has the name of the top, or *, below the top; rename it")
         paths[row[0]] = path
     return paths

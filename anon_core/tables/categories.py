@@ -35,14 +35,16 @@ def list_paths(spec: ColumnSpec, hierarchy: Hierarchy, labels: list[str]) -> lis
     """The paths of categories in the order of the tree, from below the root; see `Hierarchy`."""
     paths = [path for label in labels if (path := hierarchy.path_of(label)) is not None]
     if stray := len(labels) - len(paths):
+        found = "are no leaf"
+        remedy = "add them to the file, or name the node that they belong to: "
+        remedy += f"columns.{spec.name}.hierarchy.other"
+        if hierarchy.hours:
+            remedy = "a time is written as 08:30 or 08:30:59"
+        elif hierarchy.other is not None:
+            found, remedy = "have the name of a node", "rename the node in the file"
         raise InputError(
-            f"column {spec.name!r} has {stray} distinct values that are no leaf of its hierarchy; "
-            + (
-                "a time is written as 08:30 or 08:30:59"
-                if hierarchy.hours
-                else "add them to the file, or name the node that they belong to: "
-                f"columns.{spec.name}.hierarchy.other"
-            )
+            f"column {spec.name!r} has {stray} distinct values that {found} of its hierarchy; "
+            f"{remedy}"
         )
     return sorted(paths)
 

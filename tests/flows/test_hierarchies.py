@@ -193,6 +193,7 @@ def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
     ("icd", "city", "words"),
     [
         (ICD + "I20;J;*\n", {}, "columns.junk.hierarchy: the file .*icd.csv is refused: line 6"),
+        ("\n" + ICD.replace("J10;J", "\nJ10;I20"), {}, "line 5 has a node .* like a leaf"),
         ("", {}, "it is empty"),
         (ICD, {"hierarchy": "none.csv"}, "columns.city.hierarchy: the file .* cannot be read"),
         (ICD, {"hierarchy": {"prefix": [1, 3]}}, "falling, such as"),
@@ -236,6 +237,15 @@ def test_values_that_are_no_leaf_are_counted_and_refused(tmp_path):
     order.write(columns={"junk": {**order.document["columns"]["junk"], "hierarchy": OTHER}})
     order.release()
     assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+def test_a_value_that_is_no_leaf_and_named_like_a_node_is_refused(tmp_path):
+    rows = [(*row[:6], "I") if place < 9 else row for place, row in enumerate(places())]
+    order = order_of(tmp_path, rows)
+    order.write(columns={"junk": {**order.document["columns"]["junk"], "hierarchy": OTHER}})
+    words = "'junk' has 1 distinct values that have the name of a node of its hierarchy; rename"
+    with pytest.raises(InputError, match=words):
+        order.release()
 
 
 OTHER = {"path": "icd.csv", "other": "J"}

@@ -21,6 +21,7 @@ _FORM = (
 )
 _STEPS = ("ladder", "calendar", "hours")
 _FORMS = ("path", "prefix", *_STEPS)
+_Line = tuple[int, Sequence[str]]  # its number and its fields
 
 
 class HierarchySection(Section):
@@ -119,33 +120,37 @@ def _read_file(path: Path, other: str | None, *, header: bool) -> Hierarchy:
         try:
             rows = _split_rows(text)
             levels = _read_level_names(rows) if header else ()
-            paths = read_hierarchy(rows[header:], 1 + header)
+            paths = read_hierarchy(rows[header:])
         except (InputError, csv.Error) as error:
             refusal = f"is refused: {error}"
     if refusal:
         raise InputError(f"the file {path} {refusal}")
-    if other is not None and not any(other in names[:-1] for names in paths.values()):
+    hierarchy = Hierarchy(paths, other=other, levels=levels)
+    if other is not None and other not in hierarchy.nodes:
         raise InputError("other names no node of the file that lies above its leaves")
-    return Hierarchy(paths, other=other, levels=levels)
+    return hierarchy
 
 
-def _read_level_names(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _read_level_names(rows: Sequence[_Line]) -> tuple[str, ...]:
     """The names of the levels between top and leaf, from the top on, as the first line has them."""
-    names = rows[0]
-    if len({*names}) < len(names) or not all(names) or len(names) != len(rows[-1]):
+    (line, names), lowest = rows[0], rows[-1][1]
+    if len({*names}) < len(names) or not all(names) or len(names) != len(lowest):
         raise InputError(
-            f"line 1 has {len(names)} names of levels, the lines below {len(rows[-1])} levels; "
+            f"line {line} has {len(names)} names of levels, the lines below {len(lowest)} levels; "
             "give each level a name of its own"
         )
     return tuple(names[-2:0:-1])
 
 
-def _split_rows(text: str) -> Sequence[Sequence[str]]:
-    """The fields of each line, without blanks around them, by the separator of the first line."""
+def _split_rows(text: str) -> Sequence[_Line]:
+    """The number and the fields of each line that is not empty, without blanks around fields.
+
+    The separator is that of the first one.
+    """
     lines = text.splitlines()
-    if not lines:
+    first = next(filter(str.strip, lines), None)
+    if first is None:
         raise InputError("it is empty")
-    separator = max(_SEPARATORS, key=lines[0].count)
-    return [
-        [field.strip() for field in row] for row in csv.reader(lines, delimiter=separator) if row
-    ]
+    separator = max(_SEPARATORS, key=first.count)
+    reader = csv.reader(lines, delimiter=separator)
+    return [(reader.line_num, [field.strip() for field in row]) for row in reader if row]

@@ -14,7 +14,7 @@ WORK = [
 
 
 def test_paths_go_from_below_the_top_to_the_leaf():
-    paths = read_hierarchy(WORK, 1)
+    paths = read_hierarchy(enumerate(WORK, start=1))
     assert paths == {
         "State-gov": ("Government", "State-gov"),
         "Local-gov": ("Government", "Local-gov"),
@@ -32,29 +32,39 @@ def test_paths_go_from_below_the_top_to_the_leaf():
         ),
         (["Private", "Government", "*"], "line 5 has a leaf that stands in a line before"),
         (["Federal-gov", "State-gov", "*"], "line 5 has a node that is named like a leaf"),
-        (["Federal-gov", "*", "*"], r"line 5 has the name \* below the top"),
+        (["Federal-gov", "*", "*"], r"line 5 has the name of the top, or \*, below the top"),
+        (["Federal-gov", "", "*"], "line 5 has a node without a name"),
     ],
 )
 def test_a_bad_line_is_refused_by_its_number(row, words):
     with pytest.raises(InputError, match=words):
-        read_hierarchy([*WORK, row], 2)
+        read_hierarchy(enumerate([*WORK, row], start=2))
 
 
 def test_a_node_below_two_nodes_is_refused_and_so_is_a_cycle():
     twice = [["a", "x", "left", "*"], ["b", "x", "right", "*"]]
     with pytest.raises(InputError, match="line 2 has a node that lies below two nodes"):
-        read_hierarchy(twice, 1)
+        read_hierarchy(enumerate(twice, start=1))
     cycle = [["a", "x", "y", "*"], ["b", "y", "x", "*"]]
     with pytest.raises(InputError, match="line 2 has a node that lies below two nodes"):
-        read_hierarchy(cycle, 1)
+        read_hierarchy(enumerate(cycle, start=1))
+    in_one_line = [["a", "x", "y", "x", "*"]]
+    with pytest.raises(InputError, match="line 1 has a node that lies below two nodes"):
+        read_hierarchy(enumerate(in_one_line, start=1))
+    through_the_top = [["a", "x", "all", "x", "all"]]
+    with pytest.raises(InputError, match="line 1 has"):
+        read_hierarchy(enumerate(through_the_top, start=1))
 
 
 def test_a_hundred_thousand_leaves_are_read():
     rows = [
         [f"{leaf:05}", f"{leaf // 100:03}xx", f"{leaf // 10000}xxxx", "*"] for leaf in range(10**5)
     ]
-    paths = read_hierarchy(rows, 1)
+    paths = read_hierarchy(enumerate(rows, start=1))
     assert paths["54321"] == ("5xxxx", "543xx", "54321")
+    tree = Hierarchy(paths, other="543xx")
+    strays = [tree.path_of(f"stray {number}") for number in range(10**5)]
+    assert strays[7] == ("5xxxx", "543xx", "stray 7")
 
 
 def test_prefixes_name_nodes_with_a_star_and_codes_may_have_any_length():
@@ -75,9 +85,11 @@ def test_hours_are_aligned_and_other_texts_are_no_leaf():
 
 
 def test_values_that_are_no_leaf_belong_to_the_other_node_or_to_none():
-    paths = read_hierarchy(WORK, 1)
+    paths = read_hierarchy(enumerate(WORK, start=1))
     assert Hierarchy(paths, other="Government").path_of("Army") == ("Government", "Army")
     assert Hierarchy(paths).path_of("Army") is None
+    # Its cell would read as the node.
+    assert Hierarchy(paths, other="Government").path_of("Government") is None
 
 
 @pytest.mark.parametrize(
