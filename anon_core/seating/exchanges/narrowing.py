@@ -99,6 +99,7 @@ def narrow_rows(
     threads.
     """
     features, spans = build_features(table, classes, loss)
+    dearest = _find_dearest(table, features, spans)
     counted = _allot_counts(features, holders)
     _count_rows(table, features, spans, counted)
     nearest, parties = rows_of_near_classes(classes, near), parties_of(classes, holders)
@@ -106,7 +107,7 @@ def narrow_rows(
     lost = compute_rows_loss(features, counted)
     for turn in range(_ROUNDS_AT_MOST_EFFORT if effort == EFFORTS - 1 else 1):
         parts = _cut_parts(table, turn)
-        narrow_range = _prepare_sweeps(parts, sweeps, features, counted, parties, nearest)
+        narrow_range = _prepare_sweeps(parts, sweeps, dearest, features, counted, parties, nearest)
         if len(parties.home):
             narrow_range(0, len(parts))
         else:
@@ -121,6 +122,7 @@ def narrow_rows(
 def _prepare_sweeps(
     parts: list[NDArray[np.int64]],
     sweeps: list[_Sweep],
+    dearest: int,
     features: Features,
     counted: CountedRows,
     parties: Parties,
@@ -137,7 +139,7 @@ def _prepare_sweeps(
             listed = _list_fitting_rows(rows, features, counted)
             for halvings, paid in sweeps:
                 scope = Scope(label, listed, near, looks, np.int64(paid))
-                least = np.int64(features.price.max(initial=1) >> halvings)
+                least = np.int64(dearest >> halvings)
                 narrow_part(rows, least, features, counted, parties, scope)
 
     return narrow_range
@@ -190,6 +192,13 @@ def build_features(
         _pack_flags(np.concatenate(category)[None])[0],
     )
     return features, np.array(spans)
+
+
+def _find_dearest(table: BinaryTable, features: Features, spans: NDArray[np.int64]) -> int:
+    """What a row loses at most by one feature."""
+    trees = [place for place, a in enumerate(table.codebook.attributes) if a.tree is not None]
+    own = [int(features.own[spans[place] : spans[place + 1]].max()) for place in trees]
+    return max([int(features.price.max(initial=1)), *own])
 
 
 def _pack_flags(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
