@@ -53,6 +53,8 @@ LADDERS = "tests/anon_core/tables/test_ladders.py"
 TREES = "tests/anon_core/tables/test_trees.py"
 NODES = "tests/kinds/table/judge/test_nodes.py"
 COARSENING = "tests/kinds/table/pipeline/test_coarsening.py"
+TREES_GOLDENS = "tests/anon_core/tables/test_trees_goldens.py"
+HIERARCHIES = "tests/anon_core/specs/test_hierarchies.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
@@ -1206,6 +1208,34 @@ MUTANTS = (
         "range(low, high + 1) for name, low, high in column.nodes",
         "range(low, high) for name, low, high in column.nodes",
         TREES,
+    ),
+    Mutant(
+        "trees: classes lose by the number of levels, whatever node holds them",
+        "anon_core/anonymizers/loss_kernels.py",
+        "            total -= loss_of_node(a, low, high, cells)",
+        "            total -= cells.step[a]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: the auditor reads the node of a cell and one level more",
+        "anon_core/measures/table/cells.py",
+        "return list(places.get(text, ()))",
+        "return [0, *places.get(text, ())]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: a node may lie below two nodes",
+        "anon_core/specs/hierarchies.py",
+        "            if above.setdefault(name, path[:depth]) != path[:depth]:",
+        "            if above.setdefault(name, path[:depth]) == ():",
+        HIERARCHIES,
+    ),
+    Mutant(
+        "trees: a value that is no leaf may be named like a node",
+        "anon_core/specs/hierarchies.py",
+        "        if self.other is None or category in self.nodes:",
+        "        if self.other is None:",
+        HIERARCHIES,
     ),
     Mutant(
         "trees: the auditor takes nodes of one level",

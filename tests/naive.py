@@ -182,6 +182,11 @@ def starts_open_top(start, numbers, owners, k, rounded):
     return is_group(start) and not any(is_group(each) for each in beyond)
 
 
+def values_of_cell(paths, cell):
+    """The values that a cell of a tree means, by names; paths: of each value up to the root."""
+    return {value for value, names in paths.items() if cell in ("*", *names)}
+
+
 def compatible(x, y, stars):
     """bool (n, n): record v fits row u."""
     return np.array([[fits(x[v], y[u], stars[u]) for u in range(len(y))] for v in range(len(x))])
