@@ -35,10 +35,9 @@ class Hierarchy:
             self.sizes[steps[:-1]] += 1
 
     @classmethod
-    def of(cls, name):
-        """The hierarchy of a column of Adult."""
-        path = data_file(f"adult/hierarchies-arx/adult_hierarchy_{name}.csv")
-        return cls(path.read_text(encoding="utf-8").splitlines())
+    def of(cls, name, files="adult/hierarchies-arx/adult_hierarchy_{}.csv"):
+        """The hierarchy of a column, of Adult if nothing else is said."""
+        return cls(data_file(files.format(name)).read_text(encoding="utf-8").splitlines())
 
 
 class Generalized:

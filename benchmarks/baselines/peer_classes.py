@@ -1,8 +1,10 @@
 """Classes by a published package, in its own Python: peer_classes.py METHOD FILE.
 
-FILE is .npz: `codes` int (attributes, n), `ordinal` bool (attributes,), `k` int. `label` int (n,)
-replaces them. anonypyx 0.2.11: Mondrian, and MDAV, which holds 16 n^2 bytes. anjana 1.2.3: whole
-columns by hierarchies, of an ordered one intervals of 2, 4, 8 ... levels.
+FILE is .npz: `codes` int (attributes, n), `ordinal` bool (attributes,), `k` int, and for columns
+that have a hierarchy `ladder0` ... int (steps, levels), the nodes of each level from its own up to
+the root. `label` int (n,) replaces them. anonypyx 0.2.11: Mondrian, and MDAV, which holds 16 n^2
+bytes. anjana 1.2.3: whole columns by hierarchies; without one intervals of 2, 4, 8 ... levels of an
+ordered column.
 """
 
 import sys
@@ -14,9 +16,10 @@ import pandas as pd
 def main(method, path):
     given = np.load(path)
     codes, k = given["codes"], int(given["k"])
-    label = {"mdav": by_mdav, "mondrian": by_mondrian, "anjana": by_anjana}[method](
-        codes, given["ordinal"], k
-    )
+    if method == "anjana":
+        label = by_anjana(codes, given["ordinal"], k, given)
+    else:
+        label = {"mdav": by_mdav, "mondrian": by_mondrian}[method](codes, given["ordinal"], k)
     np.savez(path, label=label)
 
 
@@ -43,11 +46,16 @@ def by_mondrian(codes, ordinal, k):
     return labels_of(Mondrian(frame, list(frame.columns)).partition([kAnonymity(k)]), len(frame))
 
 
-def by_anjana(codes, ordinal, k):
+def by_anjana(codes, ordinal, k, given):
     from anjana.anonymity import k_anonymity
 
     frame = pd.DataFrame({f"c{a}": code.astype(str) for a, code in enumerate(codes)})
-    ladders = {f"c{a}": ladder_of(codes[a], ordered) for a, ordered in enumerate(ordinal)}
+    ladders = {
+        f"c{a}": dict(enumerate(given[f"ladder{a}"].astype(str)))
+        if f"ladder{a}" in given
+        else ladder_of(codes[a], ordered)
+        for a, ordered in enumerate(ordinal)
+    }
     made = k_anonymity(frame, [], list(frame.columns), k, 0, ladders)
     return made.groupby(list(made.columns), sort=False).ngroup().to_numpy()
 

@@ -49,10 +49,11 @@ def concealed(table, k, choices):
     return of_pairs(table, *k_concealment(table, ranks(table), k, choices=choices))
 
 
-def of_peer(method, table, k):
+def of_peer(method, table, k, ladders=()):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "classes.npz"
-        np.savez(path, codes=table.codes, ordinal=table.codebook.ordinal, k=k)
+        named = {f"ladder{a}": ladder for a, ladder in enumerate(ladders)}
+        np.savez(path, codes=table.codes, ordinal=table.codebook.ordinal, k=k, **named)
         program = ROOT / "benchmarks/baselines/peer_classes.py"
         subprocess.run([python_of("peers"), "-W", "ignore", program, method, path], check=True)
         label = np.load(path)["label"]
