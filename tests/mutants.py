@@ -1210,13 +1210,6 @@ MUTANTS = (
         TREES,
     ),
     Mutant(
-        "trees: classes lose by the number of levels, whatever node holds them",
-        "anon_core/anonymizers/loss_kernels.py",
-        "            total -= loss_of_node(a, low, high, cells)",
-        "            total -= cells.step[a]",
-        TREES_GOLDENS,
-    ),
-    Mutant(
         "trees: the auditor reads the node of a cell and one level more",
         "anon_core/measures/table/cells.py",
         "return list(places.get(text, ()))",
