@@ -7,6 +7,7 @@ never the auditor.
 import csv
 import json
 import random
+import sys
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -18,7 +19,9 @@ from anon_core.promise import Promise
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
+from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables import bounds, cells, encoding, number_levels
+from anon_core.tables.trees import Tree
 from flows import cli
 from kinds.columns import Column
 from kinds.table.judge import audit_rows
@@ -694,3 +697,67 @@ def test_the_command_ends_with_4_for_each_fault(order, monkeypatch, capsys, plan
 
 def pardoned(audit):
     return replace(audit, findings=tuple(replace(each, passed=True) for each in audit.findings))
+
+
+# ---------------------------------------------------------------- trees
+
+LOW, HIGH = ("note-0", "note-1"), ("note-2", "note-3", "note-4")
+TREE = Hierarchy({leaf: (node, leaf) for node, of in (("low", LOW), ("high", HIGH)) for leaf in of})
+WITH_TREE = (*COLUMNS[:-1], quasi("note", "categorical", hierarchy=TREE))
+
+
+@pytest.fixture
+def release_with_tree(release, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "COLUMNS", WITH_TREE)
+    return release
+
+
+def test_trees_without_a_fault_pass(release_with_tree):
+    audit = release_with_tree.make().audit()
+    assert audit.passed, audit.sentence()
+    assert {"low", "high"} <= set(audit.rows["note"])
+
+
+def names_exchanged(patch):
+    other = {"low": "high", "high": "low"}
+    around(patch, cells, "node_text", lambda text, _: other[text])
+
+
+def sets_in_place_of_nodes(patch):
+    in_codebook(patch, "note", tree=lambda _: None)
+
+
+def node_left_out(patch):
+    def change(tree, *_):
+        return Tree(tree.names[:1], tree.first[:1], tree.last[:1])
+
+    around(patch, encoding, "fit_tree", change)
+
+
+def leaf_below_another_node(patch):
+    """In cells and codebook alike."""
+
+    def change(paths, *_):
+        return sorted(("high", path[-1]) if path[-1] == LOW[1] else path for path in paths)
+
+    around(patch, encoding, "list_paths", change)
+
+
+def leaves_not_in_order(patch):
+    around(patch, encoding, "list_paths", lambda paths, *_: paths[::-1])
+
+
+@pytest.mark.parametrize(
+    ("fault", "finding"),
+    [
+        (names_exchanged, "same table in every format"),
+        (sets_in_place_of_nodes, CODEBOOK),
+        (node_left_out, CODEBOOK),
+        (leaf_below_another_node, CODEBOOK),
+        (leaves_not_in_order, CODEBOOK),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_a_fault_of_a_tree_is_named(release_with_tree, monkeypatch, fault, finding):
+    fault(monkeypatch)
+    assert finding in broken(release_with_tree.make().audit())
