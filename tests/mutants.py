@@ -49,6 +49,7 @@ OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
 RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
+FLOORS = "tests/anon_core/tables/test_floors.py"
 LADDERS = "tests/anon_core/tables/test_ladders.py"
 TREES = "tests/anon_core/tables/test_trees.py"
 NODES = "tests/kinds/table/judge/test_nodes.py"
@@ -1355,6 +1356,34 @@ MUTANTS = (
         "    expected |= coarse or {}",
         "    expected |= {}",
         "tests/flows/test_coarse.py",
+    ),
+    Mutant(
+        "floors: the rest of a node may have too few people",
+        "anon_core/tables/categories.py",
+        "        while 0 < few < len(ranked) and count(ranked[:few]) < least:",
+        "        while 0 < few < len(ranked) and count(ranked[:few]) < 0:",
+        FLOORS,
+    ),
+    Mutant(
+        "floors: records count as people",
+        "anon_core/tables/categories.py",
+        "    who = order if persons is None else persons[order]",
+        "    who = order",
+        FLOORS,
+    ),
+    Mutant(
+        "floors: the auditor wants one person more",
+        "anon_core/measures/table/codebook/floors.py",
+        "    small = [name for name in parts if people[name] < least]",
+        "    small = [name for name in parts if people[name] <= least]",
+        FLOORS,
+    ),
+    Mutant(
+        "floors: the auditor takes a rest of any size",
+        "anon_core/measures/table/codebook/floors.py",
+        "    while small and rest and",
+        "    while not small and rest and",
+        FLOORS,
     ),
 )
 

@@ -90,6 +90,34 @@ def fits(record, row, stars):
     return bool(((record == row) | stars).all())
 
 
+def places_of_floor(paths, people, least):
+    """The place of each leaf, where each place must be that of `least` people.
+
+    A node is the beginning of paths. `people(nodes)` is how many people live in some nodes. Nodes
+    are split from the root on: those below with too few people are put together with the next
+    larger ones until they are enough, and are the node itself if none is left.
+    """
+    place = {}
+    waiting = [()]
+    while waiting:
+        node = waiting.pop()
+        at = len(node)
+        inside = {leaf: path for leaf, path in paths.items() if path[:at] == node}
+        place |= {leaf: path for leaf, path in inside.items() if path == node}
+        size = {path[: at + 1]: people({path[: at + 1]}) for path in inside.values() if path[at:]}
+        by_size = sorted(size, key=lambda part: (size[part], part))
+        together = [part for part in by_size if size[part] < least]
+        while together and len(together) < len(by_size) and people(set(together)) < least:
+            together = by_size[: len(together) + 1]
+        waiting += by_size[len(together) :]
+        short = node[-1].rstrip("*") if node else ""
+        shared = (*node, f"{short} (other)" if short else "(other)")
+        if len(together) == len(by_size):
+            shared = (*node[:-1], short or "(any)")
+        place |= {leaf: shared for leaf, path in inside.items() if path[: at + 1] in together}
+    return place
+
+
 def smallest_node(levels, nodes, held):
     """The levels of the smallest node of a tree that holds these levels, as a set.
 

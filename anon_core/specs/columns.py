@@ -5,7 +5,7 @@ from math import inf, isfinite
 from typing import Literal
 
 from anon_core.errors import InputError
-from anon_core.specs.hierarchies import Hierarchy
+from anon_core.specs.hierarchies import Floor, Hierarchy
 
 ColumnKind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
@@ -49,6 +49,8 @@ class ColumnSpec:
         or one with its neighbours (numbers) or with all others of its kind (categories).
     hierarchy : Hierarchy, optional
         A masked cell shows a node of it. Numbers and dates have levels as wide as its finest step.
+    floor : Floor, optional
+        Of a hierarchy: how many people a node must have that any cell shows.
     shared : bool
         Whether a group of numbers, and the outermost levels of a column without groups, hold at
         least as many people as any record demands. False: as before this was promised.
@@ -65,6 +67,7 @@ class ColumnSpec:
     carry: Carry = "bounds"
     rare: Rare = "publish"
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    floor: Floor | None = field(default=None, repr=False)
     shared: bool = True
 
     @property
@@ -100,6 +103,13 @@ class ColumnSpec:
             )
         if self.hierarchy is not None:
             self._check_hierarchy(self.hierarchy)
+        if self.floor is not None and (
+            self.hierarchy is None or self.kind != "categorical" or self.floor.people < 1
+        ):
+            raise InputError(
+                f"column {self.name!r}: floor is a number of people, at least 1, and belongs to a "
+                "hierarchy of categories: it says where to stop going down"
+            )
         if isinstance(self.bins, int) and not 2 <= self.bins <= _MOST_QUANTILES:
             raise InputError(
                 f"column {self.name!r}: quantiles must be at least 2 and at most {_MOST_QUANTILES}"

@@ -94,6 +94,22 @@ class Hierarchy:
         }
 
 
+@dataclass(frozen=True)
+class Floor:
+    """How many people must live in a place that is shown; see `anon_core.tables.categories`.
+
+    Attributes
+    ----------
+    people : int
+        Or as many as any record demands, if that is more.
+    population : mapping of str to int, optional
+        How many people live in each leaf. None: those of the source count.
+    """
+
+    people: int
+    population: Mapping[str, int] | None = field(default=None, repr=False)
+
+
 def read_hierarchy(lines: Iterable[tuple[int, Sequence[str]]]) -> Mapping[str, tuple[str, ...]]:
     """Read rows of a file, each from a leaf up to the top, as ARX writes them.
 

@@ -40,6 +40,12 @@ _NODES = {
         "the numbers levels[0] to levels[1]; a star in a name has no backslash"
     )
 }
+_FLOORS = {
+    "floors": (
+        "in a column with floor so many people live in each place that labels name; a label may "
+        "stand for all values below a node; name (other) is any other value below it, (any) any"
+    )
+}
 _OTHERS = {"others": "in a column with has_other, (other) is any category that labels do not name"}
 
 
@@ -54,6 +60,7 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
         **(_INTERVALS if bounded or shared else _MEDIANS),
         **(_OTHERS if any(a.has_other for a in codebook.attributes) else {}),
         **(_NODES if any(a.tree is not None for a in codebook.attributes) else {}),
+        **(_FLOORS if any(a.tree and a.tree.floor for a in codebook.attributes) else {}),
         "attributes": [_describe_attribute(a) for a in codebook.attributes],
     }
 
@@ -86,6 +93,8 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
             {"name": name, "level": level, "levels": [first, last]}
             for name, level, first, last in a.tree.whole
         ]
+    if a.tree is not None and a.tree.floor is not None:
+        entry["floor"] = a.tree.floor
     entry["weight"] = a.weight
     if a.has_other:
         entry["has_other"] = True
@@ -101,12 +110,11 @@ def _read_level_value(stated: Any) -> float | tuple[float, float]:
     return (-inf if low is None else float(low), inf if high is None else float(high))
 
 
-def _read_tree(nodes: Any, whole: Any) -> Tree:
+def _read_tree(nodes: Any, whole: Any, floor: int | None) -> Tree:
     names = tuple(node["name"] for node in nodes)
     first, last = (tuple(node["levels"][end] for node in nodes) for end in (0, 1))
-    return Tree(
-        names, first, last, tuple((node["name"], node["level"], *node["levels"]) for node in whole)
-    )
+    every = tuple((node["name"], node["level"], *node["levels"]) for node in whole)
+    return Tree(names, first, last, every, floor)
 
 
 def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
@@ -134,7 +142,9 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     values=tuple(map(_read_level_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                     range=tuple(a["range"]) if "range" in a else None,
-                    tree=_read_tree(a["nodes"], a["tree"]) if "nodes" in a else None,
+                    tree=_read_tree(a["nodes"], a["tree"], a.get("floor"))
+                    if "nodes" in a
+                    else None,
                 )
                 for a in document["attributes"]
             )

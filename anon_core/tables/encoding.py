@@ -6,6 +6,7 @@ category. Levels become one bit each (one-hot, see Khan et al., section V-A) or 
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
-from anon_core.tables.categories import categories_of, list_paths, pool_rare_categories
+from anon_core.tables.categories import categories_of, list_places, pool_rare_categories
 from anon_core.tables.ladders import levels_of_steps
 from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import unpack_range
@@ -28,11 +29,24 @@ _Columns = Mapping[str, NDArray[Any]]
 # ---------------------------------------------------------------- fitting
 
 
+_Places = Mapping[str, Mapping[str, str]]
+
+
 class Fitted(NamedTuple):
-    """A codebook, and by column how many levels joined others since too few people held them."""
+    """A codebook, and what became of the values of its columns.
+
+    Attributes
+    ----------
+    codebook : Codebook
+    joined : mapping of str to int
+        By column how many levels joined others since too few people held them.
+    places : mapping of str to (mapping of str to str)
+        By column with a hierarchy the label of each category.
+    """
 
     codebook: Codebook
     joined: Mapping[str, int]
+    places: _Places
 
 
 def fit(
@@ -65,18 +79,25 @@ def fit_codebook(
         Missing values where the plan refuses them, more than two values in a binary column, a
         level outside a stated order, or no feature at all.
     """
-    found = [_fit_attribute(spec, columns[spec.name], least, persons) for spec in specs]
+    places: dict[str, Mapping[str, str]] = {}
+    found = [_fit_attribute(spec, columns[spec.name], least, persons, places) for spec in specs]
     codebook = Codebook(tuple(attribute for attribute, _ in found))
     if codebook.features == 0:
         raise InputError(
             "no quasi-identifier has more than one value: there is nothing to anonymize"
         )
-    return Fitted(codebook, {attribute.name: joined for attribute, joined in found if joined})
+    joined = {attribute.name: joined for attribute, joined in found if joined}
+    return Fitted(codebook, joined, places)
 
 
 def _fit_attribute(
-    spec: ColumnSpec, values: NDArray[Any], least: int, persons: Persons
+    spec: ColumnSpec,
+    values: NDArray[Any],
+    least: int,
+    persons: Persons,
+    places: dict[str, Mapping[str, str]],
 ) -> tuple[Attribute, int]:
+    """One attribute, and how many levels joined others; labels of a tree are set in `places`."""
     missing = _is_missing(values)
     if spec.missing == "refuse" and missing.any():
         raise InputError(
@@ -102,14 +123,15 @@ def _fit_attribute(
     else:
         labels = categories_of(spec, present)
         if spec.hierarchy is not None:
-            paths = list_paths(spec, spec.hierarchy, labels)
+            paths, places[spec.name] = list_places(spec, labels, present, least, who)
         if spec.rare == "pool":
             labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
     has_missing = bool(missing.any())
     tree = None
     if spec.hierarchy is not None:
-        tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level)
+        floor = None if spec.floor is None else max(least, spec.floor.people)
+        tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level, floor)
         labels = [path[-1] for path in paths]
     return Attribute(
         name=spec.name,
@@ -158,7 +180,12 @@ def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 # ---------------------------------------------------------------- encoding
 
 
-def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
+def encode(
+    codebook: Codebook,
+    columns: _Columns,
+    k: NDArray[np.integer[Any]],
+    places: _Places = MappingProxyType({}),
+) -> BinaryTable:
     """Encode records under a fitted codebook.
 
     Parameters
@@ -168,6 +195,8 @@ def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -
         As for `fit`.
     k : int (n,)
         Demanded level of each record.
+    places : mapping of str to (mapping of str to str)
+        Of columns with a hierarchy, as `fit_codebook` found them.
 
     Returns
     -------
@@ -180,7 +209,10 @@ def encode(codebook: Codebook, columns: _Columns, k: NDArray[np.integer[Any]]) -
         A value without a level in the codebook, or k of another length or outside 1 .. n.
     """
     # Column by column, for `columns` may make each of them when it is asked for.
-    coded = (_encode_column(each, columns[each.name]) for each in codebook.attributes)
+    coded = (
+        _encode_column(each, columns[each.name], places.get(each.name, {}))
+        for each in codebook.attributes
+    )
     first = next(coded)
     n = len(first)
     codes = np.empty((len(codebook.attributes), n), dtype=np.int32)
@@ -262,7 +294,9 @@ def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     return encode(codebook, columns, k)
 
 
-def _encode_column(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
+def _encode_column(
+    attribute: Attribute, values: NDArray[Any], places: Mapping[str, str]
+) -> NDArray[np.int32]:
     missing = _is_missing(values)
     if missing.any() and not attribute.has_missing:
         raise InputError(
@@ -279,6 +313,7 @@ def _encode_column(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int
     else:
         named = attribute.labels[shift : attribute.levels - attribute.has_other]
         index = {label: level for level, label in enumerate(named, start=shift)}
+        index |= {category: index[place] for category, place in places.items()}
         other = attribute.levels - 1 if attribute.has_other else -1
         present = np.fromiter(
             (index.get(value, other) for value in values[~missing]), dtype=np.int32

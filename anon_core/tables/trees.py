@@ -25,12 +25,15 @@ class Tree:
     whole : tuple of (str, str, int, int)
         Name, name of its level, least and greatest level of every node, the outer one first; also
         of those that no row shows.
+    floor : int, optional
+        How many people live in each level, which may be a node of the plan's hierarchy.
     """
 
     names: tuple[str, ...] = field(repr=False)
     first: tuple[int, ...]
     last: tuple[int, ...]
     whole: tuple[tuple[str, str, int, int], ...] = field(default=(), repr=False)
+    floor: int | None = None
 
     @classmethod
     def unnamed(cls, first: tuple[int, ...], last: tuple[int, ...]) -> "Tree":
@@ -78,7 +81,10 @@ class Tree:
 
 
 def fit_tree(
-    paths: Sequence[tuple[str, ...]], shift: int, name_level: Callable[[int], str] = str
+    paths: Sequence[tuple[str, ...]],
+    shift: int,
+    name_level: Callable[[int], str] = str,
+    floor: int | None = None,
 ) -> Tree:
     """Return the tree of levels in its order.
 
@@ -90,6 +96,7 @@ def fit_tree(
         The number of the first of these levels.
     name_level : callable
         The name of the level of nodes at a depth; 1 is just below the root.
+    floor : int, optional
 
     Notes
     -----
@@ -123,4 +130,4 @@ def fit_tree(
         (name, name_level(depth), begin + shift, shift - 1 - beyond)
         for begin, beyond, depth, name in sorted(every)
     )
-    return Tree(tuple(names), tuple(first), tuple(last), whole)
+    return Tree(tuple(names), tuple(first), tuple(last), whole, floor)

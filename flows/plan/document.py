@@ -22,6 +22,7 @@ ON_DISK = (  # no addresses of object storage
     ("purpose", "path"),
     ("columns", EACH, "hierarchy"),
     ("columns", EACH, "hierarchy", "path"),
+    ("columns", EACH, "floor", "population"),
 )
 PATHS = (
     *ON_DISK,

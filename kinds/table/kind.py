@@ -32,6 +32,7 @@ from kinds.table.pipeline.overlap import intersect_releases
 from kinds.table.pipeline.people import build_people, rebuild_people
 from kinds.table.pipeline.write import write_release
 from kinds.table.plan.columns import RANGE, EarlierColumnSection
+from kinds.table.plan.hierarchies import FLOOR
 from kinds.table.plan.k_forms import K_RULE
 from kinds.table.plan.sections import SECTIONS, TablePlan
 from kinds.table.profile import compare_profiles
@@ -50,13 +51,14 @@ from storage.vault.run import Run, Stored
 _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note", "hierarchy", "step", "top", "bottom"),
+    "floor",
 }
 DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
     "columns": {
         EACH: dict.fromkeys(
             (
-                *("role", "kind", "decides_k", "hierarchy", "allow", "allow_note"),
+                *("role", "kind", "decides_k", "hierarchy", "floor", "allow", "allow_note"),
                 *("step", "top", "bottom"),
             )
         )
@@ -96,10 +98,10 @@ class Table(Kind):
         return plan.read_as(form)
 
     def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k, bins and range, which pydantic would list one by one."""
+        """The forms of k, bins, range and floor, which pydantic would list one by one."""
         if list(location[:2]) == ["privacy", "k"]:
             return f"privacy.k {K_RULE}"
-        forms = {"bins": BINS, "range": RANGE}
+        forms = {"bins": BINS, "range": RANGE, "floor": FLOOR}
         if location[0] == "columns" and (form := forms.get("".join(location[2:3]))):
             return f"{'.'.join(location[:3])} {form}"
         return None

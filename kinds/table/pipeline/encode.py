@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.specs.demands import Demand
+from anon_core.tables.categories import ANYWHERE
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve_demands
 from anon_core.tables.diverse import DiverseDemand
@@ -96,10 +97,11 @@ def encode_records(
     def encode_kept() -> Encoded:
         data = _Arrays(frame, names, kept)
         persons = None if person is None else person[kept]
-        book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
-        table = encode(book, data, k[kept])
+        fitted = fit_codebook(specs, data, int(k[kept].max()), persons)
+        table = encode(fitted.codebook, data, k[kept], fitted.places)
         # After encoding: all records of a person get the greatest k among those that stay.
-        return Encoded(table if persons is None else of_people(table, persons), kept, joined)
+        owned = table if persons is None else of_people(table, persons)
+        return Encoded(owned, kept, fitted.joined)
 
     encoded = encode_kept()
     if leave_out > 0:
@@ -160,6 +162,12 @@ def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
     """What the log says of levels that too few people hold."""
     least, notes = int(table.k.max()), []
     for attribute in table.codebook.attributes:
+        tree = attribute.tree
+        if tree is not None and tree.floor is not None and ANYWHERE in attribute.labels:
+            notes.append(
+                f"column {attribute.name!r} says nothing: its hierarchy has no node to show that "
+                f"{tree.floor} people live in; lower the floor, or drop the column"
+            )
         if number := joined.get(attribute.name):
             what = "groups joined a neighbour" if attribute.binned else "values share a level"
             notes.append(

@@ -10,24 +10,30 @@ from pydantic import Field
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
-from anon_core.specs.hierarchies import Hierarchy
+from anon_core.specs.hierarchies import Floor, Hierarchy
 from kinds.accepting import Note, read_allowed_kinds
 from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
-from kinds.numerals import Numerals
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
 from kinds.table.plan.coarse import COARSE, coarse_of
-from kinds.table.plan.hierarchies import HierarchySection, describe_for_hash, hierarchy_of
+from kinds.table.plan.hierarchies import (
+    FloorSection,
+    HierarchySection,
+    describe_floor_for_hash,
+    describe_for_hash,
+    floor_of,
+    hierarchy_of,
+)
+from kinds.table.plan.numerals import NUMERAL_KEYS, read_numerals
 from validations.recognition.kinds import Kind
 
 QUASI_ONLY = (
     *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),
-    "hierarchy",
+    *("hierarchy", "floor"),
 )
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
-_KEYS = ("decimal", "thousands", "strip")  # how numbers are written
 EPOCH = date(1970, 1, 1).toordinal()  # day 0 of dates as numbers
 
 
@@ -60,6 +66,7 @@ class ColumnSection(MarkedSection):
     rare : what becomes of a value that few people have: published, or pooled with others.
     hierarchy : which values are near: a file, how many letters of a code nodes keep, or steps of
         numbers, dates or times; a masked cell then shows a node.
+    floor : of a hierarchy: how many people must live in a node that any cell shows.
     decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
     thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
         apostrophe; none unless stated.
@@ -102,6 +109,7 @@ class ColumnSection(MarkedSection):
     carry: Carry | None = None
     rare: Rare | None = None
     hierarchy: Unshown[str | HierarchySection | None] = None
+    floor: Annotated[int, Field(ge=1)] | FloorSection | None = None
     decimal: Literal[".", ","] | None = None
     thousands: Literal[".", ",", "'", " "] | None = None
     strip: str | None = None
@@ -121,7 +129,7 @@ class ColumnSection(MarkedSection):
     @property
     def written(self) -> bool:
         """Whether the plan says how numbers are written."""
-        return any(getattr(self, key) is not None for key in _KEYS)
+        return any(getattr(self, key) is not None for key in NUMERAL_KEYS)
 
     @cached_property
     def tree(self) -> Hierarchy | None:
@@ -129,6 +137,11 @@ class ColumnSection(MarkedSection):
         if self.hierarchy is None:
             return None
         return hierarchy_of(self.hierarchy)
+
+    @cached_property
+    def least(self) -> Floor | None:
+        """The floor of its hierarchy; its file is read once."""
+        return None if self.floor is None else floor_of(self.floor)
 
     def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
@@ -139,6 +152,8 @@ class ColumnSection(MarkedSection):
         }
         if self.tree is not None:
             stated["hierarchy"] = describe_for_hash(self.tree)
+        if self.least is not None:
+            stated["floor"] = describe_floor_for_hash(self.least)
         if self.range is not None:
             stated["range"] = [str(bound) for bound in self.range]
         if self.written:
@@ -154,7 +169,9 @@ class ColumnSection(MarkedSection):
         where = f"columns.{name}"
         stated = self.model_fields_set
         self._check_reading(where)
-        numerals, coarse = self._numerals(where), coarse_of(where, self)
+        signs = {key: getattr(self, key) for key in NUMERAL_KEYS}
+        numerals = read_numerals(where, self.role, self.kind, signs)
+        coarse = coarse_of(where, self)
         allowed = read_allowed_kinds(where, self.allow, self.note)
         if self.allow and self.role in ("identifier", "drop"):
             raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
@@ -218,6 +235,8 @@ class ColumnSection(MarkedSection):
                 "bins = 'none'; a group holds enough people anyway"
             )
         hierarchy = self._read_hierarchy(where)
+        if self.floor is not None and self.hierarchy is None:
+            raise PlanError(f"{where}.floor belongs to a hierarchy; state columns.{name}.hierarchy")
         return ColumnSpec(
             name=name,
             kind=self.kind,
@@ -230,6 +249,7 @@ class ColumnSection(MarkedSection):
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             hierarchy=hierarchy,
+            floor=self._read_floor(where),
             shared=self.shared,
         )
 
@@ -244,6 +264,18 @@ class ColumnSection(MarkedSection):
                 return hierarchy
             refusal = f" belongs to kind = {hierarchy.kind!r}"
         raise PlanError(f"{where}.hierarchy{refusal}")
+
+    def _read_floor(self, where: str) -> Floor | None:
+        """The floor; refused if something is wrong with it, or values are no categories."""
+        try:
+            floor = self.least
+        except InputError as error:
+            refusal = f": {error}"
+        else:
+            if floor is None or self.kind == "categorical":
+                return floor
+            refusal = " belongs to kind = 'categorical'"
+        raise PlanError(f"{where}.floor{refusal}")
 
     def _rules_of_reading(self) -> dict[str, Any]:
         """How its texts, moments and numbers are understood."""
@@ -269,33 +301,6 @@ class ColumnSection(MarkedSection):
                 f"{where}.timezone is the name of no zone; give one such as 'America/Chicago' or "
                 "'UTC'"
             )
-
-    def _numerals(self, where: str) -> Numerals | None:
-        """How numbers are written, checked; None where the plan does not say it."""
-        if not self.written:
-            return None
-        stated = next(key for key in _KEYS if getattr(self, key) is not None)
-        if self.kind != "numeric":
-            raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
-        if self.role == "identifier":
-            raise PlanError(
-                f"{where}.{stated} belongs to numbers; identifiers are compared in one spelling, "
-                "whatever signs stand between their digits; leave it out"
-            )
-        numerals = Numerals(
-            decimal=self.decimal or ".", thousands=self.thousands or "", strip=self.strip or ""
-        )
-        if numerals.decimal == numerals.thousands:
-            raise PlanError(
-                f"{where}.thousands is the sign before a fraction, too; state "
-                f"{where}.decimal = '.' or ',', the other one"
-            )
-        if any(sign in "+-0123456789.,'" for sign in numerals.strip):
-            raise PlanError(
-                f"{where}.strip holds a digit or a sign of numbers; it must hold units only, "
-                "such as '$%'"
-            )
-        return numerals
 
 
 class EarlierColumnSection(ColumnSection):

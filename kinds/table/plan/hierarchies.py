@@ -1,19 +1,23 @@
-"""columns.<name>.hierarchy: which values are near, from a file, first letters, or steps."""
+"""columns.<name>.hierarchy: which values are near, from a file, first letters, or steps.
+
+columns.<name>.floor: how many people a node must have to be shown.
+"""
 
 import csv
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
 from anon_core.errors import InputError
-from anon_core.specs.hierarchies import CALENDAR, Hierarchy, read_hierarchy
+from anon_core.specs.hierarchies import CALENDAR, Floor, Hierarchy, read_hierarchy
 from kinds.section import Section
 
+_Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")
 _FORM = (
     "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {ladder = [5, 10, 20]}, "
@@ -22,6 +26,9 @@ _FORM = (
 _STEPS = ("ladder", "calendar", "hours")
 _FORMS = ("path", "prefix", *_STEPS)
 _Line = tuple[int, Sequence[str]]  # its number and its fields
+_Rows = Sequence[_Line]
+
+FLOOR = "must be a number of people, or {people = number, population = file}"
 
 
 class HierarchySection(Section):
@@ -108,7 +115,72 @@ def describe_for_hash(hierarchy: Hierarchy) -> Any:
     return list(hierarchy.prefix) or content
 
 
+class FloorSection(Section):
+    """columns.<name>.floor as a table.
+
+    Attributes
+    ----------
+    people : how many people must live in a place that any cell shows.
+    population : a file with a line for each leaf: the leaf, how many people live there. It starts
+        at the plan's folder. Without it, the people of the source count.
+    header : whether the first line of the file names its columns.
+    """
+
+    people: Annotated[int, Field(ge=1)]
+    population: str | None = None
+    header: bool = False
+
+    def floor(self) -> Floor:
+        """The checked section as the encoder uses it."""
+        if self.population is None:
+            if self.header:
+                raise InputError("header belongs to a file; leave it out")
+            return Floor(self.people)
+        return Floor(self.people, _read_population(Path(self.population), header=self.header))
+
+
+def floor_of(stated: int | FloorSection) -> Floor:
+    """The floor that a plan states; an InputError says what is wrong with it."""
+    section = FloorSection(people=stated) if isinstance(stated, int) else stated
+    return section.floor()
+
+
+def describe_floor_for_hash(floor: Floor) -> Any:
+    """What a plan's hash takes of a floor: where its file lies decides nothing."""
+    if floor.population is None:
+        return floor.people
+    content = repr(sorted(floor.population.items())).encode()
+    return [floor.people, hashlib.sha256(content).hexdigest()]
+
+
+def _read_population(path: Path, *, header: bool) -> Mapping[str, int]:
+    def read(rows: _Rows) -> Mapping[str, int]:
+        people: dict[str, int] = {}
+        for line, row in rows[header:]:
+            if len(row) != 2 or not (row[1].isascii() and row[1].isdigit()):
+                raise InputError(f"line {line} is no leaf with a whole number of people")
+            if row[0] in people:
+                raise InputError(f"line {line} has a leaf that stands in a line before")
+            people[row[0]] = int(row[1])
+        return people
+
+    return _read_rows(path, read)
+
+
 def _read_file(path: Path, other: str | None, *, header: bool) -> Hierarchy:
+    def read(rows: _Rows) -> Hierarchy:
+        levels = _read_level_names(rows) if header else ()
+        paths = read_hierarchy(rows[header:])
+        return Hierarchy(paths, other=other, levels=levels)
+
+    found = _read_rows(path, read)
+    if other is not None and other not in found.nodes:
+        raise InputError("other names no node of the file that lies above its leaves")
+    return found
+
+
+def _read_rows(path: Path, read: Callable[[_Rows], _Found]) -> _Found:
+    """What `read` makes of the rows of a file."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         refusal = ""
@@ -118,17 +190,10 @@ def _read_file(path: Path, other: str | None, *, header: bool) -> Hierarchy:
         refusal = "is not UTF-8 text; convert it"
     if not refusal:
         try:
-            rows = _split_rows(text)
-            levels = _read_level_names(rows) if header else ()
-            paths = read_hierarchy(rows[header:])
+            return read(_split_rows(text))
         except (InputError, csv.Error) as error:
             refusal = f"is refused: {error}"
-    if refusal:
-        raise InputError(f"the file {path} {refusal}")
-    hierarchy = Hierarchy(paths, other=other, levels=levels)
-    if other is not None and other not in hierarchy.nodes:
-        raise InputError("other names no node of the file that lies above its leaves")
-    return hierarchy
+    raise InputError(f"the file {path} {refusal}")
 
 
 def _read_level_names(rows: Sequence[_Line]) -> tuple[str, ...]:

@@ -180,6 +180,8 @@ class TablePlan:
             stated["hierarchy"] = True
         if column.coarse is not None:
             stated |= column.coarse.state()
+        if column.spec is not None and column.spec.floor is not None:
+            stated["floor"] = column.spec.floor.people
         if column.allow:
             stated |= {"allow": list(column.allow), "allow_note": column.note}
         return stated

@@ -24,8 +24,8 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
         if coarse := _describe_coarse_numbers(stated, manifest):
             shown = coarse
         notes = (
-            _MESSAGES.say("column_notes", note)
-            for note in ("decides_k", "hierarchy")
+            _MESSAGES.say("column_notes", note, stated=stated[note])
+            for note in ("decides_k", "hierarchy", "floor")
             if stated.get(note)
         )
         listed.append(ColumnRole(printable(name), word, "".join([shown, *notes])))

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.measures.table.codebook.levels import list_people
 from anon_core.measures.table.codebook.number_levels import Distinct, find_roundest
+from anon_core.measures.table.codebook.people import list_people
 from anon_core.specs.coarse import Coarse, Ends
 
 _Owners = NDArray[np.integer[Any]] | None

@@ -41,6 +41,10 @@ _NODES = (
     "in a column with nodes a masked cell is the name of one, and stands for the labels with "
     "the numbers levels[0] to levels[1]; a star in a name has no backslash"
 )
+_FLOORS = (
+    "in a column with floor so many people live in each place that labels name; a label may "
+    "stand for all values below a node; name (other) is any other value below it, (any) any"
+)
 _OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
@@ -73,6 +77,8 @@ def is_exact_codebook(
     if any(levels.nodes is not None for levels in columns):
         expected["nodes"] = _NODES
     expected |= coarse or {}
+    if any(levels.floor is not None for levels in columns):
+        expected["floors"] = _FLOORS
     expected["attributes"] = [_describe_attribute(levels) for levels in columns]
     if shown is not None:
         expected |= {"format": _FORMAT, "columns": [dict(each) for each in shown]}
@@ -105,6 +111,8 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
         entry["tree"] = [
             {"name": name, "level": level, "levels": ends} for name, level, *ends in levels.tree
         ]
+    if levels.floor is not None:
+        entry["floor"] = levels.floor
     if levels.range is not None:
         entry["range"] = [*levels.range]
     if levels.carry == "median":

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.measures.table.codebook.floors import settle_in_places
 from anon_core.measures.table.codebook.number_levels import (
     Distinct,
     Span,
@@ -21,6 +22,7 @@ from anon_core.measures.table.codebook.number_levels import (
     level_text,
     list_number_levels,
 )
+from anon_core.measures.table.codebook.people import count_people, list_holders, list_people
 from anon_core.measures.table.codebook.steps import place_on_steps
 from anon_core.measures.table.codebook.trees import Nodes, Whole, place_in_tree
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
@@ -90,6 +92,8 @@ class ColumnLevels:
         a cell may show, by their ends, of equal ones the inner first.
     tree : tuple of (str, str, int, int)
         Name, name of its level, least and greatest level of every node, the outer one first.
+    floor : int, optional
+        How many people the plan wants in each place that a label names.
     """
 
     name: str
@@ -107,6 +111,7 @@ class ColumnLevels:
     range: Span | None = field(default=None, repr=False)
     nodes: Nodes | None = field(default=None, repr=False)
     tree: Whole = field(default=(), repr=False)
+    floor: int | None = None
 
     @property
     def features(self) -> int:
@@ -177,8 +182,7 @@ def column_levels(
     persons: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[ColumnLevels, NDArray[np.int32]]:
     """Find the levels of one column, and the level of each record, int32 (n,)."""
-    absent = _is_missing(values)
-    missing = int(absent.sum())
+    missing = int((absent := _is_missing(values)).sum())
     if spec.missing == "refuse" and missing:
         raise InputError(
             f"column {spec.name!r} has {missing} missing values and the plan refuses them"
@@ -203,22 +207,23 @@ def column_levels(
         if spec.rare == "pool":
             pool = _find_rare_categories(labels, texts, least, persons)
         labels = [label for label in labels if label not in pool]
-        if spec.hierarchy is not None:
-            labels, nodes, tree = place_in_tree(spec.name, spec.hierarchy, labels, shift)
+        cut, shown = settle_in_places(spec, labels, texts, least, persons)
+        if cut is not None:
+            labels, nodes, tree = place_in_tree(spec.name, cut, sorted({*shown.values()}), shift)
         place = {label: shift + position for position, label in enumerate(labels)}
         # Pooled categories have no place of their own and get the next level, which is (other).
         of_text = [
-            0 if text is None else place.get(text, shift + len(labels)) for text in texts.distinct
+            0 if text is None else place.get(shown.get(text, ""), shift + len(labels))
+            for text in texts.distinct
         ]
         level = np.array(of_text, dtype=np.int32)[texts.place]
-        labels += [_OTHER] * bool(pool)
     return ColumnLevels(
         name=spec.name,
         kind=spec.kind,
         ordinal=spec.kind == "binary" or spec.encoding == "ordinal",
-        labels=(*[MISSING_TEXT] * shift, *labels),
+        labels=(*[MISSING_TEXT] * shift, *labels, *[_OTHER] * bool(pool)),
         has_missing=bool(shift),
-        hide_missing=bool(shift) and spec.missing == "all-hidden" and bool(labels),
+        hide_missing=bool(shift) and spec.missing == "all-hidden" and bool(labels or pool),
         has_other=bool(pool),
         grouped=spec.bins is not None,
         carry="bounds" if spec.bins is None else spec.carry,
@@ -228,6 +233,7 @@ def column_levels(
         range=spec.range,
         nodes=nodes,
         tree=tree,
+        floor=None if spec.floor is None else max(spec.floor.people, least),
     ), level
 
 
@@ -281,24 +287,6 @@ def _of_numbers(
     return edges, numbers, labels, np.array(of_number, dtype=np.int64)[place], None, ()
 
 
-def list_people(
-    place: NDArray[np.integer[Any]], number: int, persons: NDArray[np.integer[Any]]
-) -> list[NDArray[np.integer[Any]]]:
-    """The people of the records at each of so many places; a person may be listed twice."""
-    ends = np.cumsum(np.bincount(place, minlength=number))
-    return np.split(persons[np.argsort(place, kind="stable")], ends[:-1])
-
-
-def count_people(
-    place: NDArray[np.integer[Any]], number: int, persons: NDArray[np.integer[Any]] | None
-) -> NDArray[np.int64]:
-    """How many people have records at each of so many places; by default a record is a person."""
-    if persons is not None:
-        # Each pair of place and person once, as one number.
-        place = np.unique(persons.astype(np.int64) * number + place) % number
-    return np.bincount(place, minlength=number)
-
-
 def _find_rare_categories(
     categories: Sequence[str],
     texts: "Texts",
@@ -311,8 +299,7 @@ def _find_rare_categories(
     """
     number = len(texts.distinct)
     people = dict(zip(texts.distinct, count_people(texts.place, number, persons), strict=True))
-    who = np.arange(len(texts.place)) if persons is None else persons
-    held_by = dict(zip(texts.distinct, list_people(texts.place, number, who), strict=True))
+    held_by = list_holders(texts.distinct, texts.place, persons)
     pool: set[str] = set()
     held: set[int] = set()
     for value in sorted(categories, key=people.__getitem__):

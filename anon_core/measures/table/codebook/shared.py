@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.codebook.levels import ColumnLevels, Texts, Values, count_people
+from anon_core.measures.table.codebook.levels import ColumnLevels, Texts, Values
+from anon_core.measures.table.codebook.people import count_people
 from anon_core.specs.columns import ColumnSpec
 
 _DOTS = ".."
