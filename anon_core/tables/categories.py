@@ -94,9 +94,9 @@ def list_places(
     """The paths of the places that are shown, ascending, and the label of each category."""
     assert spec.hierarchy is not None
     paths = list_paths(spec, spec.hierarchy, labels)
-    place = {path[-1]: path for path in paths}
-    if spec.floor is not None:
-        place = find_places(spec, paths, values, least, persons)
+    if spec.floor is None:
+        return paths, {path[-1]: path[-1] for path in paths}
+    place = find_places(spec, paths, values, least, persons)
     shown = {category: path[-1] for category, path in place.items()}
     return sorted(set(place.values())), shown
 

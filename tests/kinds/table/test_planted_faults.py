@@ -20,7 +20,7 @@ from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.specs.hierarchies import Hierarchy
-from anon_core.tables import bounds, cells, encoding, number_levels
+from anon_core.tables import bounds, categories, cells, encoding, number_levels
 from anon_core.tables.trees import Tree
 from flows import cli
 from kinds.columns import Column
@@ -112,10 +112,9 @@ class Release:
         keys = secret_streams.draw_key_numbers(SEED, "keys", masked.table.records)
         rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_masked_rows(rows, self.folder)
-        codebook = json.dumps(
-            write.build_published_codebook(table.codebook, COLUMNS, people.schema)
-        )
-        (self.folder / "codebook.json").write_text(codebook)
+        codebook = write.build_published_codebook(table.codebook, COLUMNS, people.schema)
+        (self.folder / "codebook.json").write_text(json.dumps(codebook))
+        write.write_nodes(codebook, self.folder)
         write.write_matching(rows, np.flatnonzero(kept), self.folder)
         return self
 
@@ -200,7 +199,7 @@ def edges_one_record_up(patch):
 
 
 def values_one_group_up(patch):
-    def change(codes, attribute, _):
+    def change(codes, attribute, *_):
         binned = attribute.edges and attribute.ordinal
         return np.minimum(codes + 1, attribute.levels - 1) if binned else codes
 
@@ -208,7 +207,7 @@ def values_one_group_up(patch):
 
 
 def one_value_coded_as_another(patch):
-    def change(codes, attribute, _):
+    def change(codes, attribute, *_):
         return np.where(codes == 2, 1, codes) if attribute.name == "city" else codes
 
     around(patch, encoding, "_encode_column", change)
@@ -720,7 +719,7 @@ def test_trees_without_a_fault_pass(release_with_tree):
 
 def names_exchanged(patch):
     other = {"low": "high", "high": "low"}
-    around(patch, cells, "node_text", lambda text, _: other[text])
+    around(patch, cells, "node_text", lambda text, *_: other[text])
 
 
 def sets_in_place_of_nodes(patch):
@@ -740,11 +739,11 @@ def leaf_below_another_node(patch):
     def change(paths, *_):
         return sorted(("high", path[-1]) if path[-1] == LOW[1] else path for path in paths)
 
-    around(patch, encoding, "list_paths", change)
+    around(patch, categories, "list_paths", change)
 
 
 def leaves_not_in_order(patch):
-    around(patch, encoding, "list_paths", lambda paths, *_: paths[::-1])
+    around(patch, categories, "list_paths", lambda paths, *_: paths[::-1])
 
 
 @pytest.mark.parametrize(
