@@ -9,6 +9,7 @@ from reports.quantities import printable
 from reports.words import ColumnRole
 
 _MESSAGES = load_messages("kinds", "kinds.table")
+_BY_K = {"top": "top_by_k", "bottom": "bottom_by_k"}  # messages where k finds the number
 
 
 def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
@@ -37,7 +38,7 @@ def _describe_coarse_numbers(stated: Mapping[str, Any], manifest: Manifest) -> s
     return "; ".join(
         _MESSAGES.say(
             "coarse",
-            f"{key}_by_k" if value == "k" else key,
+            _BY_K[key] if value == "k" else key,
             number=value if value == "k" else f"{value:,.15g}",
             least=manifest["privacy"]["k_max"],
         )
