@@ -7,7 +7,7 @@ left is a place itself.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,35 +21,22 @@ _Path = tuple[str, ...]
 _Count = Callable[[Sequence[Sequence[str]], int], int]
 
 
-class _Texts(Protocol):
-    """See `Texts` of the levels."""
-
-    @property
-    def distinct(self) -> Sequence[str | None]:
-        """Each text once."""
-        ...
-
-    @property
-    def place(self) -> NDArray[np.int32]:
-        """Which of them each record has."""
-        ...
-
-
 def settle_in_places(
     spec: ColumnSpec,
     categories: Sequence[str],
-    texts: _Texts,
+    texts: tuple[Sequence[str | None], NDArray[np.int32]],
     least: int,
     persons: NDArray[np.integer[Any]] | None,
 ) -> tuple[Hierarchy | None, dict[str, str]]:
     """The tree of the places that are shown, and the place of each category.
 
-    Without a floor each category is a place. A place has the people of the floor, and `least`.
+    `texts`: each text once, and which of them each record has, int32 (n,). Without a floor each
+    category is a place. A place has the people of the floor, and `least`.
     """
     hierarchy, floor = spec.hierarchy, spec.floor
     if hierarchy is None or floor is None:
         return hierarchy, {category: category for category in categories}
-    held_by = list_holders(texts.distinct, texts.place, persons)
+    held_by = list_holders(*texts, persons)
     paths: dict[str, _Path] = {}
     for category in categories:
         path = hierarchy.path_of(category)

@@ -207,7 +207,7 @@ def column_levels(
         if spec.rare == "pool":
             pool = _find_rare_categories(labels, texts, least, persons)
         labels = [label for label in labels if label not in pool]
-        cut, shown = settle_in_places(spec, labels, texts, least, persons)
+        cut, shown = settle_in_places(spec, labels, (texts.distinct, texts.place), least, persons)
         if cut is not None:
             labels, nodes, tree = place_in_tree(spec.name, cut, sorted({*shown.values()}), shift)
         place = {label: shift + position for position, label in enumerate(labels)}
