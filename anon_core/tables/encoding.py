@@ -41,7 +41,7 @@ class Fitted(NamedTuple):
     joined : mapping of str to int
         By column how many levels joined others since too few people held them.
     places : mapping of str to (mapping of str to str)
-        By column with a hierarchy the label of each category.
+        By column the label of each category, where a hierarchy may give it another one.
     """
 
     codebook: Codebook
@@ -79,25 +79,20 @@ def fit_codebook(
         Missing values where the plan refuses them, more than two values in a binary column, a
         level outside a stated order, or no feature at all.
     """
-    places: dict[str, Mapping[str, str]] = {}
-    found = [_fit_attribute(spec, columns[spec.name], least, persons, places) for spec in specs]
-    codebook = Codebook(tuple(attribute for attribute, _ in found))
+    found = [_fit_attribute(spec, columns[spec.name], least, persons) for spec in specs]
+    codebook = Codebook(tuple(attribute for attribute, _, _ in found))
     if codebook.features == 0:
         raise InputError(
             "no quasi-identifier has more than one value: there is nothing to anonymize"
         )
-    joined = {attribute.name: joined for attribute, joined in found if joined}
-    return Fitted(codebook, joined, places)
+    joined = {attribute.name: joined for attribute, joined, _ in found if joined}
+    return Fitted(codebook, joined, {attribute.name: places for attribute, _, places in found})
 
 
 def _fit_attribute(
-    spec: ColumnSpec,
-    values: NDArray[Any],
-    least: int,
-    persons: Persons,
-    places: dict[str, Mapping[str, str]],
-) -> tuple[Attribute, int]:
-    """One attribute, and how many levels joined others; labels of a tree are set in `places`."""
+    spec: ColumnSpec, values: NDArray[Any], least: int, persons: Persons
+) -> tuple[Attribute, int, Mapping[str, str]]:
+    """One attribute, how many levels joined others, and of a tree the label of each category."""
     missing = _is_missing(values)
     if spec.missing == "refuse" and missing.any():
         raise InputError(
@@ -113,6 +108,7 @@ def _fit_attribute(
     _require_permissible(spec, present)
     has_other, joined = False, 0
     paths: list[tuple[str, ...]] = []
+    places: Mapping[str, str] = {}
     if spec.is_counted and spec.hierarchy is not None:
         numbers, paths, joined = levels_of_steps(
             spec, spec.hierarchy, present.astype(np.float64), least, who
@@ -123,7 +119,7 @@ def _fit_attribute(
     else:
         labels = categories_of(spec, present)
         if spec.hierarchy is not None:
-            paths, places[spec.name] = list_places(spec, labels, present, least, who)
+            paths, places = list_places(spec, labels, present, least, who)
         if spec.rare == "pool":
             labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
@@ -133,7 +129,7 @@ def _fit_attribute(
         floor = None if spec.floor is None else max(least, spec.floor.people)
         tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level, floor)
         labels = [path[-1] for path in paths]
-    return Attribute(
+    attribute = Attribute(
         name=spec.name,
         kind=spec.kind,
         # Two levels need one bit, and a thermometer of two levels is that bit.
@@ -149,7 +145,8 @@ def _fit_attribute(
         weight=spec.weight,
         range=spec.range,
         tree=tree,
-    ), joined
+    )
+    return attribute, joined, places
 
 
 def _require_permissible(spec: ColumnSpec, present: NDArray[Any]) -> None:
