@@ -116,29 +116,6 @@ def count_of(groups: Sequence[Group], rows: int) -> Count:
     return Count(int(certain.sum()), int(possible.sum()), expected, error, drawn)
 
 
-def frequencies_of(
-    column: Column, weights: Weights, by: tuple[Column, Weights] | None
-) -> pl.DataFrame:
-    """How often each level occurs, within each level of another column."""
-    if by is None:
-        return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
-    groups, of_groups = by
-    parts = []
-    # Numbers and labels of `column` keep their names, so the labels of `by` must give way.
-    name = label_name(groups.name, (label_name(column.name, _ANSWERS), *_ANSWERS))
-    for level, label in enumerate(groups.levels.texts):
-        here = np.zeros(len(groups.levels))
-        here[level] = 1.0
-        allows = groups.cells.total(here)
-        chances = (of_groups.mean(here), of_groups.beside.mean(here))
-        cells = (allows == groups.cells.sizes, allows > 0, *chances)
-        group = Group(*(each[groups.which].astype(np.float64) for each in cells))
-        part = _tabulate_frequencies(column, weights, group)
-        texts = pl.Series(name, [label] * part.height, dtype=pl.String)
-        parts.append(part.insert_column(0, texts))
-    return pl.concat(parts)
-
-
 class Asked(NamedTuple):
     """A column with its weights, and the groups of its levels that are asked for."""
 
@@ -179,6 +156,20 @@ def frequencies_of_groups(of: Asked, by: Asked | None, rows: int) -> pl.DataFram
             texts = pl.Series([name] * part.height, dtype=pl.String)
             part.insert_column(0, texts.alias(label_name(by.column.name, (label, *_ANSWERS))))
         parts.append(part)
+    return pl.concat(parts)
+
+
+def frequencies_of(column: Column, weights: Weights, by: Asked | None) -> pl.DataFrame:
+    """How often each level occurs, within each group of another column."""
+    if by is None:
+        return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
+    parts = []
+    # Numbers and labels of `column` keep their names, so the labels of `by` must give way.
+    name = label_name(by.column.name, (label_name(column.name, _ANSWERS), *_ANSWERS))
+    for label, group in by.list_groups():
+        part = _tabulate_frequencies(column, weights, group)
+        texts = pl.Series(name, [label] * part.height, dtype=pl.String)
+        parts.append(part.insert_column(0, texts))
     return pl.concat(parts)
 
 

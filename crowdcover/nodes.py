@@ -35,14 +35,14 @@ def group_levels(levels: Levels, level: str | int | None) -> Groups:
     Without a level each value stands for itself.
     """
     texts, known = levels.texts, list_names_of_levels(levels)
-    if level is not None and str(level) not in known:
-        raise ReleaseError(
-            f"column {levels.name!r} has no level {level!r} of nodes; "
-            + (f"it has {', '.join(map(repr, known))}" if known else _list_nodes(levels))
-        )
-    nodes = [(node.name, node.below) for node in levels.tree if node.level == str(level)]
-    if level is None:
-        nodes = []
+    nodes: Groups = []
+    if level is not None:
+        if str(level) not in known:
+            raise ReleaseError(
+                f"column {levels.name!r} has no level {level!r} of nodes; "
+                + (f"it has {', '.join(map(repr, known))}" if known else _list_nodes(levels))
+            )
+        nodes = [(node.name, node.below) for node in levels.tree if node.level == str(level)]
     single = np.ones(len(levels), dtype=np.bool_)
     for _, below in nodes:
         single[below] = False

@@ -204,11 +204,10 @@ class Release:
             raise ReleaseError("frequencies by a column needs two different columns")
         if by is None and by_level is not None:
             raise ReleaseError("by_level is the level of a column; name it in by, too")
+        within = None if by is None else self._ask(by, by_level)
         if level is not None or by_level is not None:
-            within = None if by is None else self._ask(by, by_level)
             return frequencies_of_groups(self._ask(col, level), within, self.rows.height)
-        groups = None if by is None else (self.column(by), self.weights(by))
-        return frequencies_of(self.column(col), self.weights(col), groups)
+        return frequencies_of(self.column(col), self.weights(col), within)
 
     def mean(self, col: str) -> Mean:
         """The mean of a column of numbers, over the people who have a value.
