@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mix_values
+from anon_core.specs.coarse import Ends
 from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
 from anon_core.tables.orders import invert_order
 from anon_core.tables.records import Attribute, MaskedTable
@@ -148,10 +149,12 @@ def write_release(
     carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
     frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
     masked = take()
-    k, owners = int(masked.table.k.max()), ingested.file(PERSON_NUMBERS)
-    person = np.load(owners)[source_row] if owners.exists() else None
-    frame, ends = coarsen_columns(frame, plan.columns, k, person)
-    schema = pl.Schema({**schema, **frame.schema})
+    ends: Mapping[str, Ends] = {}
+    if any(column.coarse is not None for column in plan.columns):
+        k, owners = int(masked.table.k.max()), ingested.file(PERSON_NUMBERS)
+        person = np.load(owners)[source_row] if owners.exists() else None
+        frame, ends = coarsen_columns(frame, plan.columns, k, person)
+        schema = pl.Schema({**schema, **frame.schema})
     # One stream for both: mixing goes on with the words behind those of the draw.
     draw = secret_streams.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
