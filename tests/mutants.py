@@ -849,8 +849,8 @@ MUTANTS = (
     Mutant(
         "catalogue: masked columns are kept ones",
         "kinds/table/report/catalogued.py",
-        "listed.append(Field(name, stated, role, roles[role]))",
-        'listed.append(Field(name, stated, "keep", roles["keep"]))',
+        "about = roles[role]",
+        'role, about = "keep", roles["keep"]',
         DESCRIBED,
     ),
     Mutant(

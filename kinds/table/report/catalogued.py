@@ -23,13 +23,12 @@ def describe_fields(
         role = str(columns.get(name, {}).get("role", ""))
         if role in roles:
             stated = _find_field_type(role, kind, str(columns[name].get("kind")))
-            listed.append(Field(name, stated, role, roles[role]))
+            about = roles[role]
             if columns[name].get("hierarchy"):
                 about = _MESSAGES.say("catalogue_columns", "nodes")
-                listed[-1] = listed[-1]._replace(about=about)
             elif any(key in columns[name] for key in ("step", "top", "bottom")):
                 about = _MESSAGES.say("catalogue_columns", "coarse", role=role)
-                listed[-1] = listed[-1]._replace(about=about)
+            listed.append(Field(name, stated, role, about))
         elif name in OWN:
             listed.append(Field(name, kind, name, _MESSAGES.say("catalogue_columns", name)))
         else:
