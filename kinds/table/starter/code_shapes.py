@@ -16,46 +16,11 @@ _POSTAL_CODE = re.compile(r"\d{4,6}")
 _ICD = re.compile(r"[A-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?")
 _NUTS = re.compile(r"[A-Z]{2}[0-9A-Z]{3}")
 _COUNTRIES = frozenset(
-    [
-        "AL",
-        "AT",
-        "BE",
-        "BG",
-        "CH",
-        "CY",
-        "CZ",
-        "DE",
-        "DK",
-        "EE",
-        "EL",
-        "ES",
-        "FI",
-        "FR",
-        "HR",
-        "HU",
-        "IE",
-        "IS",
-        "IT",
-        "LI",
-        "LT",
-        "LU",
-        "LV",
-        "ME",
-        "MK",
-        "MT",
-        "NL",
-        "NO",
-        "PL",
-        "PT",
-        "RO",
-        "RS",
-        "SE",
-        "SI",
-        "SK",
-        "TR",
-        "UK",
-        "XK",
-    ]
+    (
+        *("AL", "AT", "BE", "BG", "CH", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI"),
+        *("FR", "HR", "HU", "IE", "IS", "IT", "LI", "LT", "LU", "LV", "ME", "MK", "MT"),
+        *("NL", "NO", "PL", "PT", "RO", "RS", "SE", "SI", "SK", "TR", "UK", "XK"),
+    )
 )
 
 
