@@ -181,7 +181,8 @@ def _write_aside(
 ) -> Path:
     """The folder of the release under another name; its manifest gets the hashes of the files."""
     aside = to.shelf.aside(version, run.path.name, run.scratch)
-    for file in to.list_files(checked.rows):
+    files = to.list_files(checked.rows)
+    for file in files:
         shutil.copyfile(checked.rows.file(file), aside / file)
     # As a reader finds it in the file: texts must follow from that.
     manifest |= json.loads(json.dumps(manifest))
@@ -190,7 +191,7 @@ def _write_aside(
         (aside / name).write_bytes(document)
     manifest["files"] = {path.name: hash_released_file(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
-    for file in to.list_files(checked.rows):
+    for file in files:
         if manifest["files"][file] != audited[file]:
             shutil.rmtree(aside)
             raise GuaranteeError(
