@@ -7,12 +7,21 @@ frequencies, means and crosstabs with what is certain, what is possible and what
 It needs polars and numpy, and nothing of the vault.
 """
 
-from crowdcover.answers import Count, Mean
-from crowdcover.columns import Column
-from crowdcover.conditions import Between, Under, above, at_least, at_most, below, between, under
 from crowdcover.errors import ReleaseError, RulesWarning
-from crowdcover.release import Release, read
-from crowdcover.rubin import Pooled, pooled
+from crowdcover.reader.answers import Count, Mean
+from crowdcover.reader.columns import Column
+from crowdcover.reader.conditions import (
+    Between,
+    Under,
+    above,
+    at_least,
+    at_most,
+    below,
+    between,
+    under,
+)
+from crowdcover.reader.release import Release, read
+from crowdcover.reader.rubin import Pooled, pooled
 
 __all__ = [
     "Between",

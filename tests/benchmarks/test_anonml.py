@@ -8,7 +8,7 @@ import crowdcover
 from benchmarks.anonml import features
 from benchmarks.anonml.classes import Hierarchy
 from benchmarks.baselines.mondrian import by_hierarchies
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 PLACES = Hierarchy(["Ulm;south;*", "Bonn;west;*", "Essen;west;*"])
 SEXES = Hierarchy(["f;*", "m;*"])

@@ -6,7 +6,7 @@ import pytest
 import crowdcover
 from benchmarks.comparisons import lighthouse
 from flows.plan.plan import ReleasePlan
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 import crowdcover
 from benchmarks.nist.rules import BROKEN, drawn, inconsistent, slope, whole
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 ADULT = {
     "AGEP": 40,

@@ -7,7 +7,7 @@ from scipy import stats
 
 import crowdcover
 from benchmarks.analyst.relations import DRAWS, Fit
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 FIT = Fit("pay", ("age", "sex"), {"sex": "f"})
 

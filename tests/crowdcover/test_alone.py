@@ -30,7 +30,7 @@ assert after == {"crowdcover"}, after
 
 
 def test_it_imports_nothing_but_polars_and_numpy(tmp_path):
-    from tests.crowdcover.folders import attribute, folder
+    from tests.crowdcover.reader.folders import attribute, folder
 
     job, age = attribute("job", labels=("clerk", "nurse")), attribute("age", "numeric", ("1", "2"))
     place = folder(tmp_path / "r", [job, age], {"job": ["clerk", "*"], "age": ["1", "1..2"]})

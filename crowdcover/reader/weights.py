@@ -5,9 +5,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from crowdcover.cells import Floats, Places
-from crowdcover.columns import Column
 from crowdcover.errors import ReleaseError
+from crowdcover.reader.cells import Floats, Places
+from crowdcover.reader.columns import Column
 
 Estimator = Literal["crowd", "uniform", "em"]
 ROUNDS, SETTLED = 500, 1e-7  # of EM: steps at most, and the change of shares that ends them

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from crowdcover.meant import find_meaning, find_same_values
-from tests.crowdcover.folders import attribute, folder
+from crowdcover.reader.meant import find_meaning, find_same_values
+from tests.crowdcover.reader.folders import attribute, folder
 
 ONES = [1, 1.0, "1", "1.0", "+1", "1e0", np.int64(1), np.int8(1), np.float32(1), np.uint64(1)]
 ONES += [Decimal("1.00"), Fraction(2, 2), np.array(1), np.str_("1"), [1], {1.0}, np.array([1])]

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdcover.cells import Cells, Intervals
 from crowdcover.errors import ReleaseError
-from crowdcover.levels import Levels
+from crowdcover.reader.cells import Cells, Intervals
+from crowdcover.reader.levels import Levels
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdcover as cc
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 LABELS = ("I20", "I21", "J10", "J11", "K00")
 TREE = [

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 JOB = attribute("job", labels=("clerk", "nurse", "smith"))
 AGE = attribute("age", "numeric", ("(missing)", "20", "30", "40", "50"))

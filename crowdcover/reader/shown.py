@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import polars as pl
 
-from crowdcover.cells import Floats
-from crowdcover.columns import Column, bounds_of
+from crowdcover.reader.cells import Floats
+from crowdcover.reader.columns import Column, bounds_of
 
 
 def levels_of(column: Column) -> pl.DataFrame:

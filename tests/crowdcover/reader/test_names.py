@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 
 ANSWERS = ["certain", "possible", "expected", "error", "share"]
 # `key` and, in a series, `since` are no columns of a plan; a release without batches may have one.

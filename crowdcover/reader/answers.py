@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdcover.cells import Floats
-from crowdcover.columns import Column, bounds_of
-from crowdcover.conditions import Condition, Met, match_levels
 from crowdcover.errors import ReleaseError
-from crowdcover.named import label_name
-from crowdcover.nodes import Groups
-from crowdcover.weights import Weights
+from crowdcover.reader.cells import Floats
+from crowdcover.reader.columns import Column, bounds_of
+from crowdcover.reader.conditions import Condition, Met, match_levels
+from crowdcover.reader.named import label_name
+from crowdcover.reader.nodes import Groups
+from crowdcover.reader.weights import Weights
 
 LARGEST = 10**7  # cells of a crosstab
 _ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of frequencies

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdcover.cells import Places
-from crowdcover.columns import Column, build_number_series
 from crowdcover.errors import ReleaseError, RulesWarning
-from crowdcover.weights import Weights
+from crowdcover.reader.cells import Places
+from crowdcover.reader.columns import Column, build_number_series
+from crowdcover.reader.weights import Weights
 
 DRAWS = 100  # of a row, until it breaks no rule
 

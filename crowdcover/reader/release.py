@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from crowdcover import completing
-from crowdcover.answers import (
+from crowdcover.errors import ReleaseError
+from crowdcover.reader import completing
+from crowdcover.reader.answers import (
     Asked,
     Count,
     Mean,
@@ -20,15 +21,14 @@ from crowdcover.answers import (
     group_of,
     mean_of,
 )
-from crowdcover.columns import Column, find_column
-from crowdcover.conditions import Where
-from crowdcover.errors import ReleaseError
-from crowdcover.evidence import has_masked_common_values
-from crowdcover.named import number_repeated_names
-from crowdcover.nodes import build_tree_frame, group_levels
-from crowdcover.reading import columns_of, files_of, refuse_address
-from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
-from crowdcover.weights import Estimator, Weights, weights_of
+from crowdcover.reader.columns import Column, find_column
+from crowdcover.reader.conditions import Where
+from crowdcover.reader.evidence import has_masked_common_values
+from crowdcover.reader.named import number_repeated_names
+from crowdcover.reader.nodes import build_tree_frame, group_levels
+from crowdcover.reader.reading import columns_of, files_of, refuse_address
+from crowdcover.reader.shown import bounds_frame, levels_of, members_of, sets_of
+from crowdcover.reader.weights import Estimator, Weights, weights_of
 
 
 def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":

@@ -8,13 +8,13 @@ import pytest
 
 import crowdcover as cc
 from benchmarks.analyst.releases import made
-from crowdcover import evidence
-from crowdcover.cells import Sets
-from crowdcover.columns import Column, list_level_values
-from crowdcover.evidence import compute_fitting_share
-from crowdcover.levels import of_attribute
-from crowdcover.texts import masks_of
-from tests.crowdcover.folders import attribute
+from crowdcover.reader import evidence
+from crowdcover.reader.cells import Sets
+from crowdcover.reader.columns import Column, list_level_values
+from crowdcover.reader.evidence import compute_fitting_share
+from crowdcover.reader.levels import of_attribute
+from crowdcover.reader.texts import masks_of
+from tests.crowdcover.reader.folders import attribute
 
 PLAN = """
 name = "drawn"

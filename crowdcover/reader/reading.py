@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdcover import natives, texts
-from crowdcover.cells import Cells, Intervals, Sets
-from crowdcover.columns import Column, build_exact_column, list_level_values
 from crowdcover.errors import ReleaseError
-from crowdcover.levels import Levels, of_attribute, unite_levels
+from crowdcover.reader import natives, texts
+from crowdcover.reader.cells import Cells, Intervals, Sets
+from crowdcover.reader.columns import Column, build_exact_column, list_level_values
+from crowdcover.reader.levels import Levels, of_attribute, unite_levels
 
 _MANIFEST, _CODEBOOK = "manifest.json", "codebook.json"
 DATA = ("data.parquet", "data.csv.gz")

@@ -13,7 +13,7 @@ import pytest
 import crowdcover as cc
 from flows import cli
 from flows.look import completed_tables
-from tests.crowdcover.folders import attribute, folder
+from tests.crowdcover.reader.folders import attribute, folder
 from tests.flows.processes import command
 
 JOB = attribute("job", labels=("(missing)", "clerk", "nurse", "smith"))
