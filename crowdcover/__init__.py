@@ -4,41 +4,54 @@ A masked cell of a release allows several values. Read as text it misleads: cell
 are not typical. This package reads each cell as the set that it is, and answers counts,
 frequencies, means and crosstabs with what is certain, what is possible and what is expected.
 
-It needs polars and numpy, and nothing of the vault.
+Reading needs polars and numpy, and nothing of the vault. A public name is loaded when it is first
+used: the import itself loads neither.
 """
 
-from crowdcover.errors import ReleaseError, RulesWarning
-from crowdcover.reader.answers import Count, Mean
-from crowdcover.reader.columns import Column
-from crowdcover.reader.conditions import (
-    Between,
-    Under,
-    above,
-    at_least,
-    at_most,
-    below,
-    between,
-    under,
-)
-from crowdcover.reader.release import Release, read
-from crowdcover.reader.rubin import Pooled, pooled
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getattr__`
+    from crowdcover.errors import ReleaseError, RulesWarning
+    from crowdcover.reader.answers import Count, Mean
+    from crowdcover.reader.columns import Column
+    from crowdcover.reader.conditions import (
+        Between,
+        Under,
+        above,
+        at_least,
+        at_most,
+        below,
+        between,
+        under,
+    )
+    from crowdcover.reader.release import Release, read
+    from crowdcover.reader.rubin import Pooled, pooled
 
 __all__ = [
-    "Between",
-    "Column",
-    "Count",
-    "Mean",
-    "Pooled",
-    "Release",
-    "ReleaseError",
-    "RulesWarning",
-    "Under",
-    "above",
-    "at_least",
-    "at_most",
-    "below",
-    "between",
-    "pooled",
-    "read",
-    "under",
-]
+    "Between", "Column", "Count", "Mean", "Pooled", "Release", "ReleaseError", "RulesWarning",
+    "Under", "above", "at_least", "at_most", "below", "between", "pooled", "read", "under",
+]  # fmt: skip
+_HOMES = {
+    "errors": ("ReleaseError", "RulesWarning"),
+    "reader.answers": ("Count", "Mean"),
+    "reader.columns": ("Column",),
+    "reader.conditions": (
+        "Between", "Under", "above", "at_least", "at_most", "below", "between", "under",
+    ),
+    "reader.release": ("Release", "read"),
+    "reader.rubin": ("Pooled", "pooled"),
+}  # fmt: skip
+
+
+# Python calls this only for names that the module does not hold (PEP 562).
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"crowdcover.{home}"), name)
+    raise AttributeError(f"module 'crowdcover' has no attribute {name!r}")
+
+
+# Without this, `dir` and completion would show submodules, and only the names used so far.
+def __dir__() -> list[str]:
+    return sorted(__all__)
