@@ -269,8 +269,7 @@ class Table(Kind):
         """Recompute crowds, truth and integrity."""
         return audit_rows(
             folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
-            person=plan.person, rows_are_people=plan.rows_are_people, leave_out=plan.leave_out,
-            diverse=plan.diverse, purpose=plan.purpose,
+            **plan.audited,
         )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:

@@ -17,10 +17,11 @@ from storage.source.values import FOREIGN_ERRORS
 
 EVEN_SEATS = "even seats"
 _AT_ONCE = 2**17  # rows whose lists are read at a time
+_SCHEMA = pl.Schema({KEY: pl.String(), "records": pl.List(pl.Int64())})
 
 
 def judge_stated_law(
-    path: Path,
+    claim: Path | pl.DataFrame,
     keys: pl.Series,
     records: Records,
     released: ReleasedCells,
@@ -29,7 +30,7 @@ def judge_stated_law(
     seat: NDArray[np.int64],
 ) -> Law | None:
     """Judge the law that the vault states; None if it states none for these rows and records."""
-    holders = _read_holders(path, keys, records.source_rows)
+    holders = _read_holders(claim, keys, records.source_rows)
     if holders is None:
         return None
     merged = released, classes, tightest
@@ -37,14 +38,16 @@ def judge_stated_law(
 
 
 def _read_holders(
-    path: Path, keys: pl.Series, source_rows: NDArray[np.int64]
+    claim: Path | pl.DataFrame, keys: pl.Series, source_rows: NDArray[np.int64]
 ) -> NDArray[np.int32] | None:
     """Record that holds each share of each row, int32 (rows, D)."""
     try:
-        # The file is a claim: damaged or forged, it states no law, and the finding fails.
+        # It is a claim: damaged or forged, it states no law, and the finding fails.
         with silence_panics():
-            stated = pl.scan_parquet(
-                path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
+            stated = (
+                claim.lazy()
+                if isinstance(claim, pl.DataFrame)
+                else pl.scan_parquet(claim, glob=False, schema=_SCHEMA)
             )
             order = _order_rows(stated.select(KEY).collect()[KEY], keys)
             if order is None:

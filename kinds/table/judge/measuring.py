@@ -87,19 +87,19 @@ class Laid:
 
 
 def measure_release(
-    laid: Laid, law_path: Path | None, *, in_classes: bool, private_demand: bool
+    laid: Laid, stated_law: Path | pl.DataFrame | None, *, in_classes: bool, private_demand: bool
 ) -> Measured:
     """Measure a release.
 
-    `law_path` is where the vault states chances, if they were promised; `in_classes`, whether
-    equivalence classes were.
+    `stated_law` is what the vault states of chances, or where, if they were promised; `in_classes`,
+    whether equivalence classes were.
     """
     records, cells = laid.records, laid.cells
     fits = laid.fits()
     # Only now is the vault's claim a perfect matching, from which matchable rows follow.
     matched = bool(laid.paired and fits.all())
     classes = Classes.of(records.codes, cells)
-    counts, stated, tried = _measure_attacks(laid, classes, law_path, matched, private_demand)
+    counts, stated, tried = _measure_attacks(laid, classes, stated_law, matched, private_demand)
     measured = Measured(
         levels=records.levels,
         crowds=counts,
@@ -128,7 +128,7 @@ def measure_release(
     )
     if in_classes:
         measured = _with_classes(measured, laid)
-    if (in_classes or law_path is not None) and not private_demand:  # it depends on each k
+    if (in_classes or stated_law is not None) and not private_demand:  # it depends on each k
         measured = _with_least_loss(measured, laid)
     return measured if records.person is None else _of_people(measured, laid, records.person)
 
@@ -177,7 +177,11 @@ def _with_least_loss(measured: Measured, laid: Laid) -> Measured:
 
 
 def _measure_attacks(
-    laid: Laid, classes: Classes, law_path: Path | None, matched: bool, private_demand: bool
+    laid: Laid,
+    classes: Classes,
+    stated_law: Path | pl.DataFrame | None,
+    matched: bool,
+    private_demand: bool,
 ) -> tuple[Crowds, Law | None, dict[str, object]]:
     """Count crowds and judge the law that the vault states; attack where everybody has a row."""
     records, cells, seat = laid.records, laid.cells, laid.seat
@@ -189,9 +193,9 @@ def _measure_attacks(
     )  # fmt: skip
     tightest, stated = tightest_rows(cells, classes), None
     # The law has its own finding: it is judged even where some rows do not fit.
-    if law_path is not None and laid.paired:
+    if stated_law is not None and laid.paired:
         keys = laid.rows[KEY]
-        stated = law.judge_stated_law(law_path, keys, records, cells, classes, tightest, seat)
+        stated = law.judge_stated_law(stated_law, keys, records, cells, classes, tightest, seat)
     if not matched:
         return counts, stated, {}
     against = cells, classes, components, counts, tightest, stated

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,19 +17,17 @@ from anon_core.specs.demands import Demand
 from kinds.columns import Column
 from kinds.judge.audit import Audit, Finding, not_judged
 from kinds.judge.direct import direct_finding
-from kinds.judge.files import read_matching, read_rows
 from kinds.judge.seats import find_row_seats
 from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
-from kinds.table.judge.as_text import Reader, number_distinct_cells, show_as_text
-from kinds.table.judge.codebook import codebook_findings, read_codebook
+from kinds.table.judge.as_text import Reader, number_distinct_cells
+from kinds.table.judge.codebook import codebook_findings
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
-from kinds.table.judge.nodes import nodes_findings
 from kinds.table.judge.purpose import apply_purpose
 from kinds.table.judge.records import Records
-from kinds.table.judge.types import of_types
-from kinds.table.layout import FILES, KEY, LAW, list_released_columns
+from kinds.table.judge.released import Claims, Released, ReleasedFolder
+from kinds.table.layout import KEY, list_released_columns
 from kinds.table.pipeline.read import read_others, read_table
 from kinds.table.plan.diverse import Diverse
 from kinds.table.plan.purpose import Purpose
@@ -55,6 +54,20 @@ def audit_rows(
     demand: Demand,
     matching: Path,
     promise: Promise,
+    **stated: Any,
+) -> Audit:
+    """Audit the data files and the codebook in a folder; see `audit_release`."""
+    released, claims = ReleasedFolder(folder, formats), Claims.at(matching)
+    return audit_release(released, reading, columns, demand, claims, promise, **stated)
+
+
+def audit_release(
+    released: Released,
+    reading: Reading,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    claims: Claims,
+    promise: Promise,
     *,
     person: str | None = None,
     rows_are_people: bool = True,
@@ -62,9 +75,9 @@ def audit_rows(
     diverse: Diverse | None = None,
     purpose: Purpose | None = None,
 ) -> Audit:
-    """Audit the data files and the codebook in a folder.
+    """Audit released rows and their codebook.
 
-    Files, codebook, keys, row order and the truth of rows are always required. Of the crowds those
+    Rows, codebook, keys, row order and the truth of rows are always required. Of the crowds those
     are required that the promise names. Where a column says which rows are of one `person`, crowds
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
@@ -75,25 +88,25 @@ def audit_rows(
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     left_out = None
     if leave_out > 0:
-        left_out = read_matching(matching)["record"].drop_nulls().to_numpy(), leave_out
+        left_out = claims.read_matching()["record"].drop_nulls().to_numpy(), leave_out
     records, repeated = _load_records(reading, columns, demand, person, needed, left_out, purpose)
-    book = read_codebook(folder)
+    book = released.read_codebook()
     typed = build_stored_schema(columns, records.schema) if is_typed(book) else None
-    of_book = codebook_findings(book, records, columns) + nodes_findings(folder, book)
+    of_book = codebook_findings(book, records, columns) + released.judge_nodes(book)
     records = records.without_cells()  # before the rows are read, which need room, too
-    rows, findings = _read_released_rows(folder, formats, records, typed)
+    rows, findings = released.read_rows(None if typed is None else _list_readers(records))
     if rows is None:
         return Audit(tuple(findings))
     findings += [*of_book, _of_columns(rows, columns)]
     findings += [_of_left_out(records, leave_out)] if leave_out > 0 else []
-    findings += [] if typed is None else [of_types(folder, formats, typed)]
+    findings += [] if typed is None else [released.judge_types(typed)]
     if not _has_all_columns(rows, columns):
         return Audit((*findings, _NOT_JUDGED), rows=rows)
-    laid, more = _lay_rows(records, rows, columns, matching)
+    laid, more = _lay_rows(records, rows, columns, claims)
     private = any(column.name == demand.column and not column.known for column in columns)
-    law_path = matching.with_name(LAW) if even else None
+    stated_law = claims.law if even else None
     in_classes = _IDENTICAL in promise.findings
-    measured = measure_release(laid, law_path, in_classes=in_classes, private_demand=private)
+    measured = measure_release(laid, stated_law, in_classes=in_classes, private_demand=private)
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),
@@ -109,13 +122,9 @@ def audit_rows(
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
 
 
-def _read_released_rows(
-    folder: Path, formats: Sequence[str], records: Records, typed: pl.Schema | None
-) -> tuple[pl.DataFrame | None, list[Finding]]:
-    """The rows with their cells as text; `typed` are the types of data.parquet if it has others."""
-    if typed is None:
-        return read_rows(folder, FILES, formats)
-    readers = [
+def _list_readers(records: Records) -> list[Reader]:
+    """What reads the typed cells of each quasi-identifier."""
+    return [
         Reader(
             levels.name,
             levels,
@@ -124,9 +133,6 @@ def _read_released_rows(
         )
         for levels in records.levels
     ]
-    return read_rows(
-        folder, FILES, formats, lambda rows: show_as_text(rows, readers), flattened=True
-    )
 
 
 def lay_rows_beside_records(
@@ -137,7 +143,7 @@ def lay_rows_beside_records(
     records, _ = _load_records(
         reading, plan.columns, plan.demand, plan.person, needed, purpose=plan.purpose
     )
-    return _lay_rows(records.without_cells(), rows, plan.columns, matching)[0]
+    return _lay_rows(records.without_cells(), rows, plan.columns, Claims.at(matching))[0]
 
 
 def _load_records(
@@ -184,10 +190,10 @@ def _of_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> Finding:
 
 
 def _lay_rows(
-    records: Records, rows: pl.DataFrame, columns: tuple[Column, ...], matching: Path
+    records: Records, rows: pl.DataFrame, columns: tuple[Column, ...], claims: Claims
 ) -> tuple[Laid, list[Finding]]:
     """Lay the rows beside the records, as the vault's matching claims."""
-    seat, findings = find_row_seats(rows, records.source_rows, read_matching(matching))
+    seat, findings = find_row_seats(rows, records.source_rows, claims.read_matching())
     # The last two say whether rows and records pair up, see `find_row_seats`.
     paired = findings[-1].passed and findings[-2].passed
     cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])

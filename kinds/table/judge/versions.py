@@ -19,7 +19,7 @@ from kinds.table.judge.codebook import BOOK, read_codebook
 from kinds.table.judge.coded import Coded
 from kinds.table.judge.measuring import Laid
 from kinds.table.judge.nodes import nodes_findings
-from kinds.table.judge.types import of_types
+from kinds.table.judge.released import ReleasedFolder
 from kinds.table.layout import FILES, KEY
 from kinds.table.pipeline.seals import seals_of
 from kinds.table.plan.sections import TablePlan
@@ -123,7 +123,7 @@ def _read_released_rows(shown: ShownVersion) -> tuple[pl.DataFrame | None, list[
         flattened=True,
     )
     if rows is not None:
-        findings.append(of_types(shown.folder, shown.formats, shown.typed))
+        findings.append(ReleasedFolder(shown.folder, shown.formats).judge_types(shown.typed))
     return rows, findings
 
 

@@ -126,27 +126,39 @@ def encode_records(
     return encoded
 
 
-def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
-    """Store the codebook and the encoded records that stay.
+def encode_for_plan(
+    plan: TablePlan,
+    frame: pl.DataFrame | ColumnFile,
+    k_values: pl.DataFrame | None,
+    person: NDArray[np.int32] | None,
+    weights: Mapping[str, float] | None,
+    learnt_from: NDArray[np.bool_] | None,
+) -> Encoded:
+    """Encode what was ingested as a plan wants it; see `encode_records`.
 
     Records whose demand cannot be met do not stay where the plan drops them. Refuses k = 1 for
     anybody unless the plan allows it.
     """
+    columns = plan.columns if weights is None else weigh_columns(plan.columns, weights)
+    encoded = encode_records(
+        *(frame, k_values, columns, plan.demand, person, plan.leave_out, plan.diverse, learnt_from)
+    )
+    if not plan.allow_unprotected:
+        refuse_alone(encoded.table.k, "records")
+    return encoded
+
+
+def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
+    """Store the codebook and the encoded records that stay; refused as by `encode_for_plan`."""
     frame = ColumnFile(ingested.file(TABLE))
     demands = ingested.file(DEMAND)
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON_NUMBERS)
     person = np.load(owners) if owners.exists() else None
     learnt_from, weights = ingested.file(LEARNT_FROM), ingested.file(WEIGHTS)
-    columns = plan.columns
-    if weights.exists():
-        columns = weigh_columns(columns, json.loads(weights.read_text(encoding="utf-8")))
+    learnt = json.loads(weights.read_text(encoding="utf-8")) if weights.exists() else None
     rows = np.load(learnt_from) if learnt_from.exists() else None
-    table, kept, joined = encode_records(
-        frame, k_values, columns, plan.demand, person, plan.leave_out, plan.diverse, rows
-    )
-    if not plan.allow_unprotected:
-        refuse_alone(table.k, "records")
+    table, kept, joined = encode_for_plan(plan, frame, k_values, person, learnt, rows)
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
     others = {"bits": table.bits, "kept": np.flatnonzero(kept)}
@@ -154,11 +166,11 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     np.savez(folder / BITS, **packed)
     features, dropped = table.codebook.features, int((~kept).sum())
     note = f"binarized {table.records} records into {features} features; {dropped} dropped"
-    notes = [note, *_notes_on(joined, table)]
+    notes = [note, *list_encoding_notes(joined, table)]
     return {"shape": [table.records, features], "dropped": dropped, "notes": notes}
 
 
-def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
+def list_encoding_notes(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
     """What the log says of levels that too few people hold."""
     least, notes = int(table.k.max()), []
     for attribute in table.codebook.attributes:

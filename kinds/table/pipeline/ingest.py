@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,70 @@ from storage.ledger.ledger import Ledger
 from storage.source.reading import Reading
 
 
+@dataclass(frozen=True)
+class Ingested:
+    """What a release keeps of its source.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The columns that may be released, typed.
+    k_values : DataFrame, optional
+        The column that k is read from.
+    identifiers : DataFrame
+        No columns where the plan names no identifier.
+    person : int32 (rows,), optional
+        Number of the person of each row, where the plan says which rows are of one.
+    weights : dict of float, optional
+        What each quasi-identifier is worth, where it is learnt.
+    learnt_from : bool (rows,), optional
+        Rows that weights are learnt from, which are not released.
+    notes : tuple of str
+        Sentences for the log.
+    """
+
+    table: pl.DataFrame
+    k_values: pl.DataFrame | None
+    identifiers: pl.DataFrame
+    person: NDArray[np.int32] | None
+    weights: Mapping[str, float] | None
+    learnt_from: NDArray[np.bool_] | None
+    notes: tuple[str, ...]
+
+
+def take_columns(plan: TablePlan, reading: Reading) -> Ingested:
+    """Take what a plan needs of its source, typed; the reading is closed.
+
+    Refused, beside what cannot be read: an identifier that rows share without a column of people.
+    """
+    columns = plan.columns
+    # First, since `read_table` closes the reading and with it the file of others.
+    others = read_others(reading, columns, plan.purpose)
+    table, k_values, identifiers = read_table(reading, columns, plan.demand, named=True)
+    notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
+    notes += _notes_on_spelling(identifiers)
+    person = weights = learnt_from = None
+    if plan.person is not None:
+        person = person_numbers(identifiers[plan.person])
+    # Without a column of people, an identifier that repeats makes several people of one.
+    elif not plan.rows_are_people:
+        refuse_repeated(identifiers)
+    if plan.purpose is not None and plan.purpose.predict is not None:
+        learnt_from = find_learning_rows(plan.purpose, table.height, person)
+        learnt = table if others is None else others
+        if learnt_from is not None:
+            # These rows are not released, so weights tell nothing of released people.
+            learnt = table.filter(pl.Series(learnt_from))
+        quasi = [column.name for column in plan.quasi]
+        weights = learn_weights(learnt, plan.purpose.predict, quasi)
+        listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        notes.append(
+            f"learnt from {learnt.height} rows what columns tell of {plan.purpose.predict!r}: "
+            f"{listed}"
+        )
+    return Ingested(table, k_values, identifiers, person, weights, learnt_from, tuple(notes))
+
+
 def ingest_source(
     plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
 ) -> Mapping[str, Any]:
@@ -28,58 +93,26 @@ def ingest_source(
 
     Identifiers are stored as digests under the ledger's key only.
     """
-    columns, demand = plan.columns, plan.demand
-    # First, since `read_table` closes the reading and with it the file of others.
-    others = read_others(reading, columns, plan.purpose)
-    table, k_values, identifiers = read_table(reading, columns, demand, named=True)
-    table.write_parquet(folder / TABLE)
-    notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
-    if k_values is not None:
-        k_values.write_parquet(folder / DEMAND)
-    notes += _notes_on_spelling(identifiers)
-    person = None
-    if plan.person is not None:
-        person = person_numbers(identifiers[plan.person])
-        np.save(folder / PERSON_NUMBERS, person)
-    # Without a column of people, an identifier that repeats makes several people of one.
-    elif not plan.rows_are_people:
-        refuse_repeated(identifiers)
-    if plan.purpose is not None and plan.purpose.predict is not None:
-        notes.append(_store_weights(plan, table, others, person, folder))
+    taken = take_columns(plan, reading)
+    taken.table.write_parquet(folder / TABLE)
+    if taken.k_values is not None:
+        taken.k_values.write_parquet(folder / DEMAND)
+    if taken.person is not None:
+        np.save(folder / PERSON_NUMBERS, taken.person)
+    if taken.learnt_from is not None:
+        np.save(folder / LEARNT_FROM, taken.learnt_from)
+    if taken.weights is not None:
+        (folder / WEIGHTS).write_text(json.dumps(taken.weights), encoding="utf-8")
     digested: Mapping[str, Any] = {}
-    if identifiers.width:
-        digested = write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
+    if taken.identifiers.width:
+        digested = write_identifiers(ledger.key, ledger.key_print, taken.identifiers, folder)
     return {
-        "shape": [table.height, table.width],
-        "source_columns": len(columns),
-        "profile": build_table_profile(table, columns),
-        "notes": notes,
+        "shape": [taken.table.height, taken.table.width],
+        "source_columns": len(plan.columns),
+        "profile": build_table_profile(taken.table, plan.columns),
+        "notes": list(taken.notes),
         **digested,
     }
-
-
-def _store_weights(
-    plan: TablePlan,
-    table: pl.DataFrame,
-    others: pl.DataFrame | None,
-    person: NDArray[np.int32] | None,
-    folder: Path,
-) -> str:
-    """Store what the release is for: weights, and who is learnt from; a sentence for the log."""
-    purpose = plan.purpose
-    assert purpose is not None
-    assert purpose.predict is not None
-    rows = find_learning_rows(purpose, table.height, person)
-    learnt = table if others is None else others
-    if rows is not None:
-        np.save(folder / LEARNT_FROM, rows)
-        # These rows are not released, so weights tell nothing of released people.
-        learnt = table.filter(pl.Series(rows))
-    quasi = [column.name for column in plan.quasi]
-    weights = learn_weights(learnt, purpose.predict, quasi)
-    (folder / WEIGHTS).write_text(json.dumps(weights), encoding="utf-8")
-    listed = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
-    return f"learnt from {learnt.height} rows what columns tell of {purpose.predict!r}: {listed}"
 
 
 def person_numbers(values: pl.Series) -> NDArray[np.int32]:

@@ -85,6 +85,17 @@ class MaskedRows:
         """Return some rows as data.parquet has them."""
         return self._lay_out(rows, self._natives, self._lists)
 
+    def match_keys(self, source_row: NDArray[np.int64]) -> Callable[[slice], pl.DataFrame]:
+        """What gives the source row and the key of some records, in the order of the records."""
+        # The vault names source rows, since the audit encodes the source anew.
+        row = invert_order(self.person)
+
+        def cut(records: slice) -> pl.DataFrame:
+            keys = _spell_keys(self.keys[row[records]])
+            return pl.DataFrame({"record": source_row[records], KEY: keys})
+
+        return cut
+
     @cached_property
     def _natives(self) -> dict[str, pl.Series]:
         """The distinct cells of each quasi-identifier as typed values."""
@@ -131,6 +142,70 @@ class MaskedRows:
         return pl.DataFrame(laid)
 
 
+@dataclass(frozen=True)
+class ReleasedTable:
+    """A release before it is written.
+
+    Attributes
+    ----------
+    rows : MaskedRows
+    codebook : dict
+        As it is published.
+    holders : int32 (n, D), optional
+        The records that hold the shares of each row, where the method makes such a law; rows in
+        the order of the records' keys as they were drawn.
+    drawn_keys : uint64 (n,)
+        These keys.
+    """
+
+    rows: MaskedRows
+    codebook: Mapping[str, Any]
+    holders: NDArray[np.int32] | None
+    drawn_keys: NDArray[np.uint64]
+
+    def lay_out_law(self, source_row: NDArray[np.int64]) -> pl.DataFrame | None:
+        """The source rows of the records that hold the shares of each row, by ascending key."""
+        if self.holders is None:
+            return None
+        order = np.argsort(self.drawn_keys)
+        held = source_row[self.holders[order]]
+        records = pl.Series(held, dtype=pl.Array(pl.Int64, self.holders.shape[1]))
+        return pl.DataFrame(
+            {
+                KEY: _spell_keys(self.drawn_keys[order]),
+                "records": records.cast(pl.List(pl.Int64)),
+            }
+        )
+
+
+def seat_records(
+    plan: TablePlan,
+    seed: bytes,
+    masked: MaskedTable,
+    frame: pl.DataFrame,
+    schema: pl.Schema,
+    person: NDArray[np.int32] | None,
+) -> ReleasedTable:
+    """Draw who sits where and the keys of the rows, and lay the rows out.
+
+    `frame` holds the records' values of the columns that are carried, `schema` the types of all
+    columns of the source; `person` int32 (n,): number of the person of each record.
+    """
+    ends: Mapping[str, Ends] = {}
+    if any(column.coarse is not None for column in plan.columns):
+        frame, ends = coarsen_columns(frame, plan.columns, int(masked.table.k.max()), person)
+        schema = pl.Schema({**schema, **frame.schema})
+    # One stream for both: mixing goes on with the words behind those of the draw.
+    draw = secret_streams.seed_random_stream(seed, "matching")
+    seat = random_matching(masked, draw)
+    if plan.mix is not None:
+        seat = _mix_seats(frame[plan.mix], masked, seat, draw)
+    keys = secret_streams.draw_key_numbers(seed, "keys", masked.table.records)
+    rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
+    codebook = build_published_codebook(masked.table.codebook, plan.columns, schema, ends)
+    return ReleasedTable(rows, codebook, masked.holders, keys)
+
+
 def write_release(
     plan: TablePlan,
     seed: bytes,
@@ -144,34 +219,25 @@ def write_release(
     `take` hands over what was made: its arrays are freed once they were read. `source_row` is the
     source row of each record, int64 (n,).
     """
-    path = ingested.file(TABLE)
+    path, owners = ingested.file(TABLE), ingested.file(PERSON_NUMBERS)
     schema = pl.scan_parquet(path, glob=False).collect_schema()
-    carried = [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
-    frame = _read_carried_values(path, [schema.names().index(name) for name in carried], source_row)
-    masked = take()
-    ends: Mapping[str, Ends] = {}
-    if any(column.coarse is not None for column in plan.columns):
-        k, owners = int(masked.table.k.max()), ingested.file(PERSON_NUMBERS)
-        person = np.load(owners)[source_row] if owners.exists() else None
-        frame, ends = coarsen_columns(frame, plan.columns, k, person)
-        schema = pl.Schema({**schema, **frame.schema})
-    # One stream for both: mixing goes on with the words behind those of the draw.
-    draw = secret_streams.seed_random_stream(seed, "matching")
-    seat = random_matching(masked, draw)
-    if plan.mix is not None:
-        seat = _mix_seats(frame[plan.mix], masked, seat, draw)
-    keys = secret_streams.draw_key_numbers(seed, "keys", masked.table.records)
-    book, holders = masked.table.codebook, masked.holders
-    rows = lay_out_released_rows(plan.columns, keys, masked, seat, frame, schema)
-    del masked, seat
-    write_masked_rows(rows, folder)
-    document = build_published_codebook(book, plan.columns, schema, ends)
+    carried = [schema.names().index(name) for name in list_carried_columns(plan)]
+    frame = _read_carried_values(path, carried, source_row)
+    person = np.load(owners)[source_row] if owners.exists() else None
+    released = seat_records(plan, seed, take(), frame, schema, person)
+    write_masked_rows(released.rows, folder)
+    document = dict(released.codebook)
     (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     write_nodes(document, folder)
-    write_matching(rows, source_row, folder)
-    if holders is not None:
-        _write_law(keys, holders, source_row, folder)
-    return {"shape": [len(keys), 1 + len(list_released_columns(plan.columns))]}
+    write_matching(released.rows, source_row, folder)
+    if (law := released.lay_out_law(source_row)) is not None:
+        write_parquet(law, folder / LAW)
+    return {"shape": [len(released.drawn_keys), 1 + len(list_released_columns(plan.columns))]}
+
+
+def list_carried_columns(plan: TablePlan) -> list[str]:
+    """Names of the columns that rows carry as they are, or coarser."""
+    return [each.name for each in list_released_columns(plan.columns) if each.role != "quasi"]
 
 
 def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
@@ -189,14 +255,8 @@ def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
 
 def write_matching(rows: MaskedRows, source_row: NDArray[np.int64], folder: Path) -> None:
     """Write the source row and the key of each record, for the vault."""
-    # The vault names source rows, since the audit encodes the source anew.
-    row = invert_order(rows.person)
-
-    def cut(records: slice) -> pl.DataFrame:
-        keys = _spell_keys(rows.keys[row[records]])
-        return pl.DataFrame({"record": source_row[records], KEY: keys})
-
-    write_parquet_of_batches(cut, len(row), folder / MATCHING)
+    cut = rows.match_keys(source_row)
+    write_parquet_of_batches(cut, len(source_row), folder / MATCHING)
 
 
 def _spell_keys(keys: NDArray[np.uint64]) -> pl.Series:
@@ -245,16 +305,3 @@ def lay_out_released_rows(
     }
     person = invert_order(seat.astype(np.int32))  # of a row: the record that has this seat
     return MaskedRows(columns, keys[order], person[order], frame, schema, attributes, cells)
-
-
-def _write_law(
-    keys: NDArray[np.uint64],
-    holders: NDArray[np.int32],
-    source_row: NDArray[np.int64],
-    folder: Path,
-) -> None:
-    """Write the source rows of the records that hold the shares of each row, by ascending key."""
-    order = np.argsort(keys)
-    held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
-    law = pl.DataFrame({KEY: _spell_keys(keys[order]), "records": held.cast(pl.List(pl.Int64))})
-    write_parquet(law, folder / LAW)

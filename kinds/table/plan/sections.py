@@ -169,6 +169,17 @@ class TablePlan:
         k = [] if self.demand.constant is None else [self.demand.constant]
         return Demanded(self.person is not None, np.array(k, dtype=np.int64))
 
+    @property
+    def audited(self) -> dict[str, Any]:
+        """What the audit of released rows must know beside the columns and k."""
+        return {
+            "person": self.person,
+            "rows_are_people": self.rows_are_people,
+            "leave_out": self.leave_out,
+            "diverse": self.diverse,
+            "purpose": self.purpose,
+        }
+
     def role(self, column: Column) -> dict[str, Any]:
         """What the plan does with a column, as the manifest states it."""
         stated: dict[str, Any] = {"role": column.role}
