@@ -1,4 +1,7 @@
-"""Read a release of crowdcover: `release = crowdcover.read("releases/adult/v1")`.
+"""Release a frame, read a release.
+
+`crowdcover.anonymize(df, quasi=["age", "zip"], sensitive=["income"], k=10)` gives a checked release
+in memory: see `crowdcover.releasing`. `crowdcover.read("releases/adult/v1")` reads one.
 
 A masked cell of a release allows several values. Read as text it misleads: cells that stay exact
 are not typical. This package reads each cell as the set that it is, and answers counts,
@@ -27,10 +30,15 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     )
     from crowdcover.reader.release import Release, read
     from crowdcover.reader.rubin import Pooled, pooled
+    from crowdcover.releasing.anonymizing import anonymize, plan
+    from crowdcover.releasing.estimator import KAnonymizer
+    from crowdcover.releasing.plans import Plan
+    from crowdcover.releasing.released import FrameRelease
 
 __all__ = [
-    "Between", "Column", "Count", "Mean", "Pooled", "Release", "ReleaseError", "RulesWarning",
-    "Under", "above", "at_least", "at_most", "below", "between", "pooled", "read", "under",
+    "Between", "Column", "Count", "FrameRelease", "KAnonymizer", "Mean", "Plan", "Pooled",
+    "Release", "ReleaseError", "RulesWarning", "Under", "above", "anonymize", "at_least", "at_most",
+    "below", "between", "plan", "pooled", "read", "under",
 ]  # fmt: skip
 _HOMES = {
     "errors": ("ReleaseError", "RulesWarning"),
@@ -41,6 +49,10 @@ _HOMES = {
     ),
     "reader.release": ("Release", "read"),
     "reader.rubin": ("Pooled", "pooled"),
+    "releasing.anonymizing": ("anonymize", "plan"),
+    "releasing.estimator": ("KAnonymizer",),
+    "releasing.plans": ("Plan",),
+    "releasing.released": ("FrameRelease",),
 }  # fmt: skip
 
 

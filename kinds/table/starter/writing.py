@@ -78,6 +78,14 @@ def propose_plan(source: Source, header: bool | None = None, names: Sequence[str
     either.
     """
     reading, names, note = _open_source(source, header, names)
+    return propose_plan_of(reading, names, _release_name(source), note)
+
+
+def propose_plan_of(reading: Reading, names: Sequence[str], name: str, note: str = "") -> str:
+    """The same of an open source: `names` of all its columns, the release's `name`.
+
+    `note` tells what was found of the first row.
+    """
     whole = read_columns(reading, names, [Column(name=name, role="drop") for name in names])
     raw = whole.filter(~repeats_names(whole.to_dict()))
     # Markers first: one "?" makes texts of a column of numbers, and no rule for numbers holds.
@@ -89,7 +97,7 @@ def propose_plan(source: Source, header: bool | None = None, names: Sequence[str
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
-        f"name = {toml_text(_release_name(source))}",
+        f"name = {toml_text(name)}",
         "",
         *_format_source_section(reading.source, note, markers),
         *_describe_repeated_headers(whole.height - raw.height),

@@ -1,0 +1,43 @@
+"""Frames of other libraries: taken as polars', and given back as what they came as."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from anon_core.errors import InputError
+
+GiveBack = Callable[[pl.DataFrame], Any]
+
+
+def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:
+    """Take a table of any library that narwhals knows.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+    give_back : callable
+        Makes a table of the library that `data` came from of a polars frame.
+
+    Raises
+    ------
+    InputError
+        It is no table, or a lazy one.
+    """
+    try:
+        taken = nw.from_native(data, eager_only=True)
+    except TypeError:
+        refusal = f"a table of polars, pandas or pyarrow is required, not {type(data).__name__}"
+    else:
+        library = taken.implementation
+        return taken.to_polars(), partial(_convert, library=library)
+    raise InputError(refusal)
+
+
+def _convert(frame: pl.DataFrame, library: nw.Implementation) -> Any:
+    wrapped = nw.from_native(frame, eager_only=True)
+    if library.is_pandas():
+        return wrapped.to_pandas()
+    return wrapped.to_arrow() if library.is_pyarrow() else frame
