@@ -92,7 +92,7 @@ $(PGSERVER): $(READY)
 
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage]'
+	.lock/bin/pip install --quiet '.[dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,sklearn]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info

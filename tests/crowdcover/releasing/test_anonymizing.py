@@ -15,6 +15,7 @@ from crowdcover.releasing.saving import save_release
 from flows.look.audit import recompute_guarantees
 from flows.plan.plan import PlanError, ReleasePlan
 from tests.crowdcover.releasing.people import people
+from tests.names import ROOT
 
 SECRET = bytes(range(32))
 LIBRARIES = {
@@ -127,6 +128,17 @@ def test_everybody_has_a_crowd_by_definition(seed):
 def allows(cell, value):
     """Whether a cell of categories allows a value."""
     return cell == "*" or value in cell.split("|")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_snippet_of_the_readme(library):
+    text = (ROOT / "README.md").read_text("utf-8")
+    snippet = text.partition("```python\n")[2].partition("```")[0]
+    assert "cc.anonymize(df" in snippet
+    names = {"df": LIBRARIES[library][0](people().drop("born"))}
+    exec(snippet, names)
+    assert names["out"].audit.passed
+    assert len(names["out"].frame) == 60
 
 
 def test_classes_are_seen_by_counting():
