@@ -5,13 +5,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from anon_core.errors import InputError
 from crowdcover.frames import GiveBack, take_frame
 from crowdcover.releasing.anonymizing import anonymize
 from crowdcover.releasing.released import FrameRelease
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise ImportError("KAnonymizer needs scikit-learn: pip install 'crowdcover[sklearn]'") from None
 
 
 class KAnonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
