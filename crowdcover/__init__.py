@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getattr__`
+    from crowdcover.assessing.assessment import Assessment, assess
     from crowdcover.errors import ReleaseError, RulesWarning
     from crowdcover.reader.answers import Count, Mean
     from crowdcover.reader.columns import Column
@@ -36,11 +37,12 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     from crowdcover.releasing.released import FrameRelease
 
 __all__ = [
-    "Between", "Column", "Count", "FrameRelease", "KAnonymizer", "Mean", "Plan", "Pooled",
-    "Release", "ReleaseError", "RulesWarning", "Under", "above", "anonymize", "at_least", "at_most",
-    "below", "between", "plan", "pooled", "read", "under",
+    "Assessment", "Between", "Column", "Count", "FrameRelease", "KAnonymizer", "Mean", "Plan",
+    "Pooled", "Release", "ReleaseError", "RulesWarning", "Under", "above", "anonymize",
+    "assess", "at_least", "at_most", "below", "between", "plan", "pooled", "read", "under",
 ]  # fmt: skip
 _HOMES = {
+    "assessing.assessment": ("Assessment", "assess"),
     "errors": ("ReleaseError", "RulesWarning"),
     "reader.answers": ("Count", "Mean"),
     "reader.columns": ("Column",),

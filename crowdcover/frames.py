@@ -1,6 +1,6 @@
 """Frames of other libraries: taken as polars', and given back as what they came as."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,12 @@ import polars as pl
 from anon_core.errors import InputError
 
 GiveBack = Callable[[pl.DataFrame], Any]
+Names = str | Sequence[str]  # of columns
+
+
+def list_names(names: Names) -> list[str]:
+    """The names of columns that an argument gives: one, or several."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:

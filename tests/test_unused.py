@@ -63,8 +63,11 @@ def find_unused(root=ROOT):
 
 def test_everything_public_is_used_by_the_product():
     # What others call: a handle of files, hooks of Great Expectations and scikit-learn, and people
-    # who edit a plan in Python.
-    called = {"writable", "seekable", "is_abstract", "get_feature_names_out", "settle"}
+    # who edit a plan or look for the rows of small groups in Python.
+    called = {
+        *("writable", "seekable", "is_abstract", "get_feature_names_out"),
+        *("settle", "locate_rows"),
+    }
     assert find_unused() - WITHOUT_COMMAND == called
 
 

@@ -1,12 +1,12 @@
 """`anonymize`: a frame goes in, a checked release comes out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import polars as pl
 
 from anon_core.errors import GuaranteeError, InputError
-from crowdcover.frames import GiveBack, take_frame
+from crowdcover.frames import GiveBack, Names, list_names, take_frame
 from crowdcover.releasing.plans import Plan, build_frame_plan, propose_frame_plan
 from crowdcover.releasing.released import FrameRelease, Vault
 from kinds.section import PlanError
@@ -14,7 +14,6 @@ from kinds.table.in_memory import release_in_memory
 from storage.source.frames import FrameReading
 from storage.vault import secret_streams
 
-Names = str | Sequence[str]
 CLASSES = "classes"  # a method's short name: rows of a crowd are identical
 _IN_CLASSES = "k-member"
 
@@ -99,10 +98,10 @@ def anonymize(
         raise InputError("cells must be 'typed' or 'text'")
     frame, give_back = take_frame(data)
     roles = {
-        "quasi": _list_names(quasi),
-        "sensitive": _list_names(sensitive),
-        "keep": _list_names(keep),
-        "identifier": [*dict.fromkeys((*_list_names(identifiers), *_list_names(person or ())))],
+        "quasi": list_names(quasi),
+        "sensitive": list_names(sensitive),
+        "keep": list_names(keep),
+        "identifier": [*dict.fromkeys((*list_names(identifiers), *list_names(person or ())))],
     }
     privacy = {
         "k": dict(k) if isinstance(k, Mapping) else k,
@@ -143,10 +142,6 @@ def plan(data: Any, name: str = "frame") -> Plan:
     """
     frame, _ = take_frame(data)
     return propose_frame_plan(frame, name)
-
-
-def _list_names(names: Names) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 def _list_stated(section: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A release in memory: its rows, what was found of them, and what must stay private."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,6 +12,7 @@ import polars as pl
 from crowdcover.reader.reading import columns_of
 from crowdcover.reader.release import Release
 from crowdcover.releasing.plans import Plan
+from crowdcover.report import Report
 from kinds.judge.audit import Finding
 from kinds.table.in_memory import CheckedRows
 
@@ -44,38 +45,6 @@ class Vault:
 
     def __repr__(self) -> str:
         return f"<Vault, {PRIVATE}>"
-
-
-@dataclass(frozen=True)
-class Report:
-    """Measured numbers of a release by name, shown as a table.
-
-    Attributes
-    ----------
-    title : str
-    numbers : dict
-        All of them, as a manifest states them.
-    lines : tuple of (str, str)
-        The ones to look at first, in words.
-    """
-
-    title: str
-    numbers: Mapping[str, Any] = field(repr=False)
-    lines: tuple[tuple[str, str], ...]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.numbers[name]
-
-    def __repr__(self) -> str:
-        width = max(len(what) for what, _ in self.lines)
-        return "\n".join([self.title, *(f"  {what:<{width}}  {of}" for what, of in self.lines)])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(what)}</th><td>{escape(of)}</td></tr>"
-            for what, of in self.lines
-        )
-        return f"<table><caption>{escape(self.title)}</caption>{rows}</table>"
 
 
 class Loss(Report):

@@ -1,0 +1,1 @@
+"""What a table tells about the people in it, whoever made it."""
