@@ -4,22 +4,30 @@ import ctypes
 import gc
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-LARGE = (
-    2**30
-)  # bytes in memory below which nothing is given back: that takes some tenths of a second
+# Bytes that a process has grown by; less is kept, since giving it back takes some tenths of a
+# second.
+LARGE = 2**29
 
 
 def give_back_memory() -> None:
-    """Return unused memory to the system, where this process holds much."""
-    if _count_resident_bytes() < LARGE:
+    """Return unused memory to the system, where this process has grown much since it last did.
+
+    What it holds for good, such as all that a long session has imported, is no reason to look
+    through it after each stage.
+    """
+    held = _count_resident_bytes()
+    if held - _seen.least < LARGE:
+        _seen.least = min(_seen.least, held)
         return
     gc.collect()  # tables that only circles of objects still hold
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # of glibc only
         trim(0)
     if arrow := sys.modules.get("pyarrow"):
         arrow.default_memory_pool().release_unused()
+    _seen.least = _count_resident_bytes()
 
 
 def _count_resident_bytes() -> int:
@@ -29,3 +37,13 @@ def _count_resident_bytes() -> int:
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class _Seen:
+    """The bytes that this process held when it held least, since memory was last given back."""
+
+    least: int
+
+
+_seen = _Seen(_count_resident_bytes())

@@ -19,7 +19,8 @@ def resident():
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc gives memory back when asked"
 )
 def test_what_was_freed_is_given_back(monkeypatch):
-    monkeypatch.setattr(memory, "LARGE", 0)
+    monkeypatch.setattr(memory._seen, "least", 0)
+    monkeypatch.setattr(memory, "LARGE", 1)
     free = ctypes.CDLL(None).free
     free.argtypes = [ctypes.c_void_p]
     allocate = ctypes.CDLL(None).malloc
@@ -36,12 +37,23 @@ def test_what_was_freed_is_given_back(monkeypatch):
     free(last)
 
 
-def test_little_memory_is_left_as_it_is(monkeypatch):
-    collected = []
-    monkeypatch.setattr(memory, "_count_resident_bytes", lambda: memory.LARGE - 1)
+def test_memory_is_given_back_where_a_process_has_grown(monkeypatch):
+    collected, held = [], memory.LARGE * 3
     monkeypatch.setattr(gc, "collect", lambda: collected.append(True))
+    monkeypatch.setattr(memory, "_count_resident_bytes", lambda: held)
+    monkeypatch.setattr(memory._seen, "least", held)
+    give_back_memory()
+    assert collected == []  # much, but held for good
+    held += memory.LARGE - 1
     give_back_memory()
     assert collected == []
-    monkeypatch.setattr(memory, "_count_resident_bytes", lambda: memory.LARGE)
+    held += 1
     give_back_memory()
     assert collected == [True]
+    give_back_memory()
+    assert collected == [True]  # what it could not give back is held for good, too
+    held -= memory.LARGE
+    give_back_memory()
+    held += memory.LARGE
+    give_back_memory()
+    assert collected == [True, True]
