@@ -62,12 +62,13 @@ def build_shown_labels(
 
 def count_direct(shown: Sequence[ShownTexts]) -> dict[str, dict[str, int]]:
     """Count, for each column and kind, the rows that look like it; without what is not found."""
-    from validations.recognition.recognise import (
-        count_rows,  # tables of all countries: not at each start
-    )
+    # Tables of all countries: not at each start.
+    from validations.recognition.cells import Cells
+    from validations.recognition.recognise import count_rows_of_columns
 
     names = [each.name for each in shown]
-    counted = {each.name: count_rows(each.name, each.texts, each.rows, names) for each in shown}
+    columns = [Cells.of(each.name, each.texts, each.rows, names) for each in shown]
+    counted = dict(zip(names, count_rows_of_columns(columns), strict=True))
     return {
         name: {str(kind): rows for kind, rows in found.items()}
         for name, found in counted.items()
