@@ -49,7 +49,7 @@ class KAnonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
     Attributes
     ----------
     release_ : FrameRelease
-        With risk, loss, audit and vault.
+        With risk, loss, audit and vault: a pickled estimator holds the table and whose each row is.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where the table has names.

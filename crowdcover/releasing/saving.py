@@ -6,6 +6,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from crowdcover.releasing.plans import SOURCE, Plan
+from flows.plan.plan import ReleasePlan
 from storage.source.reading import Reading
 from storage.vault.files import write_private
 from storage.vault.vault import Vault
@@ -19,17 +20,12 @@ def save_release(plan: Plan, secret: bytes, frame: pl.DataFrame, folder: Path) -
     Raises
     ------
     InputError
-        The folder exists and is not empty, or the application is not installed.
+        The folder exists and is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not empty; name a new folder")
-    try:
-        from flows.release import release_plan
-    except ImportError:
-        absent = (
-            "save needs the pipeline, which is not installed: pip install 'crowdcover[pipeline]'"
-        )
-        raise InputError(absent) from None
+    from flows.release import release_plan  # loads Prefect
+
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / SOURCE
     path.touch(mode=0o600)
@@ -37,8 +33,6 @@ def save_release(plan: Plan, secret: bytes, frame: pl.DataFrame, folder: Path) -
     written = Plan(plan.to_toml())
     written["source"]["path"] = SOURCE
     written.write(folder / PLAN)
-    from flows.plan.plan import ReleasePlan
-
     ready = ReleasePlan.load(folder / PLAN)
     reading = Reading(ready.data.source)
     vault = Vault(Path(ready.publish.vault)).open()
