@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
-from tests.flows.processes import terminate, without_heartbeats
+from tests.flows.processes import let_system_write, terminate, without_heartbeats
 
 # Prefect reads these when it is imported, which happens while tests are collected. The port is
 # bound, without listening, until the server takes it.
@@ -35,6 +35,8 @@ os.environ.update(
     GX_ANALYTICS_ENABLED="false",
     COLUMNS="200",
 )
+# Nothing here outlives the machine, and writing through to a disk that others use takes long.
+os.fsync = let_system_write
 # Brought up to date by Prefect, where `make` has laid one: that is half of a server's start.
 DATABASE = Path(sys.prefix) / ".prefect.db"
 STARTS_WITHIN = 180

@@ -96,7 +96,9 @@ class Order:
         self.write(**sections)
 
     def write(self, **sections):
-        """Write the plan, sections merged into it."""
+        """Write the plan, sections merged into it; another method brings its own settings."""
+        if "name" in sections.get("anonymizer", {}):
+            self.document["anonymizer"] = {}
         for name, section in sections.items():
             self.document[name] = (
                 {**self.document.get(name, {}), **section} if isinstance(section, dict) else section

@@ -2,8 +2,9 @@
 
 import gc
 import importlib
+import os
 
-from tests.flows.processes import without_heartbeats
+from tests.flows.processes import let_system_write, without_heartbeats
 
 OURS = (
     "flows.cli",
@@ -23,6 +24,7 @@ LATE = (  # what a release imports late
     "prefect.task_engine",
 )
 
+os.fsync = let_system_write  # as in tests/conftest.py
 for name in (*OURS, *LATE):
     importlib.import_module(name)
 settings = without_heartbeats()  # kept: else they would end with it

@@ -43,6 +43,10 @@ class Finished:
         return self.out.rstrip("\n").rpartition("\n")[2]
 
 
+def let_system_write(handle):
+    """In place of `os.fsync`: the system writes when it likes, which outlives any process."""
+
+
 def start(work, *arguments, cwd=None, environment=None):
     """Start `work(*arguments)` in another process; returns it and the folder of its output.
 
