@@ -76,30 +76,34 @@ def loss_of_node(a, low, high, cells):
 
 
 @inlined
+def compute_level_increase(a, q, r, cells):
+    """What row r loses more if it allows level q of attribute a, too."""
+    at, low, high = cells.offsets[a], cells.low[r, a], cells.high[r, a]
+    if cells.ordinal[a]:
+        if low <= q <= high:
+            return np.int64(0)
+        now = min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
+        p, q = at + min(low, q), at + max(high, q)
+        more = min(cells.whole[a], cells.position[q] - cells.position[p]) - now
+    elif cells.tree[a]:
+        if low <= q <= high:
+            return np.int64(0)
+        more = loss_of_node(a, min(low, q), max(high, q), cells)
+        more -= loss_of_node(a, low, high, cells)
+    elif cells.member[r, at + q]:
+        return np.int64(0)
+    else:
+        more = cells.step[a]
+    # One level so far, and another one is added; true of sets, too.
+    return more + cells.first[a] if low == high else more
+
+
+@inlined
 def compute_loss_increase(v, r, best, cells):
     """What row r loses more if record v holds it, too; `best` or more if it is no less."""
     total = np.int64(0)
     for a in range(len(cells.ordinal)):
-        q, at = cells.codes[v, a], cells.offsets[a]
-        low, high = cells.low[r, a], cells.high[r, a]
-        if cells.ordinal[a]:
-            if low <= q <= high:
-                continue
-            now = min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
-            p, q = at + min(low, q), at + max(high, q)
-            total += min(cells.whole[a], cells.position[q] - cells.position[p]) - now
-        elif cells.tree[a]:
-            if low <= q <= high:
-                continue
-            total += loss_of_node(a, min(low, q), max(high, q), cells)
-            total -= loss_of_node(a, low, high, cells)
-        elif cells.member[r, at + q]:
-            continue
-        else:
-            total += cells.step[a]
-        # One level so far, and record v adds another one; true of sets, too.
-        if low == high:
-            total += cells.first[a]
+        total += compute_level_increase(a, cells.codes[v, a], r, cells)
         if total >= best:
             break
     return total

@@ -8,10 +8,26 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.loss_kernels import (
     PROHIBITIVE_LOSS,
     LevelCells,
+    compute_level_increase,
     compute_loss_increase,
     widen_row,
 )
 from anon_core.jit.kernel import kernel, parallel_kernel
+
+AT_ONCE = 8  # rows that are looked at together: a line of the cache
+
+
+class ListedLevels(NamedTuple):
+    """The levels that records have, each once.
+
+    Attributes
+    ----------
+    attribute : int64 (levels,)
+    level : int32 (levels,)
+    """
+
+    attribute: NDArray[np.int64]
+    level: NDArray[np.int32]
 
 
 class RowHolders(NamedTuple):
@@ -112,15 +128,36 @@ def greedy_round(done, row_of, space):
                     step = r
 
 
-@parallel_kernel(lambda costs: len(costs))
-def all_increases(begin, end, costs, done, space):  # costs (n, n)
-    """costs[v, r] = what row r loses more if record v holds it; PROHIBITIVE_LOSS if it may not."""
-    for v in range(begin, end):
-        for r in range(len(costs)):
-            if may_take(v, r, done, space):
-                costs[v, r] = compute_loss_increase(v, r, PROHIBITIVE_LOSS, space.cells)
-            else:
-                costs[v, r] = PROHIBITIVE_LOSS
+@parallel_kernel(lambda costs: -(-len(costs) // AT_ONCE))
+def all_increases(begin, end, costs, done, levels, level_of, space):
+    """costs[v, r] = what row r loses more if record v holds it; PROHIBITIVE_LOSS if it may not.
+
+    costs int64 (n, n); levels: see `ListedLevels`; level_of int64 (n, attributes): which of them
+    each record has.
+    """
+    attribute, level = levels
+    cells, n = space.cells, len(costs)
+    # What a level adds is looked up once for all records that have it, a few rows side by side.
+    added = np.empty((len(level), AT_ONCE), dtype=np.int64)
+    for block in range(begin, end):
+        first = block * AT_ONCE
+        rows = min(AT_ONCE, n - first)
+        for i in range(len(level)):
+            for w in range(rows):
+                added[i, w] = compute_level_increase(attribute[i], level[i], first + w, cells)
+        for v in range(n):
+            for w in range(rows):
+                costs[v, first + w] = 0
+            for a in range(level_of.shape[1]):
+                i = level_of[v, a]
+                for w in range(rows):
+                    costs[v, first + w] += added[i, w]
+        # Every record may take a row once, so only those that took it may not.
+        for r in range(first, first + rows):
+            for t in range(done):
+                v = space.holder[t, r]
+                if not may_take(v, r, done, space):
+                    costs[v, r] = PROHIBITIVE_LOSS
 
 
 @kernel

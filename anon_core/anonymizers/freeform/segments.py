@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.freeform.freeform_kernels import (
+    ListedLevels,
     RowHolders,
     all_increases,
     greedy_round,
@@ -64,8 +65,7 @@ def assign_rows(method: SegmentMethod, done: int, space: RowHolders) -> NDArray[
     if method == "greedy":
         greedy_round(done, row_of, space)
     else:
-        costs = np.empty((n, n), dtype=np.int64)
-        all_increases(costs, done, space)
+        costs = compute_increases(done, space)
         if method == "hungarian":
             least_costs(costs, done, row_of, space)
         else:
@@ -74,6 +74,27 @@ def assign_rows(method: SegmentMethod, done: int, space: RowHolders) -> NDArray[
     assert (row_of >= 0).all()  # there is an assignment, see `Freeform`
     holder: NDArray[np.int32] = space.holder[done]
     return holder
+
+
+def compute_increases(done: int, space: RowHolders) -> NDArray[np.int64]:
+    """What row r loses more if record v holds it in round `done`, int64 (n, n) at [v, r].
+
+    PROHIBITIVE_LOSS where it may not.
+    """
+    costs = np.empty((len(space.most), len(space.most)), dtype=np.int64)
+    all_increases(costs, done, *_list_levels(space.cells.codes), space)
+    return costs
+
+
+def _list_levels(codes: NDArray[np.int32]) -> tuple[ListedLevels, NDArray[np.int64]]:
+    """The levels of records, int32 (n, attributes), and which of them each has, of its shape."""
+    found = [np.unique(column, return_inverse=True) for column in codes.T]
+    counts = [len(level) for level, _ in found]
+    starts = np.cumsum([0, *counts[:-1]])
+    listed = ListedLevels(
+        np.repeat(np.arange(len(found)), counts), np.concatenate([level for level, _ in found])
+    )
+    return listed, np.stack([place for _, place in found], axis=1) + starts
 
 
 def least_costs(

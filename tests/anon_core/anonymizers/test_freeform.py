@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.freeform import segments
 from anon_core.anonymizers.freeform.freeform import HOLDER
-from anon_core.anonymizers.freeform.freeform_kernels import greedy_round, lightest_first
-from anon_core.anonymizers.freeform.segments import least_costs
-from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS
+from anon_core.anonymizers.freeform.freeform_kernels import (
+    RowHolders,
+    enter_holders,
+    greedy_round,
+    lightest_first,
+)
+from anon_core.anonymizers.freeform.segments import compute_increases, least_costs
+from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, LevelCells, loss_of, widen_row
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import State
@@ -25,6 +30,7 @@ from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
 from tests.drawn import lost as by_definition
 from tests.drawn import with_ages
 from tests.observers import Seen
+from tests.strategies import tables
 
 METHODS = ("greedy", "sort-greedy", "hungarian")
 
@@ -266,3 +272,26 @@ def test_a_checkpoint_of_another_table_is_refused(spoil):
         )
     again = Freeform().anonymize(table, resume=state)
     assert (again.hidden == masked.hidden).all()
+
+
+@given(tables(), st.integers(0, 3), st.integers(0, 99), st.sampled_from(["rank", "range"]))
+def test_costs_are_what_rows_lose_more(table, done, seed, loss):
+    """Rows of several holders; a record that took a row as often as it may is prohibited."""
+    rng, n = np.random.default_rng(seed), table.records
+    cells = LevelCells.of(table, loss_table(table.codebook, loss))
+    holder = np.full((done + 1, n), -1, dtype=np.int32)
+    space = RowHolders(cells, holder, rng.integers(1, 3, n))
+    for t in range(done):
+        holder[t] = rng.permutation(n)
+        enter_holders(t, space)
+    costs = compute_increases(done, space)
+    for r in range(n):
+        for v in range(n):
+            if (holder[:done, r] == v).sum() >= space.most[v]:
+                assert costs[v, r] == PROHIBITIVE_LOSS
+            else:
+                wider = cells._replace(
+                    low=cells.low.copy(), high=cells.high.copy(), member=cells.member.copy()
+                )
+                widen_row(v, r, wider)
+                assert costs[v, r] == loss_of(r, wider) - loss_of(r, cells)
