@@ -37,8 +37,12 @@ def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:
     except TypeError:
         refusal = f"a table of polars, pandas or pyarrow is required, not {type(data).__name__}"
     else:
-        library = taken.implementation
-        return taken.to_polars(), partial(_convert, library=library)
+        try:
+            return taken.to_polars(), partial(_convert, library=taken.implementation)
+        except (TypeError, ValueError):  # the message may quote a value
+            refusal = (
+                "a column holds values of several types, such as texts and numbers; make it one"
+            )
     raise InputError(refusal)
 
 

@@ -177,22 +177,26 @@ def assess(
     """
     frame, _ = take_frame(data)
     original = None if source is None else take_frame(source)[0]
-    known, told = list_names(quasi), list_names(sensitive)
-    _require_columns(frame, [*known, *told, *([person] if person else [])], "the table")
+    known, told, texts = list_names(quasi or ()), list_names(sensitive), list_names(as_text)
+    person_column = [person] if person else []
+    named = [*known, *told, *person_column, *texts, *(hierarchies or {})]
+    _require_columns(frame, named, "the table")
     if not known:
         raise InputError("assess needs quasi: the columns that others may know")
     if not frame.height:
         raise InputError("the table has no rows")
+    if k is not None and (not isinstance(k, int) or k < 1):
+        raise InputError("k must be a whole number of at least 1")
     if original is not None:
         _require_columns(original, known, "the source")
     trees = {name: read_nodes(each) for name, each in (hierarchies or {}).items()}
     read = [
         read_column(
-            frame[name],
-            None if original is None else original[name],
+            frame.get_column(name),
+            None if original is None else original.get_column(name),
             suppressed=suppressed,
             nodes=trees.get(name),
-            as_text=name in list_names(as_text),
+            as_text=name in texts,
         )
         for name in known
     ]
@@ -200,7 +204,9 @@ def assess(
     cells = np.stack([column.cell for column in columns])
     alike = ReleasedCells(cells, tuple(column.overlap(column) for column in columns))
     classes = Classes.of(cells, alike)
-    people = None if person is None else frame[person].rank("dense").fill_null(0).to_numpy()
+    people = (
+        None if person is None else frame.get_column(person).rank("dense").fill_null(0).to_numpy()
+    )
     held = _count_held(classes.row_class, people)
     fitting = count_rows(classes, classes.rows_in)[classes.record_class]
     return Assessment(
@@ -208,7 +214,7 @@ def assess(
         int(held.min()),
         _report_classes(classes.row_class, held, "rows" if person is None else "people"),
         _report_crowds(fitting),
-        {name: assess_sensitive(name, frame[name], classes) for name in told},
+        {name: assess_sensitive(name, frame.get_column(name), classes) for name in told},
         _describe_columns(known, columns, cells, people),
         None if original is None else _report_source(read, cells, k),
         k,

@@ -94,7 +94,8 @@ def _list_distinct(
     if values.dtype.is_float():
         values = values.fill_nan(None)
     listed = values.to_list()
-    hashed = map(_hash_cell, listed) if values.dtype.is_nested() else listed
+    nested = values.dtype.is_nested() or values.dtype == pl.Object
+    hashed = map(_hash_cell, listed) if nested else listed
     number: dict[Any, int] = {}
     place = np.fromiter(
         (number.setdefault(each, len(number)) for each in hashed), np.int32, len(listed)

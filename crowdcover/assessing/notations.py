@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from math import inf
 from typing import Any
 
@@ -48,17 +49,18 @@ def _read_struct(cell: Mapping[str, Any]) -> Ranges | None:
 
 def _order_value(value: Any) -> float | str | None:
     """A number that has the order of the values; a text is its own."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, datetime):
-        return (
-            value.replace(tzinfo=None).toordinal()
-            + (value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6)
-            / 86400
-        )
+        moment = value.replace(tzinfo=None)
+        return (moment - datetime.min) / timedelta(days=1) + 1
     if isinstance(value, date):
         return float(value.toordinal())
-    if isinstance(value, (int, float, str)):
-        return value if isinstance(value, str) else float(value)
-    return None
+    if isinstance(value, time):
+        return _order_value(datetime.combine(date.min, value))
+    if isinstance(value, timedelta):
+        return value / timedelta(days=1)
+    return float(value) if isinstance(value, int | float | Decimal) else None
 
 
 def read_ordered_cell(text: Any) -> Ranges | None:

@@ -50,8 +50,7 @@ def _read_columns(address: str, names: Sequence[str]) -> pl.DataFrame:
         reading.end()
     texts = frame.select(pl.col(pl.String))
     numbers = texts.cast(pl.Float64, strict=False)
-    whole = [each.name for each in numbers if not each.has_nulls()]
-    return frame.with_columns(numbers.select(whole))
+    return frame.with_columns([each for each in numbers if not each.has_nulls()])
 
 
 def _list_numbers(found: Assessment) -> dict[str, Any]:

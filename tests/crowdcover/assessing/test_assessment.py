@@ -4,6 +4,7 @@ import math
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pycanon.anonymity as pycanon
 import pytest
@@ -156,8 +157,24 @@ def test_what_cannot_be_assessed_is_refused():
         cc.assess(table.head(0), ["a"])
     with pytest.raises(InputError, match=r"locate_rows\(5\)"):
         cc.assess(table, ["a"]).locate_rows()
+    for k in (0, 2.5, "5"):
+        with pytest.raises(InputError, match="whole number"):
+            cc.assess(table, ["a"], k=k)
+    for named in ({"as_text": "b"}, {"hierarchies": {"b": {}}}, {"person": "b"}):
+        with pytest.raises(InputError, match="has no column b"):
+            cc.assess(table, ["a"], **named)
     with pytest.raises(InputError, match="the source has no column a"):
         cc.assess(table, ["a"], source=pl.DataFrame({"b": [1]}))
+
+
+def test_names_that_look_like_patterns():
+    table = pl.DataFrame({"^a.*$": ["x", "y"], "ab": [1, 1]})
+    assert cc.assess(table, ["^a.*$"], sensitive=["ab"]).k == 1
+
+
+def test_a_column_of_several_types_is_refused():
+    with pytest.raises(InputError, match="several types"):
+        cc.assess(pd.DataFrame({"a": ["secret", 1]}), ["a"])
 
 
 @pytest.mark.parametrize("name", ["to_pandas", "to_arrow"])

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -109,6 +110,19 @@ def test_typed_cells():
     ]  # fmt: skip
     assert overlaps(pl.Series([1.5, math.nan, 2.0])) == [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
     assert overlaps(pl.Series([True, False, True])) == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [dt.time(1), dt.time(2, 0, 0, 1), dt.time(1)],
+        [dt.timedelta(1), dt.timedelta(1, 1), dt.timedelta(1)],
+        [Decimal("1.5"), Decimal("1.6"), Decimal("1.5")],
+        [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 1), dt.datetime(2020, 1, 1)],
+    ],
+)
+def test_values_of_every_type(values):
+    assert overlaps(pl.Series(values)) == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
 
 
 def test_dates_in_intervals():
