@@ -11,7 +11,7 @@ import pytest
 
 import crowdcover as cc
 from anon_core.errors import InputError
-from tests.crowdcover.assessing.tables import TABLES, read_real_table
+from tests.crowdcover.assessing.tables import DATA, TABLES, read_real_table
 from tests.crowdcover.releasing.people import people
 from tests.names import ROOT
 
@@ -135,6 +135,38 @@ def test_releases_of_others_are_read():
     assert cc.assess(mondrian, ["age", "zip"]).classes["groups"] == 2
     tilde = pl.DataFrame({"age": ["20~29", "25"], "job": ["clerk~nurse", "nurse"]})
     assert cc.assess(tilde, ["age", "job"]).crowds["least"] == 2
+
+
+def test_a_recoding_by_hierarchies_of_arx():
+    """Each cell of 300 people is a node of any level: who fits which row, by definition."""
+    folder, rng = DATA / "adult", np.random.default_rng(0)
+    if not folder.exists():
+        pytest.skip("left out: adult is not in CROWDCOVER_DATA")
+    names = ["age", "education", "marital-status", "workclass"]
+    people = pl.read_csv(folder / "arx_adult.csv.gz", separator=";", infer_schema=False)[:300, :]
+    files = {name: folder / f"hierarchies-arx/adult_hierarchy_{name}.csv" for name in names}
+    recoded, allowed = {}, {}
+    for name, file in files.items():
+        lines = [line.split(";") for line in file.read_text().splitlines()]
+        path = {line[0]: line for line in lines}
+        leaves = {
+            node: {line[0] for line in lines if node in line} for line in lines for node in line
+        }
+        shown = [path[value][rng.integers(0, len(path[value]))] for value in people[name]]
+        recoded[name], allowed[name] = shown, [leaves[node] for node in shown]
+    found = cc.assess(pl.DataFrame(recoded), names, hierarchies=files, source=people, k=5)
+    fits = [
+        sum(all(value[name] in allowed[name][row] for name in names) for row in range(300))
+        for value in people.select(names).to_dicts()
+    ]
+    assert found.source["least"] == min(fits) >= 1
+    assert found.source["mean"] == pytest.approx(np.mean(fits))
+    assert found.source["below_k"] == sum(fit < 5 for fit in fits)
+    overlap = [
+        sum(all(allowed[n][a] & allowed[n][b] for n in names) for b in range(300))
+        for a in range(300)
+    ]
+    assert found.crowds["mean"] == pytest.approx(np.mean(overlap))
 
 
 def test_neither_texts_nor_errors_show_a_value():
