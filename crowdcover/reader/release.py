@@ -27,7 +27,13 @@ from crowdcover.reader.evidence import has_masked_common_values
 from crowdcover.reader.named import number_repeated_names
 from crowdcover.reader.nodes import build_tree_frame, group_levels
 from crowdcover.reader.reading import columns_of, files_of, refuse_address
-from crowdcover.reader.shown import bounds_frame, levels_of, members_of, sets_of
+from crowdcover.reader.shown import (
+    bounds_frame,
+    describe_release,
+    levels_of,
+    members_of,
+    sets_of,
+)
 from crowdcover.reader.weights import Estimator, Weights, weights_of
 
 
@@ -81,13 +87,7 @@ class Release:
     estimator: Estimator = "crowd"
 
     def __repr__(self) -> str:
-        name, version = self.manifest.get("name", "?"), self.manifest.get("version", "?")
-        lines = [f"<Release {name} {version}: {self.rows.height} rows, k = {self._k_text}>"]
-        for each in self.columns.values():
-            kind, levels = each.levels.kind, len(each.levels)
-            role = "masked" if each.role == "quasi" else each.role
-            lines.append(f"  {each.name}: {role}, {kind}, {levels} levels")
-        return "\n".join(lines)
+        return describe_release(self.manifest, self.rows.height, self.columns.values())
 
     def __len__(self) -> int:
         return self.rows.height
@@ -338,12 +338,6 @@ class Release:
         privacy = self.manifest.get("privacy", {})
         # Rows do not tell their own k, so the middle of the demands stands for all.
         return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
-
-    @property
-    def _k_text(self) -> str:
-        privacy = self.manifest.get("privacy", {})
-        least, most = privacy.get("k_min", "?"), privacy.get("k_max", "?")
-        return str(least) if least == most else f"{least} to {most}"
 
     def _list_masked_columns(self) -> list[Column]:
         return [each for each in self.columns.values() if each.role == "quasi"]

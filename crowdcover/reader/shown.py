@@ -1,6 +1,7 @@
 """The cells of a release as frames: sets, bounds, memberships, levels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,3 +56,16 @@ def _build_bound_series(column: Column, of: Floats, name: str) -> pl.Series:
     if column.levels.kind == "date":
         return series.floor().cast(pl.Int32).cast(pl.Date)
     return series.cast(pl.Int64) if column.levels.whole else series
+
+
+def describe_release(manifest: Mapping[str, Any], rows: int, columns: Iterable[Column]) -> str:
+    """Its name, version, size and k in one line, then a line for each column."""
+    privacy = manifest.get("privacy", {})
+    least, most = privacy.get("k_min", "?"), privacy.get("k_max", "?")
+    k = least if least == most else f"{least} to {most}"
+    name, version = manifest.get("name", "?"), manifest.get("version", "?")
+    lines = [f"<Release {name} {version}: {rows} rows, k = {k}>"]
+    for each in columns:
+        role = "masked" if each.role == "quasi" else each.role
+        lines.append(f"  {each.name}: {role}, {each.levels.kind}, {len(each.levels)} levels")
+    return "\n".join(lines)
