@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -16,14 +17,23 @@ from crowdcover.reader.weights import Weights
 DRAWS = 100  # of a row, until it breaks no rule
 
 
-def draw_completed_table(
-    rows: pl.DataFrame,
-    weights: Mapping[str, Weights],
-    seed: int,
-    number: int,
-    rules: pl.Expr | None = None,
-) -> pl.DataFrame:
-    """Draw a completed table.
+class RowDraws(Protocol):
+    """How the rows of one completed table are drawn."""
+
+    def __call__(self, rows: Places, again: int = 0) -> pl.DataFrame:
+        """Return some rows with a value in each cell.
+
+        Parameters
+        ----------
+        rows : int64 (n,)
+        again : int
+            How many times they have been drawn before.
+        """
+        ...
+
+
+class IndependentDraws:
+    """The draws of one completed table, each cell by itself.
 
     Parameters
     ----------
@@ -32,7 +42,37 @@ def draw_completed_table(
     weights : mapping of str to Weights
         Of the masked columns.
     seed, number : int
-        The draw depends on these two and on the rules only.
+        Every draw follows from these two.
+    """
+
+    def __init__(
+        self, rows: pl.DataFrame, weights: Mapping[str, Weights], seed: int, number: int
+    ) -> None:
+        self.rows, self.weights, self.seeds = rows, weights, (seed, number)
+
+    def __call__(self, rows: Places, again: int = 0) -> pl.DataFrame:
+        """Return some rows, drawn."""
+        drawn = []
+        for place, each in enumerate(self.weights.values()):
+            # A stream for each column: another column's draws do not shift these.
+            generator = np.random.default_rng([*self.seeds, place, *([again] if again else [])])
+            part = _of_rows(each, rows)
+            drawn.append(draw_level_values(part.column, part.draw(generator), generator))
+        return self.rows[rows].with_columns(drawn)
+
+
+def draw_completed_table(
+    draw: RowDraws, rows: int, number: int, rules: pl.Expr | None = None
+) -> pl.DataFrame:
+    """Draw a completed table.
+
+    Parameters
+    ----------
+    draw : RowDraws
+    rows : int
+        How many the release has.
+    number : int
+        Of the table, from 0; for the warning.
     rules : polars.Expr, optional
         Which rows are impossible: these are drawn anew, all masked cells.
 
@@ -46,16 +86,15 @@ def draw_completed_table(
     RulesWarning
         Rows that break the rules in each of `DRAWS` draws keep the last of them.
     """
-    table = _draw_rows(rows, weights, seed, number)
+    table = draw(np.arange(rows))
     if rules is None:
         return table
     broken = np.flatnonzero(_find_impossible_rows(table, rules))
-    drawn, place, last = [table], np.arange(rows.height), table[broken]
+    drawn, place, last = [table], np.arange(rows), table[broken]
     for again in range(1, DRAWS):
         if not len(broken):
             break
-        part = {name: _of_rows(each, broken) for name, each in weights.items()}
-        last = _draw_rows(rows[broken], part, seed, number, again)
+        last = draw(broken, again)
         still = _find_impossible_rows(last, rules)
         # `place` numbers the rows of all kept draws, end to end; the new ones follow.
         place[broken[~still]] = sum(map(len, drawn)) + np.arange(len(last) - still.sum())
@@ -74,18 +113,6 @@ def draw_completed_table(
             stacklevel=4,
         )
     return table
-
-
-def _draw_rows(
-    rows: pl.DataFrame, weights: Mapping[str, Weights], seed: int, number: int, *again: int
-) -> pl.DataFrame:
-    """The rows with a value in each masked cell."""
-    drawn = []
-    for place, each in enumerate(weights.values()):
-        # A stream for each column: another column's draws do not shift these.
-        generator = np.random.default_rng([seed, number, place, *again])
-        drawn.append(draw_level_values(each.column, each.draw(generator), generator))
-    return rows.with_columns(drawn)
 
 
 def _of_rows(weights: Weights, rows: Places) -> Weights:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader import completing
+from crowdcover.reader import completing, shown
 from crowdcover.reader.answers import (
     Asked,
     Count,
@@ -27,13 +27,7 @@ from crowdcover.reader.evidence import has_masked_common_values
 from crowdcover.reader.named import number_repeated_names
 from crowdcover.reader.nodes import build_tree_frame, group_levels
 from crowdcover.reader.reading import columns_of, files_of, refuse_address
-from crowdcover.reader.shown import (
-    bounds_frame,
-    describe_release,
-    levels_of,
-    members_of,
-    sets_of,
-)
+from crowdcover.reader.relations import RelatedDraws
 from crowdcover.reader.weights import Estimator, Weights, weights_of
 
 
@@ -87,7 +81,7 @@ class Release:
     estimator: Estimator = "crowd"
 
     def __repr__(self) -> str:
-        return describe_release(self.manifest, self.rows.height, self.columns.values())
+        return shown.describe_release(self.manifest, self.rows.height, self.columns.values())
 
     def __len__(self) -> int:
         return self.rows.height
@@ -105,7 +99,7 @@ class Release:
             `level`, its text; `value`, what stands for it, null for a missing value; of numbers
             and dates also `lo` and `hi`, null for an open side.
         """
-        return levels_of(self.column(col))
+        return shown.levels_of(self.column(col))
 
     def sets(self) -> pl.DataFrame:
         """The rows with each masked cell as the list of the levels that it allows.
@@ -115,7 +109,9 @@ class Release:
         polars.DataFrame
             As `frame`, masked columns of type List(String).
         """
-        return self.rows.with_columns(sets_of(column) for column in self._list_masked_columns())
+        return self.rows.with_columns(
+            shown.sets_of(column) for column in self._list_masked_columns()
+        )
 
     def bounds(self) -> pl.DataFrame:
         """Least and greatest number or date of each cell, in two columns for each column.
@@ -129,7 +125,7 @@ class Release:
             of its given values.
         """
         keys = [self.rows["key"]] if "key" in self.rows.columns else []
-        return pl.DataFrame([*keys, *bounds_frame(self.columns.values())])
+        return pl.DataFrame([*keys, *shown.bounds_frame(self.columns.values())])
 
     def count(self, where: Where) -> Count:
         """How many people meet all conditions.
@@ -255,17 +251,17 @@ class Release:
             release sum to 1 in every row. `.to_numpy()` is (rows, levels).
         """
         names = dict.fromkeys(cols or [each.name for each in self._list_masked_columns()])
-        parts = [part for col in names for part in members_of(self.column(col))]
+        parts = [part for col in names for part in shown.members_of(self.column(col))]
         unlike = number_repeated_names(part.name for part in parts)
         return pl.DataFrame([part.alias(name) for part, name in zip(parts, unlike, strict=True)])
 
     def complete(
-        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None
+        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None, relations: bool = False
     ) -> list[pl.DataFrame]:
         """Draw completed tables: plain tables with one value in each cell.
 
-        Each masked cell is drawn by itself. So correlations and regressions of masked columns come
-        out weaker than they are, in wide tables by half, and no error tells it.
+        By default each masked cell is drawn by itself. So correlations and regressions of masked
+        columns come out weaker than they are, in wide tables by half, and no error tells it.
 
         Parameters
         ----------
@@ -279,6 +275,10 @@ class Release:
             that row alone; null is no answer, and the row stays. Impossible rows are drawn anew,
             all masked cells, 100 times at most: as if drawn given that they are possible. A row
             that is impossible even then keeps its last draw, and a `RulesWarning` says how many.
+        relations : bool
+            Whether each cell is drawn given the other cells of its row, by trees that are fitted
+            to the release: more of each relation is kept. Needs scikit-learn and a few seconds a
+            table.
 
         Returns
         -------
@@ -289,19 +289,25 @@ class Release:
         Raises
         ------
         ReleaseError
-            The rules are no expression that gives one truth value for each row.
+            The rules are no expression that gives one truth value for each row, or scikit-learn is
+            not installed and relations are asked.
         """
-        return list(self.completions(m, seed, rules))
+        return list(self.completions(m, seed, rules, relations))
 
     def completions(
-        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None
+        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None, relations: bool = False
     ) -> Iterator[pl.DataFrame]:
         """The same, one table after the other."""
         if m < 1 or seed < 0:
             raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
         weights = {each.name: self.weights(each.name) for each in self._list_masked_columns()}
         for number in range(m):
-            yield completing.draw_completed_table(self.rows, weights, seed, number, rules)
+            draw: completing.RowDraws
+            if relations:
+                draw = RelatedDraws(self.rows, self.columns, weights, seed, number)
+            else:
+                draw = completing.IndependentDraws(self.rows, weights, seed, number)
+            yield completing.draw_completed_table(draw, self.rows.height, number, rules)
 
     def column(self, col: str) -> Column:
         """A column, read.

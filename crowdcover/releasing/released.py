@@ -151,9 +151,10 @@ class FrameRelease:
         rows = self._rows.typed
         return Release(manifest, rows, columns_of(manifest, self._rows.codebook, rows))
 
-    def complete(self, m: int = 5, seed: int = 0) -> list[Any]:
+    def complete(self, m: int = 5, seed: int = 0, relations: bool = False) -> list[Any]:
         """Draw completed tables: one value in each cell; see `Release.complete`."""
-        return [self._give_back(each) for each in self.release.complete(m, seed)]
+        tables = self.release.complete(m, seed, relations=relations)
+        return [self._give_back(each) for each in tables]
 
     def plot(self) -> "Figure":
         """What each column loses, as a bar chart; needs matplotlib.

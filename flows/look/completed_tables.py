@@ -36,7 +36,7 @@ def print_completed_tables(options: argparse.Namespace) -> int:
                 f"the release has a column {DRAW!r}, the name of the column that numbers several "
                 "draws; take --draws 1 with different --seed"
             )
-        tables = release.complete(options.draws, options.seed)
+        tables = release.complete(options.draws, options.seed, relations=options.relations)
     except crowdcover.ReleaseError as refusal:
         raise InputError(str(refusal)) from None
     if options.draws > 1:

@@ -18,6 +18,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
     parser.add_argument(
+        "--relations",
+        action="store_true",
+        help="keep relations between columns: draw each cell given the other cells of its row; "
+        "needs the extra `models`",
+    )
+    parser.add_argument(
         "--output",
         type=Path,
         required=True,
