@@ -25,6 +25,7 @@ def test_a_fit_is_that_of_least_squares():
     line = stats.linregress(kept["age"], kept["pay"])
     assert alone[1:] == pytest.approx((line.slope, line.stderr))
     assert slope == pytest.approx(2, abs=4 * error)
+    assert FIT.about("sex").of(table)[1] == pytest.approx(5, abs=1.5)
 
 
 def test_a_relation_is_lost_where_both_cells_are_masked(tmp_path):
@@ -34,5 +35,9 @@ def test_a_relation_is_lost_where_both_cells_are_masked(tmp_path):
     book = [attribute(name, "numeric", tuple(numbers)) for name in ("age", "pay")]
     release = crowdcover.read(folder(tmp_path / "v1", book, {"age": cells, "pay": cells}))
     fit = Fit("pay", ("age",), {})
-    found = [fit.of(table)[1] for table in release.complete(DRAWS, seed=1)]
-    assert 0.3 < crowdcover.pooled(found).estimate < 0.8  # 1 in the source
+    alone, related = (
+        crowdcover.pooled([fit.of(each)[1] for each in release.complete(DRAWS, 1, None, relations)])
+        for relations in (False, True)
+    )
+    assert 0.3 < alone.estimate < 0.8  # 1 in the source
+    assert abs(related.estimate - 1) < abs(alone.estimate - 1) / 2
