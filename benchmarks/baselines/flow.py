@@ -10,7 +10,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, all_increases
+from anon_core.anonymizers.freeform.freeform_kernels import RowHolders
+from anon_core.anonymizers.freeform.segments import compute_increases
 from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, LevelCells
 
 NEAR = 3  # times k pairs of each record to begin with
@@ -22,9 +23,8 @@ def first_costs(table, loss):
     """What row r loses if record v holds it, too: float64 (n, n), costs[v, r]; own: inf."""
     n = table.records
     holder = np.arange(n, dtype=np.int32)[None]
-    costs = np.empty((n, n), dtype=np.int64)
     space = RowHolders(LevelCells.of(table, loss), holder, np.ones(n, dtype=np.int64))
-    all_increases(costs, 1, space)
+    costs = compute_increases(1, space)
     return np.where(costs < PROHIBITIVE_LOSS, costs / loss.whole.max(), np.inf)
 
 

@@ -143,7 +143,7 @@ def test_the_manifest_holds_what_the_contract_names(released):
         "compatible crowds", "matchable crowds", "truthful rows", "even seats"
     ]  # fmt: skip
     assert document["anonymizer"] == {
-        "name": "local-search", "effort": 1, "loss": "rank", "exact": 0.0, "seats": "even",
+        "name": "local-search", "effort": 0, "loss": "rank", "exact": 0.0, "seats": "even",
         "part": 20_000,
     }  # fmt: skip
     assert {"utility", "cover_edges", "seconds"} <= set(document["iterations"][0])
