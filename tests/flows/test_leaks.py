@@ -93,6 +93,7 @@ def order_of(folder, **sections):
     order = Order(
         folder,
         rows(),
+        anonymizer={"name": "local-search"},  # scenarios name others, without its effort
         source={"missing": [MISSING], "optional": [MISSING]},
         columns={"smokes": {"role": "drop", "public": True}},
         privacy={"k": {"by": "smokes", "levels": {GROUPS[0]: 3, GROUPS[1]: 5}}},
