@@ -77,7 +77,7 @@ SPREAD_FILES = {"tests/flows/test_series_drawn.py"}
 
 # `make test` draws few examples, with PROFILE=thorough more; the slow suites always draw more.
 settings.register_profile("fast", max_examples=25, deadline=None)
-settings.register_profile("thorough", max_examples=75, deadline=None)
+settings.register_profile("thorough", max_examples=50, deadline=None)
 
 
 class FailuresAtOnce:
