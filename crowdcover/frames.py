@@ -18,6 +18,14 @@ def list_names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
+def require_columns(frame: pl.DataFrame, names: Sequence[str], what: str) -> None:
+    """Refuse a frame that lacks one of these columns; `what` it is, for the refusal."""
+    if absent := [name for name in names if name not in frame.columns]:
+        raise InputError(
+            f"{what} has no column {', '.join(absent)}; it has {', '.join(frame.columns)}"
+        )
+
+
 def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:
     """Take a table of any library that narwhals knows.
 

@@ -14,7 +14,7 @@ from anon_core.measures.table.crowds import count_rows
 from crowdcover.assessing.cells import ReadColumn, read_column
 from crowdcover.assessing.hierarchies import GivenHierarchy, read_nodes
 from crowdcover.assessing.sensitive import assess_sensitive
-from crowdcover.frames import Names, list_names, take_frame
+from crowdcover.frames import Names, list_names, require_columns, take_frame
 from crowdcover.report import Report
 
 
@@ -24,9 +24,6 @@ class Assessment:
 
     Attributes
     ----------
-    rows : int
-    k : int
-        Rows, or people where a person is named, in the smallest group of identical rows.
     classes : Report
         Groups of rows that are identical in all quasi-identifiers: the strict sense of k-anonymity.
     crowds : Report
@@ -43,8 +40,6 @@ class Assessment:
         The k that was asked for.
     """
 
-    rows: int
-    k: int
     classes: Report
     crowds: Report
     sensitive: dict[str, Report]
@@ -52,6 +47,16 @@ class Assessment:
     source: Report | None
     demanded: int | None
     _held: NDArray[np.int64] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the table has."""
+        return len(self._held)
+
+    @property
+    def k(self) -> int:
+        """Rows, or people where a person is named, in the smallest group of identical rows."""
+        return int(self.classes["k"])
 
     @property
     def findings(self) -> list[str]:
@@ -104,20 +109,19 @@ class Assessment:
             )
         return told
 
+    def _list_reports(self) -> list[Report]:
+        source = [] if self.source is None else [self.source]
+        return [self.classes, self.crowds, *self.sensitive.values(), *source]
+
     def __repr__(self) -> str:
-        reports = [self.classes, self.crowds, *self.sensitive.values()]
-        if self.source is not None:
-            reports.append(self.source)
         head = f"<Assessment: {self.rows:,} rows, k = {self.k}>"
         found = [f"  {each}" for each in self.findings] or ["  nothing was found to be wrong"]
-        return "\n".join([head, *found, *map(repr, reports)])
+        return "\n".join([head, *found, *map(repr, self._list_reports())])
 
     def _repr_html_(self) -> str:
-        reports = [self.classes, self.crowds, *self.sensitive.values()]
-        found = Report(
-            f"{self.rows:,} rows, k = {self.k}", {}, tuple((each, "") for each in self.findings)
-        )
-        return "".join(each._repr_html_() for each in (found, *reports))
+        found = tuple((each, "") for each in self.findings)
+        head = Report(f"{self.rows:,} rows, k = {self.k}", {}, found)
+        return "".join(each._repr_html_() for each in (head, *self._list_reports()))
 
 
 def assess(
@@ -180,7 +184,7 @@ def assess(
     known, told, texts = list_names(quasi or ()), list_names(sensitive), list_names(as_text)
     person_column = [person] if person else []
     named = [*known, *told, *person_column, *texts, *(hierarchies or {})]
-    _require_columns(frame, named, "the table")
+    require_columns(frame, named, "the table")
     if not known:
         raise InputError("assess needs quasi: the columns that others may know")
     if not frame.height:
@@ -188,7 +192,7 @@ def assess(
     if k is not None and (not isinstance(k, int) or k < 1):
         raise InputError("k must be a whole number of at least 1")
     if original is not None:
-        _require_columns(original, known, "the source")
+        require_columns(original, known, "the source")
     trees = {name: read_nodes(each) for name, each in (hierarchies or {}).items()}
     read = [
         read_column(
@@ -210,8 +214,6 @@ def assess(
     held = _count_held(classes.row_class, people)
     fitting = count_rows(classes, classes.rows_in)[classes.record_class]
     return Assessment(
-        frame.height,
-        int(held.min()),
         _report_classes(classes.row_class, held, "rows" if person is None else "people"),
         _report_crowds(fitting),
         {name: assess_sensitive(name, frame.get_column(name), classes) for name in told},
@@ -220,13 +222,6 @@ def assess(
         k,
         held,
     )
-
-
-def _require_columns(frame: pl.DataFrame, names: Sequence[str], what: str) -> None:
-    if absent := [name for name in names if name not in frame.columns]:
-        raise InputError(
-            f"{what} has no column {', '.join(absent)}; it has {', '.join(frame.columns)}"
-        )
 
 
 def _count_held(group: NDArray[np.int64], people: NDArray[Any] | None) -> NDArray[np.int64]:

@@ -33,8 +33,8 @@ def read_nodes(hierarchy: GivenHierarchy) -> dict[str, set[str]]:
         lines = text.splitlines()
         separator = ";" if lines and ";" in lines[0] else ","
         found: dict[str, set[str]] = {}
-        for leaf, *above in csv.reader(lines, delimiter=separator):
-            for node in (leaf, *above):
-                found.setdefault(node, set()).add(leaf)
+        for line in filter(None, csv.reader(lines, delimiter=separator)):
+            for node in line:
+                found.setdefault(node, set()).add(line[0])
         return found
     raise InputError(refusal)

@@ -9,6 +9,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from anon_core.errors import InputError
+from crowdcover.frames import require_columns
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from storage.source.frames import FrameReading
@@ -166,10 +167,7 @@ def build_frame_plan(
     given = {name: role for role, names in roles.items() for name in names}
     if twice := sorted({n for n in given if sum(n in names for names in roles.values()) > 1}):
         raise InputError(f"{', '.join(twice)} has two roles; name each column once")
-    if unknown := sorted((given.keys() | columns.keys()) - set(frame.columns)):
-        raise InputError(
-            f"the frame has no column {', '.join(unknown)}; it has {', '.join(frame.columns)}"
-        )
+    require_columns(frame, sorted(given.keys() | columns.keys()), "the frame")
     sections = {}
     for name, dtype in frame.schema.items():
         stated = dict(columns.get(name, {}))

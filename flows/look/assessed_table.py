@@ -17,8 +17,9 @@ from storage.source.reading import Reading
 def print_assessment(options: argparse.Namespace) -> int:
     """Print what a table tells; 4 if it does not reach the k that was asked for."""
     known, told = options.quasi, options.sensitive
+    table = _read_columns(options.table, [*known, *told, *filter(None, [options.person])])
     found = assess(
-        _read_columns(options.table, [*known, *told, *filter(None, [options.person])]),
+        _order_numbers(table, told),
         known,
         sensitive=told,
         k=options.k,
@@ -35,7 +36,7 @@ def print_assessment(options: argparse.Namespace) -> int:
 
 
 def _read_columns(address: str, names: Sequence[str]) -> pl.DataFrame:
-    """The columns of a file; texts that are numbers throughout are numbers."""
+    """The columns of a file; of CSV all are texts."""
     reading = Reading(source_called(address, None))
     try:
         header = reading.header
@@ -45,12 +46,19 @@ def _read_columns(address: str, names: Sequence[str]) -> pl.DataFrame:
                 f"{address} has no column {', '.join(absent)}; its first row names "
                 f"{', '.join(present) or 'none'}"
             )
-        frame = reading.columns(present, list(dict.fromkeys(names)))
+        return reading.columns(present, list(dict.fromkeys(names)))
     finally:
         reading.end()
-    texts = frame.select(pl.col(pl.String))
-    numbers = texts.cast(pl.Float64, strict=False)
-    return frame.with_columns([each for each in numbers if not each.has_nulls()])
+
+
+def _order_numbers(table: pl.DataFrame, told: Sequence[str]) -> pl.DataFrame:
+    """The table with numbers for those sensitive texts that are numbers throughout.
+
+    Not of other columns: 007 and 7 are different people, and different cells.
+    """
+    texts = [table.get_column(name) for name in dict.fromkeys(told)]
+    numbers = [each.cast(pl.Float64, strict=False) for each in texts if each.dtype == pl.String]
+    return table.with_columns([each for each in numbers if not each.has_nulls()])
 
 
 def _list_numbers(found: Assessment) -> dict[str, Any]:
@@ -60,20 +68,13 @@ def _list_numbers(found: Assessment) -> dict[str, Any]:
         "k": found.k,
         "findings": found.findings,
         **{name: each and _replace_infinite(each.numbers) for name, each in reports.items()},
-        "sensitive": {
-            name: _replace_infinite(each.numbers) for name, each in found.sensitive.items()
-        },
+        "sensitive": _replace_infinite({n: each.numbers for n, each in found.sensitive.items()}),
         "columns": found.columns.to_dicts(),
     }
 
 
-def _replace_infinite(numbers: Mapping[Any, Any]) -> dict[str, Any]:
+def _replace_infinite(value: Any) -> Any:
     """JSON has no infinity: null."""
-    return {
-        str(name): _replace_infinite(each)
-        if isinstance(each, Mapping)
-        else None
-        if isinstance(each, float) and isinf(each)
-        else each
-        for name, each in numbers.items()
-    }
+    if isinstance(value, Mapping):
+        return {str(name): _replace_infinite(each) for name, each in value.items()}
+    return None if isinstance(value, float) and isinf(value) else value

@@ -95,6 +95,8 @@ def test_people_of_the_source_fit_k_rows_of_our_releases(cells):
     found = cc.assess(shown, ["age", "smokes", "zip"], k=4, source=source)
     assert found.source["least"] >= 4
     assert found.source["fit_none"] == found.source["below_k"] == 0
+    assert found.source.title in repr(found)
+    assert found.source.title in found._repr_html_()
     other = source.with_columns(age=pl.col("age") + 500)
     broken = cc.assess(shown, ["age", "smokes", "zip"], k=4, source=other)
     assert broken.source["fit_none"] > 0

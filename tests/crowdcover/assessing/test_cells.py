@@ -134,7 +134,7 @@ def test_dates_in_intervals():
 
 def test_nodes_of_a_hierarchy(tmp_path):
     file = tmp_path / "jobs.csv"
-    file.write_text("nurse;health;*\ndoctor;health;*\nclerk;office;*\n")
+    file.write_text("nurse;health;*\ndoctor;health;*\n\nclerk;office;*\n")
     for tree in (file, {"health": ["nurse", "doctor"], "office": ["clerk"]}):
         cells = pl.Series(["nurse", "health", "clerk", "office", "*"])
         assert overlaps(cells, nodes=read_nodes(tree)) == [

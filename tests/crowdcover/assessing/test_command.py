@@ -42,6 +42,16 @@ def test_all_numbers_as_json(table, tmp_path, capsys):
     assert [each["suppressed"] for each in found["columns"]] == [1, 1]
 
 
+def test_numbers_written_otherwise_are_different_cells(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    path.write_text("zip,who,pay\n007,01,1\n7,1,2\n7,1,9\n7,01,9\n")
+    asked = ["--quasi", "zip", "--person", "who", "--sensitive", "pay", "--json"]
+    found = json.loads(call(capsys, "assess", path, *asked)[1])
+    assert (found["classes"]["groups"], found["k"]) == (2, 1)
+    assert found["classes"]["alone"] == 1  # 7 is of the people 1 and 01
+    assert found["sensitive"]["pay"]["t"] == 0.625  # 0.75 if it had no order
+
+
 def test_what_is_wrong_is_said(table, tmp_path, capsys):
     told = refusal(call(capsys, "assess", table, "--quasi", "agee"), 3)
     assert "has no column agee; its first row names age, zip, illness" in told
