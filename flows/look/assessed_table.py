@@ -42,9 +42,10 @@ def _read_columns(address: str, names: Sequence[str]) -> pl.DataFrame:
         header = reading.header
         present = [] if isinstance(header, int) else header
         if absent := [name for name in names if name not in present]:
+            # Without those that it has: where names are missing, the first row holds cells.
             raise InputError(
-                f"{address} has no column {', '.join(absent)}; its first row names "
-                f"{', '.join(present) or 'none'}"
+                f"{address} has no column {', '.join(absent)}; write names as its first row has "
+                "them"
             )
         return reading.columns(present, list(dict.fromkeys(names)))
     finally:

@@ -52,8 +52,17 @@ def test_numbers_written_otherwise_are_different_cells(tmp_path, capsys):
     assert found["sensitive"]["pay"]["t"] == 0.625  # 0.75 if it had no order
 
 
-def test_what_is_wrong_is_said(table, tmp_path, capsys):
+def test_a_column_that_is_absent_is_said(table, capsys):
     told = refusal(call(capsys, "assess", table, "--quasi", "agee"), 3)
-    assert "has no column agee; its first row names age, zip, illness" in told
+    assert "has no column agee; write names as its first row has them" in told
+
+
+def test_a_first_row_of_cells_is_not_shown(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    path.write_text("secret1,secret2\nsecret3,secret4\nsecret5,secret6\n")
+    assert "secret" not in refusal(call(capsys, "assess", path, "--quasi", "age"), 3)
+
+
+def test_a_file_that_is_absent_is_said(tmp_path, capsys):
     absent = call(capsys, "assess", tmp_path / "absent.csv", "--quasi", "age")
     assert "absent.csv was not found" in refusal(absent, 3)
