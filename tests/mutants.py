@@ -1073,8 +1073,8 @@ MUTANTS = (
     Mutant(
         "reader: draws of one table decide all",
         "crowdcover/reader/completing.py",
-        "generator = np.random.default_rng([seed, number, place, *again])",
-        "generator = np.random.default_rng([seed, 0, place, *again])",
+        "generator = np.random.default_rng([*self.seeds, place, *([again] if again else [])])",
+        "generator = np.random.default_rng([self.seeds[0], place, *([again] if again else [])])",
         COMPLETING,
     ),
     Mutant(
