@@ -43,7 +43,8 @@ def hash_sources(root: Path, names: Iterable[str]) -> str:
 
 def _list_sources(package: Path) -> Iterator[Path]:
     """Yield the files that are part of the program; Python, numba and editors leave others."""
-    for parent, folders, files in os.walk(package):
+    # A checkout links to some parts of a package, an installed one holds them.
+    for parent, folders, files in os.walk(package, followlinks=True):
         # Compiled files are many: they are not looked at one by one.
         # In place: `os.walk` goes on with what is left in this list.
         folders[:] = [name for name in folders if name != "__pycache__" and name[0] != "."]

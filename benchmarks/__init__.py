@@ -19,10 +19,10 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable, MaskedTable
-from flows.plan.plan import ReleasePlan
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.pipeline.read import read_table
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.storage.source.reading import Reading
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from validations.recognition.recognise import count_rows
+from crowdcover.validations.recognition.recognise import count_rows
 
 DATA = Path(os.environ.get("CROWDCOVER_DATA", "../shared/data"))
 OTHERS = (".json", ".md", ".mat", ".names")

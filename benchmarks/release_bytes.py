@@ -220,7 +220,7 @@ def write_plan(path, sections):
 
 def release_all(folder, sections, sources):
     """Release each version of a source; returns the folders."""
-    from flows.release import release
+    from crowdcover.flows.release import release
 
     folder.mkdir(parents=True)
     plan, source = folder / "plan.toml", folder / sections["source"]["path"]

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from anon_core.errors import AnonymityError
-from flows.commands import COMMANDS
-from kinds.nearest import did_you_mean
-from storage.vault.build import CODE_VERSION, PACKAGES
-from storage.vault.disk_space import describe_full_disk, is_full
-from tasks.orchestration.json_lines import format_line
+from crowdcover.flows.commands import COMMANDS
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.storage.vault.build import CODE_VERSION, PACKAGES
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.tasks.orchestration.json_lines import format_line
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -31,13 +31,14 @@ QUIET_DEFAULTS = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
 
-ROOT = Path(__file__).parents[1]
-INSTALL = "pip install --force-reinstall crowdcover, or build the image again"
+ROOT = Path(__file__).parents[2]
+PIPELINE = "pip install 'crowdcover[pipeline]'"
+INSTALL = f"{PIPELINE} --force-reinstall, or build the image again"
 
 # Items of Prefect's logging configuration.
 JSON_LOGS = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_FORMATTER": "json",
-    "PREFECT_LOGGING_FORMATTERS_JSON_CLASS": "tasks.orchestration.json_lines.JsonLines",
+    "PREFECT_LOGGING_FORMATTERS_JSON_CLASS": "crowdcover.tasks.orchestration.json_lines.JsonLines",
 }
 
 
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
     except AnonymityError as refusal:
         _print_refusal(str(refusal))
-        from flows.outcome import exit_code
+        from crowdcover.flows.outcome import exit_code
 
         code = exit_code(refusal)
     except KeyboardInterrupt:
@@ -115,11 +116,15 @@ def _explain_missing_module(module: str) -> str:
     """
     package = module.partition(".")[0]
     own, folders = package in PACKAGES, _list_package_folders(package)
-    if not folders:
-        what = f"crowdcover consists of {', '.join(PACKAGES)}" if own else "crowdcover needs it"
+    if not folders and own:
         return (
-            f"the package {package!r} is not installed, and {what}; install crowdcover anew: "
-            f"{INSTALL}"
+            f"the package {package!r} is not installed, and crowdcover consists of "
+            f"{', '.join(PACKAGES)}; install crowdcover anew: {INSTALL}"
+        )
+    if not folders:
+        return (
+            f"the package {package!r} is not installed; frames need the library alone, this "
+            f"command needs the pipeline: {PIPELINE}"
         )
     if not own:
         return ""

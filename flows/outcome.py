@@ -13,10 +13,10 @@ from anon_core.errors import (
     LimitError,
     escape_unprintable,
 )
-from flows.printed_json import printable_json
-from kinds.section import PlanError
-from storage.approval.approval import DecisionError, WaitingError
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.flows.printed_json import printable_json
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval.approval import DecisionError, WaitingError
+from crowdcover.storage.vault.refusals import SecondReleaseError
 
 # Subclasses take the code of their class: DriftError and NobodyHidesError are GuaranteeErrors.
 CODES: tuple[tuple[type[AnonymityError], int], ...] = (

@@ -14,32 +14,32 @@ import numpy as np
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
 from anon_core.engines.spreading import load_dask_module, load_mpi_module
-from flows.estimates import estimate_release
-from flows.plan.plan import ReleasePlan
-from flows.runs.known_plan import (
+from crowdcover.flows.estimates import estimate_release
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.known_plan import (
     apply_series_form,
     find_approved_run,
     recognise_source,
     take_up_decisions,
 )
-from flows.runs.next_version import NextVersion, prepare_next_version
-from flows.runs.partitions import read_plan_source
-from flows.runs.targets import find_standing_release
-from storage.ledger.admission import admit_plan
-from storage.ledger.ledger import Ledger
-from storage.series.retractions import refuse_unfinished
-from storage.series.series import Series
-from storage.source.reading import Reading
-from storage.vault.dry_run_vault import open_shadow
-from storage.vault.failures import keep_failures
-from storage.vault.run import Run, Stored
-from storage.vault.vault import Vault
-from tasks.compute import cluster
-from tasks.stages.compare import compare, last_release
-from tasks.stages.encode import encode
-from tasks.stages.identify import identify
-from tasks.stages.ingest import ingest
-from tasks.stages.validate import validate
+from crowdcover.flows.runs.next_version import NextVersion, prepare_next_version
+from crowdcover.flows.runs.partitions import read_plan_source
+from crowdcover.flows.runs.targets import find_standing_release
+from crowdcover.storage.ledger.admission import admit_plan
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.retractions import refuse_unfinished
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.dry_run_vault import open_shadow
+from crowdcover.storage.vault.failures import keep_failures
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.compute import cluster
+from crowdcover.tasks.stages.compare import compare, last_release
+from crowdcover.tasks.stages.encode import encode
+from crowdcover.tasks.stages.identify import identify
+from crowdcover.tasks.stages.ingest import ingest
+from crowdcover.tasks.stages.validate import validate
 
 MADE = "a release would be made"
 STANDS = "the release stands already: a run returns it as it is"

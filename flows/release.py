@@ -9,58 +9,58 @@ from prefect.client.schemas.objects import FlowRun
 
 from anon_core.anonymizers import NOTICES
 from anon_core.errors import AnonymityError
-from flows.plan.plan import ReleasePlan
-from flows.runs.approval import refuse_rejected, require_approval
-from flows.runs.known_plan import (
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.approval import refuse_rejected, require_approval
+from crowdcover.flows.runs.known_plan import (
     apply_series_form,
     find_approved_run,
     is_first_run,
     recognise_source,
     take_up_decisions,
 )
-from flows.runs.lineage import trace_release
-from flows.runs.next_version import NextVersion, prepare_next_version
-from flows.runs.parameters import (
+from crowdcover.flows.runs.lineage import trace_release
+from crowdcover.flows.runs.next_version import NextVersion, prepare_next_version
+from crowdcover.flows.runs.parameters import (
     Accept,
     load_run_plan,
     name_of_plan,
     name_of_run,
     read_run_plan,
 )
-from flows.runs.partitions import read_plan_source
-from flows.runs.states import (
+from crowdcover.flows.runs.partitions import read_plan_source
+from crowdcover.flows.runs.states import (
     complete_flow_run,
     hold_plan_slot,
     pause_flow_run,
     refuse_flow_run,
 )
-from flows.runs.targets import find_standing_release
-from storage.approval.approval import WaitingError
-from storage.ledger.admission import admit_plan
-from storage.ledger.ledger import Ledger
-from storage.places.place import place_of
-from storage.series.retractions import refuse_unfinished
-from storage.series.series import Series
-from storage.source.reading import Absent, GoneError, Reading
-from storage.vault.endings import begin_attempt
-from storage.vault.failures import keep_failures
-from storage.vault.refusals import FolderError
-from storage.vault.run import Run, Stored
-from storage.vault.vault import Vault
-from tasks.compute.cluster import cancel_jobs_of
-from tasks.compute.engines import Compute, require_ready_engine
-from tasks.orchestration.events import about_plan
-from tasks.orchestration.gates import close_gates
-from tasks.orchestration.stage import log_line, warn_person
-from tasks.stages.anonymize import anonymize
-from tasks.stages.check import check
-from tasks.stages.compare import compare, drift_claims, last_release
-from tasks.stages.encode import encode
-from tasks.stages.identify import identify
-from tasks.stages.ingest import ingest
-from tasks.stages.manifest import Destination
-from tasks.stages.publish import beside_others, find_published_folder, publish
-from tasks.stages.validate import validate
+from crowdcover.flows.runs.targets import find_standing_release
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.ledger.admission import admit_plan
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.series.retractions import refuse_unfinished
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.source.reading import Absent, GoneError, Reading
+from crowdcover.storage.vault.endings import begin_attempt
+from crowdcover.storage.vault.failures import keep_failures
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.compute.cluster import cancel_jobs_of
+from crowdcover.tasks.compute.engines import Compute, require_ready_engine
+from crowdcover.tasks.orchestration.events import about_plan
+from crowdcover.tasks.orchestration.gates import close_gates
+from crowdcover.tasks.orchestration.stage import log_line, warn_person
+from crowdcover.tasks.stages.anonymize import anonymize
+from crowdcover.tasks.stages.check import check
+from crowdcover.tasks.stages.compare import compare, drift_claims, last_release
+from crowdcover.tasks.stages.encode import encode
+from crowdcover.tasks.stages.identify import identify
+from crowdcover.tasks.stages.ingest import ingest
+from crowdcover.tasks.stages.manifest import Destination
+from crowdcover.tasks.stages.publish import beside_others, find_published_folder, publish
+from crowdcover.tasks.stages.validate import validate
 
 
 # Prefect passes these arguments by name.

@@ -14,23 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from flows.outcome import exit_code
-from flows.plan.document import read_document
-from flows.plan.plan import ReleasePlan
-from flows.runs.partitions import read_plan_source
-from kinds import words_called
-from kinds.section import PlanError
-from reports.comparison import Compared, as_json
-from storage.encryption.plain_copies import discard_plain_copies
-from storage.ledger.ledger import Ledger
-from storage.source.partitions import Picked
-from storage.source.reading import Reading
-from storage.vault.dry_run_vault import KEPT, private_folder
-from storage.vault.files import write_private
-from storage.vault.run import Run
-from storage.vault.vault import Vault
-from tasks.compute.engines import Compute
-from tasks.stages.anonymize import anonymize
+from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.partitions import read_plan_source
+from crowdcover.kinds import words_called
+from crowdcover.kinds.section import PlanError
+from crowdcover.reports.comparison import Compared, as_json
+from crowdcover.storage.encryption.plain_copies import discard_plain_copies
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.source.partitions import Picked
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.dry_run_vault import KEPT, private_folder
+from crowdcover.storage.vault.files import write_private
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.compute.engines import Compute
+from crowdcover.tasks.stages.anonymize import anonymize
 
 _FORMAT = "parquet"
 

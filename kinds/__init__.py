@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # Types only: a report that needs the words of a kind must not load readers and ledgers.
-    from kinds.base import Kind
-    from reports.words import Words
+    from crowdcover.kinds.base import Kind
+    from crowdcover.reports.words import Words
 
-KINDS = {"table": "kinds.table", "matrix": "kinds.matrix", "graph": "kinds.graph"}
+KINDS = {
+    "table": "crowdcover.kinds.table",
+    "matrix": "crowdcover.kinds.matrix",
+    "graph": "crowdcover.kinds.graph",
+}
 
 
 def kind_called(name: str) -> "Kind":

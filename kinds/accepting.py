@@ -5,10 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
 
-from kinds.judge.drift import Accepted, DriftLimits
-from kinds.nearest import did_you_mean
-from kinds.section import PlanError, Section, Share
-from validations.recognition.kinds import KINDS
+from crowdcover.kinds.judge.drift import Accepted, DriftLimits
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import PlanError, Section, Share
+from crowdcover.validations.recognition.kinds import KINDS
 
 LONGEST_NOTE = 500
 _KEY = "checks.drift.accepted"
@@ -77,7 +77,7 @@ def _refuse_identifiers(key: str, note: str) -> None:
     import numpy as np
     import polars as pl
 
-    from validations.recognition.recognise import (
+    from crowdcover.validations.recognition.recognise import (
         count_rows,  # tables of all countries: only for a note
     )
 

@@ -1,7 +1,7 @@
 """Bar charts of few values, of any kind of data."""
 
-from reports import drawing
-from reports.drawing import GRID, INK
+from crowdcover.reports import drawing
+from crowdcover.reports.drawing import GRID, INK
 
 
 @drawing.draw_or_leave_out

@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.part import DataPart, Whole
 from anon_core.promise import Promise
-from kinds.judge.audit import Audit, Sections
-from kinds.judge.drift import Changes
-from kinds.judge.manifest_keys import Keys
-from kinds.section import PlanError
-from kinds.versions import Versions
-from reports.catalogue.described import Field, Type
-from storage.ledger.digests import People
-from storage.ledger.ledger import Ledger, Overlap
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.vault.run import Run, Stored
-from validations.rows import Rows
+from crowdcover.kinds.judge.audit import Audit, Sections
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.kinds.judge.manifest_keys import Keys
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.versions import Versions
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.validations.rows import Rows
 
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]] | Rows  # what a suite is about

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-import reports
-from reports.catalogue.described import DataFile, Described, Entry, Type
-from reports.catalogue.files import WRITERS, build_catalogue
-from reports.edition import hash_texts
-from reports.facts import count_published_rows
-from reports.words import Words
-from storage.shelf.content import hash_released_file
-from storage.shelf.layout import REPORT
+from crowdcover import reports
+from crowdcover.reports.catalogue.described import DataFile, Described, Entry, Type
+from crowdcover.reports.catalogue.files import WRITERS, build_catalogue
+from crowdcover.reports.edition import hash_texts
+from crowdcover.reports.facts import count_published_rows
+from crowdcover.reports.words import Words
+from crowdcover.storage.shelf.content import hash_released_file
+from crowdcover.storage.shelf.layout import REPORT
 
 if TYPE_CHECKING:
-    from kinds.base import Kind
+    from crowdcover.kinds.base import Kind
 
 CATALOGUE = tuple(WRITERS)
 _PARQUET, _CSV = "parquet", "csv"

@@ -5,9 +5,15 @@ from typing import Any
 
 from pydantic import Field
 
-from kinds.judge.drift import DriftLimits
-from kinds.judge.limits import Limit, LimitMeasure, ReleaseLimits, read_attacks, read_unchanged
-from kinds.section import Section
+from crowdcover.kinds.judge.drift import DriftLimits
+from crowdcover.kinds.judge.limits import (
+    Limit,
+    LimitMeasure,
+    ReleaseLimits,
+    read_attacks,
+    read_unchanged,
+)
+from crowdcover.kinds.section import Section
 
 WIDE = 34  # characters before a comment in plans of a matrix or a graph
 

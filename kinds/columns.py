@@ -4,20 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.coarse import Coarse
 from anon_core.specs.columns import ColumnSpec
-from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
-from kinds.named_values import is_any_of, name_values
-from kinds.numerals import Numerals, find_numerals, list_numeral_keys
-from storage.ledger.identifier_spelling import normalize_spelling
-from storage.source.values import (
+from crowdcover.kinds.dates import (
+    ISO_DATE,
+    has_short_year,
+    has_time,
+    has_zone_name,
+    to_dates,
+    to_times,
+)
+from crowdcover.kinds.named_values import is_any_of, name_values
+from crowdcover.kinds.numerals import Numerals, find_numerals, list_numeral_keys
+from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
+from crowdcover.storage.source.values import (
     EXACT,
     EXACTLY_AS,
     FORM,
@@ -121,25 +126,6 @@ def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFra
     """Names of people: `name`, in their one spelling, and `spelt`, as the source spells them."""
     given = convert_to_texts(series, missing)
     return pl.DataFrame({"name": normalize_spelling(given), "spelt": given})
-
-
-def convert_to_arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:
-    """Return typed columns as the core takes them: float64 with nan, or str objects with None."""
-    return {series.name: _convert_to_array(series.alias("")) for series in frame}
-
-
-def _convert_to_array(series: pl.Series) -> NDArray[Any]:
-    if series.dtype == pl.Date:
-        series = series.cast(pl.Int32)
-    if series.dtype.is_numeric():
-        return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    if series.dtype != pl.String:
-        return np.array(series.to_list(), dtype=object)
-    # Equal cells share one text: one for each cell would take ten times the memory.
-    texts = series.drop_nulls().unique()
-    place = series.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).fill_null(len(texts))
-    found: NDArray[Any] = np.array([*texts.to_list(), None], dtype=object).take(place.to_numpy())
-    return found
 
 
 def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:

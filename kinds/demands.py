@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.demands import MOST_K
-from kinds.columns import convert_to_texts, respell_identifiers
-from kinds.nearest import did_you_mean
-from kinds.section import ALLOWED, PlanError, Schema, table_schema
-from storage.source.reading import Reading
+from crowdcover.kinds.columns import convert_to_texts, respell_identifiers
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import ALLOWED, PlanError, Schema, table_schema
+from crowdcover.storage.source.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)

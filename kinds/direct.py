@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import is_number
-from reports.words import Text
-from validations.recognition.kinds import KINDS
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import is_number
+from crowdcover.reports.words import Text
+from crowdcover.validations.recognition.kinds import KINDS
 
 _MESSAGES = load_messages("kinds")
 

@@ -21,11 +21,11 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
-from kinds.meanings import list_key_meanings
-from storage.places.credentials import holds_password, states_password
-from storage.places.place import is_remote, place_of
-from storage.source.drivers import ADDRESSES, DATABASES, database_of
-from storage.source.sources import Source
+from crowdcover.kinds.meanings import list_key_meanings
+from crowdcover.storage.places.credentials import holds_password, states_password
+from crowdcover.storage.places.place import is_remote, place_of
+from crowdcover.storage.source.drivers import ADDRESSES, DATABASES, database_of
+from crowdcover.storage.source.sources import Source
 
 _Value = TypeVar("_Value")
 Unshown = Annotated[_Value, Field(repr=False)]  # may contain cell values or a password

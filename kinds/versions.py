@@ -15,12 +15,12 @@ import polars as pl
 
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
-from kinds.judge.audit import Finding
-from storage.ledger.digests import read_spelling_form
-from storage.series.series import Version
-from storage.source.reading import Reading
-from storage.vault.refusals import FolderError
-from storage.vault.run import Stored
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.storage.ledger.digests import read_spelling_form
+from crowdcover.storage.series.series import Version
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Stored
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from reports.comparison import Compared
-from reports.facts import Manifest, describe_levels
-from reports.messages import Messages
-from reports.quantities import printable
-from reports.words import (
+from crowdcover.reports.comparison import Compared
+from crowdcover.reports.facts import Manifest, describe_levels
+from crowdcover.reports.messages import Messages
+from crowdcover.reports.quantities import printable
+from crowdcover.reports.words import (
     NO_LIMIT,
     NOT_MEASURED,
     Block,

@@ -1,8 +1,8 @@
 """What the plan says of the source and of the release: population, date, recipient, contact."""
 
-from reports.facts import Fact, Manifest
-from reports.messages import load_messages
-from reports.quantities import printable
+from crowdcover.reports.facts import Fact, Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import printable
 
 _MESSAGES = load_messages("reports")
 HEADING = _MESSAGES.say("headings", "about")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reports.messages import Messages, load_messages
-from reports.quantities import NOT_STATED, moment, printable, seconds, size
+from crowdcover.reports.messages import Messages, load_messages
+from crowdcover.reports.quantities import NOT_STATED, moment, printable, seconds, size
 
 Manifest = Mapping[str, Any]
 

@@ -1,7 +1,7 @@
 """What the findings say that every kind of data has, by name: for audit, pages and Prefect."""
 
-from reports.messages import load_messages
-from reports.words import Words
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.words import Words
 
 # Findings of kinds/judge and flows/look/audit.py; a kind adds those of its own audit.
 SHARED = load_messages("reports").name_entries("findings")

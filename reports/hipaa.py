@@ -6,9 +6,9 @@ knows. Beside two items stands what the plan shows about them.
 
 from typing import NamedTuple
 
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import printable
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import printable
 
 _MESSAGES = load_messages("reports")
 HEADING, RULE, INTRODUCTION, AFTERWARDS = (

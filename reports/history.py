@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest, list_facts
-from reports.messages import capitalize_first, load_messages
-from reports.quantities import NOT_STATED, count, digits, is_number, printable
+from crowdcover.reports.facts import Fact, Manifest, list_facts
+from crowdcover.reports.messages import capitalize_first, load_messages
+from crowdcover.reports.quantities import NOT_STATED, count, digits, is_number, printable
 
 _MESSAGES = load_messages("reports")
 

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reports import about, facts, history, series, steps
-from reports.facts import Fact, Manifest
-from reports.messages import load_messages
-from reports.notices import HEADING
-from reports.pages.verdicts import describe_expected, list_checks
-from reports.quantities import percent, printable
-from reports.verdict import judge_manifest
-from reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, ShareCell, Words
+from crowdcover.reports import about, facts, history, series, steps
+from crowdcover.reports.facts import Fact, Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.notices import HEADING
+from crowdcover.reports.pages.verdicts import describe_expected, list_checks
+from crowdcover.reports.quantities import percent, printable
+from crowdcover.reports.verdict import judge_manifest
+from crowdcover.reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, ShareCell, Words
 
 
 def render_release(manifest: Manifest, words: Words) -> str:

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from reports import history
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.words import Words
+from crowdcover.reports import history
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.words import Words
 
 _MESSAGES = load_messages("reports")
 HEADING = _MESSAGES.say("notices", "heading")

@@ -7,10 +7,10 @@ said of the whole version comes from the section "series".
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reports.facts import Manifest, list_facts
-from reports.messages import load_messages
-from reports.quantities import count, percent
-from reports.words import Block, Text
+from crowdcover.reports.facts import Manifest, list_facts
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, percent
+from crowdcover.reports.words import Block, Text
 
 _MESSAGES = load_messages("reports")
 

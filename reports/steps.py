@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reports.facts import Manifest
-from reports.messages import capitalize_first
-from reports.quantities import count, is_number, printable, seconds, utility
-from reports.words import Words
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import capitalize_first
+from crowdcover.reports.quantities import count, is_number, printable, seconds, utility
+from crowdcover.reports.words import Words
 
 RESERVED = ("number", "seconds", "published")
 MOST_STEPS = 12  # a summary shows at most so many steps in full

@@ -6,12 +6,12 @@ Its state and its heading are decided here for the page, the terminal and Prefec
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from reports.facts import Manifest
-from reports.messages import capitalize_first, load_messages
-from reports.notices import Notice, list_notices
-from reports.quantities import is_number
-from reports.series import with_all_rows
-from reports.words import Exposure, Words
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import capitalize_first, load_messages
+from crowdcover.reports.notices import Notice, list_notices
+from crowdcover.reports.quantities import is_number
+from crowdcover.reports.series import with_all_rows
+from crowdcover.reports.words import Exposure, Words
 
 _MESSAGES = load_messages("reports")
 HOLDS, FAILS, NOTHING = (_MESSAGES.say("judgement", key) for key in ("holds", "fails", "nothing"))

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from reports.comparison import Compared
-from reports.facts import Fact, Manifest
-from reports.messages import load_messages
-from reports.quantities import one_in
+from crowdcover.reports.comparison import Compared
+from crowdcover.reports.facts import Fact, Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import one_in
 
 Text = tuple[str, str]  # a term or title, and its explanation
 

@@ -46,7 +46,7 @@ from anon_core.seating.reseating import mix_values
 from anon_core.series.fits import Fits
 from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.specs.graphs import ONE, Knowledge
-from kinds.table.pipeline import warm
+from crowdcover.kinds.table.pipeline import warm
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 
 FURTHER = (

@@ -11,12 +11,12 @@ import pytest
 from pydantic import BaseModel
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows import cli
-from flows.outcome import CODES
-from flows.plan.about import AboutSection
-from flows.plan.compute import ComputeSection
-from flows.plan.publishing import PublishSection
-from kinds import KINDS, kind_called, words_called
+from crowdcover.flows import cli
+from crowdcover.flows.outcome import CODES
+from crowdcover.flows.plan.about import AboutSection
+from crowdcover.flows.plan.compute import ComputeSection
+from crowdcover.flows.plan.publishing import PublishSection
+from crowdcover.kinds import KINDS, kind_called, words_called
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 100

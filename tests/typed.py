@@ -9,7 +9,7 @@ from datetime import date
 import polars as pl
 
 from anon_core.measures.table.cells import format_cell_levels
-from kinds.table.judge.coded import Coded
+from crowdcover.kinds.table.judge.coded import Coded
 
 TYPES = {"string": pl.String, "integer": pl.Int64, "float": pl.Float64, "date": pl.Date}
 WRONG = {

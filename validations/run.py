@@ -29,9 +29,9 @@ from great_expectations.expectations.expectation import (
 from great_expectations.render.renderer.inline_renderer import InlineRenderer
 
 from anon_core.errors import InputError
-from validations.expectations import CountsRows, Worded
-from validations.rows import ROWS_AT_ONCE, Columns, Rows
-from validations.verdicts import Outcome, Verdict
+from crowdcover.validations.expectations import CountsRows, Worded
+from crowdcover.validations.rows import ROWS_AT_ONCE, Columns, Rows
+from crowdcover.validations.verdicts import Outcome, Verdict
 
 SOURCE = "memory"
 AT_ONCE = 64  # columns whose expectations are checked together

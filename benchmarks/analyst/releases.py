@@ -13,12 +13,12 @@ from anon_core.seating.matching import random_matching
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json
 from benchmarks import data_file
-from flows.plan.plan import ReleasePlan
-from kinds.rows import write_csv
-from kinds.table.layout import CODEBOOK, CSV, KEY, PARQUET, list_released_columns
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.pipeline.read import read_table
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.rows import write_csv
+from crowdcover.kinds.table.layout import CODEBOOK, CSV, KEY, PARQUET, list_released_columns
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.storage.source.reading import Reading
 
 
 class Made(NamedTuple):

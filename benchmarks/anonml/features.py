@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import data_file
-from kinds.table.pipeline.weighing import learn_weights
+from crowdcover.kinds.table.pipeline.weighing import learn_weights
 
 AGE, INCOME, ROW = "age", "salary-class", "row"
 WORDS = (

@@ -22,7 +22,7 @@ from benchmarks.anonml.classes import Hierarchy
 from benchmarks.baselines.mondrian import by_hierarchies, mondrian
 from benchmarks.baselines.released import of_classes
 from benchmarks.comparisons.methods import LARGEST, OURS, PEERS, of_peer
-from kinds.table.plan.hierarchies import hierarchy_of
+from crowdcover.kinds.table.plan.hierarchies import hierarchy_of
 
 SETS = {  # the table, and its hierarchies by column
     "adult": ("adult/arx_adult.csv.gz", "adult/hierarchies-arx/adult_hierarchy_{}.csv"),

@@ -34,7 +34,7 @@ from anon_core.measures.graph.triangles.mapreduce import (
 )
 from anon_core.measures.graph.triangles.oriented import orient_edges
 from benchmarks import data_file, memory, timed
-from storage.source.edges import read_edges
+from crowdcover.storage.source.edges import read_edges
 
 ROUNDS = 5
 AT_ONCE = 10**7

@@ -27,10 +27,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import AnonymityError
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from storage.series.series import Series
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.vault.vault import Vault
 
 QUASI = ("age", "sex", "job", "region")
 PLAN = """name = "months"

@@ -29,9 +29,9 @@ from anon_core.tables.demands import of_people
 from benchmarks import prepare, released_cells, tables, timed
 from benchmarks.risk.chances import of_likeliest_row
 from benchmarks.risk.insider import adult_sample, payments
-from kinds.table.pipeline.ingest import person_numbers
-from kinds.table.pipeline.read import read_table
-from storage.source.reading import Reading
+from crowdcover.kinds.table.pipeline.ingest import person_numbers
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.storage.source.reading import Reading
 
 FARS = ("irace", "ideathmon", "isex", "ihispanic", "istatenum", "iinjury")
 PLAY = ("Category", "Installs", "Type", "Content Rating", "Genres", "Android Ver")

@@ -24,11 +24,11 @@ from anon_core.specs.demands import Demand
 from anon_core.tables.orders import distinct_columns
 from benchmarks import prepare, tables, timed
 from benchmarks.risk.chances import of_likeliest_row, of_own_row, of_true_row
-from flows.plan.plan import ReleasePlan
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.pipeline.read import read_table
-from kinds.table.starter.demo import demo_plan
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.kinds.table.starter.demo import demo_plan
+from crowdcover.storage.source.reading import Reading
 
 TEN = Demand(constant=10)
 SAMPLE = 2000

@@ -84,10 +84,10 @@ def one(data, rows, about, answer):
     """
     import logging
 
-    from flows.plan.document import read_document
-    from flows.plan.plan import ReleasePlan
-    from flows.release import release_plan
-    from storage.vault.vault import Vault
+    from crowdcover.flows.plan.document import read_document
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.flows.release import release_plan
+    from crowdcover.storage.vault.vault import Vault
 
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as name:
@@ -138,7 +138,15 @@ def started(rows=100, k=5):
         changes = [f"source.path={sampled(ADULT, rows, folder)}", f"publish.path={folder / 'r'}"]
         changes += [f"publish.vault={folder / 'v'}", f"privacy.k={k}", "anonymizer.name=adaptive"]
         given = [part for change in changes for part in ("--set", change)]
-        command = [sys.executable, "-m", "flows.cli", "release", ROOT / ADULT[0], "--quiet", *given]
+        command = [
+            sys.executable,
+            "-m",
+            "crowdcover.flows.cli",
+            "release",
+            ROOT / ADULT[0],
+            "--quiet",
+            *given,
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _, code, used = os.wait4(process.pid, 0)  # with the server, which it waited for
     assert code == 0, "the release was refused"
@@ -237,7 +245,7 @@ def plans():
 
 
 def main(wanted, kept):
-    for name in ("flows.release", "validations.run", "matplotlib.pyplot"):
+    for name in ("crowdcover.flows.release", "crowdcover.validations.run", "matplotlib.pyplot"):
         __import__(name)
     if wanted == ["start"]:
         started()

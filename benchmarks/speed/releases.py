@@ -68,7 +68,7 @@ def measure(prefix, example, source, method, folder):
 def command(prefix, *arguments):
     """Run crowdcover; print its exit code and seconds; return the code and what it printed."""
     began, before = time.perf_counter(), processor()
-    words = [sys.executable, "-m", "flows.cli", *map(str, arguments)]
+    words = [sys.executable, "-m", "crowdcover.flows.cli", *map(str, arguments)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     print(f"{prefix}.exit_code: {done.returncode}")
     spent = processor() - before

@@ -71,7 +71,7 @@ def measure_release(plan, sets=()):
         *sets,
     ]
     words = [word for place in places for word in ("--set", place)]
-    command = [sys.executable, "-m", "flows.cli", "release", str(plan), *words]
+    command = [sys.executable, "-m", "crowdcover.flows.cli", "release", str(plan), *words]
     began, before = time.perf_counter(), processor()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         anonymous = watch_memory(run.pid)

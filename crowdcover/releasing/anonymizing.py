@@ -7,12 +7,12 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError, InputError
 from crowdcover.frames import GiveBack, Names, list_names, take_frame
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.in_memory import release_in_memory
 from crowdcover.releasing.plans import Plan, build_frame_plan, propose_frame_plan
 from crowdcover.releasing.released import FrameRelease, Vault
-from kinds.section import PlanError
-from kinds.table.in_memory import release_in_memory
-from storage.source.frames import FrameReading
-from storage.vault import secret_streams
+from crowdcover.storage.source.frames import FrameReading
+from crowdcover.storage.vault import secret_streams
 
 CLASSES = "classes"  # a method's short name: rows of a crowd are identical
 _IN_CLASSES = "k-member"
@@ -27,7 +27,7 @@ def anonymize(
     keep: Names = (),
     identifiers: Names = (),
     person: str | None = None,
-    diverse: Mapping[str, Any] | None = None,
+    diverse: int | Mapping[str, Any] | None = None,
     leave_out: float = 0.0,
     rows_are_people: bool = False,
     method: str | None = None,
@@ -59,9 +59,9 @@ def anonymize(
         Columns that name people; never published. They tell repeated people.
     person : str, optional
         The identifier that says which rows are of one person: crowds then count people.
-    diverse : mapping, optional
-        What each crowd shall show of a sensitive column, such as
-        ``{"column": "income", "l": 3}``; then rows of a crowd are identical.
+    diverse : int or mapping, optional
+        How many values of the sensitive column each crowd shows, or a form of the plan's
+        privacy.diverse such as ``{"column": "income", "t": 0.3}``. Rows of a crowd are identical.
     leave_out : float
         The share of the rows that may be left out, from 0 to 0.1: those that cost most.
     rows_are_people : bool
@@ -106,7 +106,7 @@ def anonymize(
     privacy = {
         "k": dict(k) if isinstance(k, Mapping) else k,
         "person": person,
-        "diverse": None if diverse is None else dict(diverse),
+        "diverse": _state_diversity(diverse, roles["sensitive"]),
         "leave_out": leave_out or None,
         "rows_are_people": rows_are_people or None,
     }
@@ -146,6 +146,22 @@ def plan(data: Any, name: str = "frame") -> Plan:
 
 def _list_stated(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in section.items() if value is not None}
+
+
+def _state_diversity(
+    diverse: int | Mapping[str, Any] | None, sensitive: list[str]
+) -> dict[str, Any] | None:
+    """privacy.diverse of a plan; a number is `l`, of the one sensitive column."""
+    if diverse is None or isinstance(diverse, Mapping):
+        return None if diverse is None else dict(diverse)
+    if isinstance(diverse, bool) or not isinstance(diverse, int):
+        raise InputError("diverse must be a whole number, or as in {'column': 'income', 'l': 3}")
+    if len(sensitive) != 1:
+        raise InputError(
+            f"a number for diverse is about one sensitive column, not {len(sensitive)}; write "
+            f"diverse={{'column': ..., 'l': {diverse}}}"
+        )
+    return {"column": sensitive[0], "l": diverse}
 
 
 def release_frame(

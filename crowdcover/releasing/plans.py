@@ -9,11 +9,11 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from anon_core.errors import InputError
+from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.frames import require_columns
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from storage.source.frames import FrameReading
-from storage.source.sources import Source
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.source.frames import FrameReading
+from crowdcover.storage.source.sources import Source
 
 SOURCE = "source.parquet"  # where the plan of a frame says that its rows lie, once they are saved
 ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
@@ -144,7 +144,7 @@ class Plan:
 
 def propose_frame_plan(frame: pl.DataFrame, name: str) -> Plan:
     """The starter plan of a frame."""
-    from kinds.table.starter.writing import propose_plan_of
+    from crowdcover.kinds.table.starter.writing import propose_plan_of
 
     reading = FrameReading(Source(path=Path(SOURCE)), frame)
     plan = Plan(propose_plan_of(reading, frame.columns, name))

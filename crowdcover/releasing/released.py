@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.table.in_memory import CheckedRows
 from crowdcover.reader.reading import columns_of
 from crowdcover.reader.release import Release
 from crowdcover.releasing.plans import Plan
 from crowdcover.report import Report
-from kinds.judge.audit import Finding
-from kinds.table.in_memory import CheckedRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -163,8 +163,10 @@ class FrameRelease:
         -------
         matplotlib.figure.Figure
         """
-        from matplotlib.figure import Figure
-
+        try:
+            from matplotlib.figure import Figure
+        except ModuleNotFoundError:
+            raise ImportError("plot needs matplotlib: pip install 'crowdcover[plots]'") from None
         lost = {name: each["ncp"] for name, each in self.loss["per_column"].items()}
         figure = Figure(figsize=(6, 0.4 * len(lost) + 1), layout="constrained")
         axes = figure.subplots()

@@ -5,11 +5,11 @@ from pathlib import Path
 import polars as pl
 
 from anon_core.errors import InputError
+from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.releasing.plans import SOURCE, Plan
-from flows.plan.plan import ReleasePlan
-from storage.source.reading import Reading
-from storage.vault.files import write_private
-from storage.vault.vault import Vault
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.files import write_private
+from crowdcover.storage.vault.vault import Vault
 
 PLAN = "plan.toml"
 
@@ -21,11 +21,18 @@ def save_release(plan: Plan, secret: bytes, frame: pl.DataFrame, folder: Path) -
     ------
     InputError
         The folder exists and is not empty.
+    ImportError
+        The pipeline is not installed.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not empty; name a new folder")
-    from flows.release import release_plan  # loads Prefect
-
+    try:
+        from crowdcover.flows.release import release_plan  # loads Prefect
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"save runs the pipeline, and {error.name} is not installed: "
+            "pip install 'crowdcover[pipeline]'"
+        ) from None
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / SOURCE
     path.touch(mode=0o600)

@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterable
 from importlib import import_module
 
-from flows.commands.command import Command
+from crowdcover.flows.commands.command import Command
 
 _FOLDERS = ("release", "look", "plan", "approval", "vault")  # in the order of the help
 

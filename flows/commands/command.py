@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.plan.sizes import parse_size
-from storage.places.place import place_of
+from crowdcover.flows.plan.sizes import parse_size
+from crowdcover.storage.places.place import place_of
 
 
 @dataclass(frozen=True)

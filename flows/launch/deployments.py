@@ -16,10 +16,10 @@ from prefect.settings import PREFECT_HOME
 from prefect.utilities.annotations import freeze
 
 from anon_core.errors import AnonymityError
-from flows.release import release
-from kinds.section import PlanError
-from storage.approval.approval import WaitingError
-from storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.flows.release import release
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
 
 FIELDS = 5
 CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"

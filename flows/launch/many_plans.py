@@ -19,11 +19,11 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from anon_core.engines.farm import UNSEEN, configure_local_cluster
 from anon_core.errors import AnonymityError
-from flows.launch.deployments import refuse_prefect_failures
-from flows.outcome import exit_code
-from flows.release import release
-from storage.approval.approval import WaitingError
-from tasks.compute.engines import quiet_dask
+from crowdcover.flows.launch.deployments import refuse_prefect_failures
+from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.release import release
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.tasks.compute.engines import quiet_dask
 
 WAITS = 6  # the exit code of a plan that waits for approval
 _Outcome = tuple[int, str]  # exit code; the release folder, or why there is none

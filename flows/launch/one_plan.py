@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storage.places.place import Place, place_of
+from crowdcover.storage.places.place import Place, place_of
 
 if TYPE_CHECKING:
-    from flows.plan.plan import ReleasePlan
+    from crowdcover.flows.plan.plan import ReleasePlan
 
 
 def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
-    from flows.plan.plan import ReleasePlan
-    from flows.runs.partitions import require_partition
-    from storage.source.sources import read_source_header
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.flows.runs.partitions import require_partition
+    from crowdcover.storage.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_machine()
@@ -27,7 +27,7 @@ def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
 
 def freeze_plan(plan: "ReleasePlan") -> Path:
     """Write the plan as it was understood into its vault; its file."""
-    from storage.vault.vault import Vault
+    from crowdcover.storage.vault.vault import Vault
 
     return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
 
@@ -38,9 +38,9 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
-        from flows.launch.deployments import refuse_prefect_failures
-        from flows.release import release
-        from flows.runs.parameters import hand_on_plan
+        from crowdcover.flows.launch.deployments import refuse_prefect_failures
+        from crowdcover.flows.release import release
+        from crowdcover.flows.runs.parameters import hand_on_plan
 
         hand_on_plan(frozen, plan)
         with refuse_prefect_failures():

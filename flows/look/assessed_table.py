@@ -10,8 +10,8 @@ import polars as pl
 
 from anon_core.errors import InputError, escape_unprintable
 from crowdcover.assessing.assessment import Assessment, assess
-from kinds.section import source_called
-from storage.source.reading import Reading
+from crowdcover.kinds.section import source_called
+from crowdcover.storage.source.reading import Reading
 
 
 def print_assessment(options: argparse.Namespace) -> int:

@@ -4,30 +4,30 @@ from pathlib import Path
 
 from anon_core.errors import InputError
 from anon_core.promise import Promise
-from flows.look.documents import catalogue_finding, report_finding
-from flows.look.named_release import read_manifest, refuse_another_kind
-from flows.look.version_audit import audit_version
-from flows.plan.plan import ReleasePlan
-from flows.runs.known_plan import apply_series_form, recognise_source
-from kinds.base import Kind
-from kinds.judge.audit import Audit, Finding, audit_folder
-from kinds.judge.forms import codebook_form, manifest_form
-from kinds.judge.manifest_keys import Keys, list_manifest_keys
-from storage.approval.approval import Approval
-from storage.approval.attestation import list_stray_names
-from storage.approval.decision_rules import find_manifest_objection
-from storage.approval.statement import Rules
-from storage.ledger.ledger import Ledger
-from storage.ledger.other_releases import describe_crowd_counts
-from storage.places.place import Place, local_copy
-from storage.series.retractions import Retractions, notice_of, retraction_of, same_place
-from storage.series.series import Series
-from storage.shelf.content import has_version_files, hash_released_file
-from storage.shelf.layout import NOTICE, SIGNATURE
-from storage.source.reading import Reading
-from storage.vault.refusals import FolderError, SecondReleaseError
-from storage.vault.run import Run
-from storage.vault.vault import Vault
+from crowdcover.flows.look.documents import catalogue_finding, report_finding
+from crowdcover.flows.look.named_release import read_manifest, refuse_another_kind
+from crowdcover.flows.look.version_audit import audit_version
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.known_plan import apply_series_form, recognise_source
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.judge.audit import Audit, Finding, audit_folder
+from crowdcover.kinds.judge.forms import codebook_form, manifest_form
+from crowdcover.kinds.judge.manifest_keys import Keys, list_manifest_keys
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.attestation import list_stray_names
+from crowdcover.storage.approval.decision_rules import find_manifest_objection
+from crowdcover.storage.approval.statement import Rules
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.ledger.other_releases import describe_crowd_counts
+from crowdcover.storage.places.place import Place, local_copy
+from crowdcover.storage.series.retractions import Retractions, notice_of, retraction_of, same_place
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.shelf.content import has_version_files, hash_released_file
+from crowdcover.storage.shelf.layout import NOTICE, SIGNATURE
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.refusals import FolderError, SecondReleaseError
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import Vault
 
 _GONE = ("passes",)  # settings that manifests of older releases state
 NO_RELEASE = "the vault knows no release of this plan and this source"

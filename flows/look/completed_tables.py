@@ -10,10 +10,10 @@ import polars as pl
 
 import crowdcover
 from anon_core.errors import InputError
-from flows.look.named_release import require_release
-from kinds.rows import write_csv
-from kinds.section import PlanError
-from storage.places.place import Place, link_once, local_copy
+from crowdcover.flows.look.named_release import require_release
+from crowdcover.kinds.rows import write_csv
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.place import Place, link_once, local_copy
 
 DRAW = "draw"  # the column that numbers the draws
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from flows.look.named_release import read_manifest, refuse_damaged_manifest
-from kinds import KINDS, kind_called, words_called
-from kinds.section import PlanError
-from reports.terminal import difference
-from storage.places.place import Place, local_copy
-from storage.shelf.content import has_version_files
+from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
+from crowdcover.kinds import KINDS, kind_called, words_called
+from crowdcover.kinds.section import PlanError
+from crowdcover.reports.terminal import difference
+from crowdcover.storage.places.place import Place, local_copy
+from crowdcover.storage.shelf.content import has_version_files
 
 _COUNTED = ("new", "gone")
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinds import words_called
-from kinds.base import Kind
-from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
-from kinds.judge.audit import Audit, Finding
-from reports import drawing
-from reports.pages import page
-from storage.shelf.layout import REPORT
-from storage.vault.run import Stored
+from crowdcover.kinds import words_called
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
+from crowdcover.kinds.judge.audit import Audit, Finding
+from crowdcover.reports import drawing
+from crowdcover.reports.pages import page
+from crowdcover.storage.shelf.layout import REPORT
+from crowdcover.storage.vault.run import Stored
 
 PICTURE = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
 OTHERS = "not compared: written with other texts than this version of crowdcover has"

@@ -18,14 +18,14 @@ from anon_core.engines.shuffle import LEAST_MEMORY, FarmShuffle
 from anon_core.errors import InputError, LimitError
 from anon_core.measures.graph.triangles.from_disk import list_triangles_from_disk
 from anon_core.spread import Farm
-from storage.source.edge_batches import read_edge_batches
-from storage.source.edges import (
+from crowdcover.storage.source.edge_batches import read_edge_batches
+from crowdcover.storage.source.edges import (
     count_lacking_ends,
     name_vertices,
     number_vertices,
     refuse_lacking_ends,
 )
-from storage.vault.disk_space import present_part
+from crowdcover.storage.vault.disk_space import present_part
 
 Tell = Callable[[str, int, int], None]
 WORKERS, REDUCERS, MEMORY = 2, 64, 2**26  # unless options say otherwise

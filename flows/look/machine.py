@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from flows.plan.plan import ReleasePlan
-from storage.places.answers import SCHEMES
-from storage.source.drivers import DATABASES
-from tasks.doctor import folders, machines, software
-from tasks.doctor.look import Look
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.storage.places.answers import SCHEMES
+from crowdcover.storage.source.drivers import DATABASES
+from crowdcover.tasks.doctor import folders, machines, software
+from crowdcover.tasks.doctor.look import Look
 
 EXTRAS = {
     **{scheme: driver.extra for scheme, driver in SCHEMES.items()},

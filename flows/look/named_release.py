@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from kinds import KINDS, words_of
-from kinds.base import Kind
-from kinds.section import PlanError
-from storage.places.objects import StoreError
-from storage.places.place import Place
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
-from storage.shelf.shelf import shelf_of
-from storage.vault.refusals import FolderError
+from crowdcover.kinds import KINDS, words_of
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.objects import StoreError
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.shelf.shelf import shelf_of
+from crowdcover.storage.vault.refusals import FolderError
 
 GIVE = "give the folder that `crowdcover release` printed"
 # What the manifest of every version has stated.
@@ -93,8 +93,8 @@ def refuse_damaged_manifest() -> Iterator[None]:
 
 def print_manifest(manifest: Mapping[str, Any]) -> None:
     """Print what a release guarantees and keeps: counts, shares and column names, no values."""
-    from reports.terminal.printing import create_console
-    from reports.terminal.summary import print_release
+    from crowdcover.reports.terminal.printing import create_console
+    from crowdcover.reports.terminal.summary import print_release
 
     with refuse_damaged_manifest():
         print_release(manifest, create_console(), words_of(manifest))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from storage.vault.refusals import FolderError
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.vault import Vault
 
 
 def find_named_vault(options: argparse.Namespace) -> tuple[ReleasePlan | None, Vault]:

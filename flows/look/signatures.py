@@ -8,17 +8,21 @@ from typing import Any
 from polars.exceptions import PolarsError
 
 from anon_core.errors import InputError
-from flows.look.documents import catalogue_finding
-from flows.look.named_release import refuse_damaged_manifest, require_release
-from kinds import kind_called
-from kinds.judge.audit import Finding
-from kinds.judge.forms import check_file_forms
-from kinds.section import PlanError
-from storage.approval.attestation import hash_folder_files, list_stray_names, signature_in
-from storage.approval.signing_keys import public_in
-from storage.places.place import Place, local_copy, read_start
-from storage.shelf.content import hash_released_file, read_document
-from storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
+from crowdcover.flows.look.documents import catalogue_finding
+from crowdcover.flows.look.named_release import refuse_damaged_manifest, require_release
+from crowdcover.kinds import kind_called
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.forms import check_file_forms
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval.attestation import (
+    hash_folder_files,
+    list_stray_names,
+    signature_in,
+)
+from crowdcover.storage.approval.signing_keys import public_in
+from crowdcover.storage.places.place import Place, local_copy, read_start
+from crowdcover.storage.shelf.content import hash_released_file, read_document
+from crowdcover.storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 MOST_NAMED = 5
 LONGEST_KEY = 4096  # bytes of a file with a public key

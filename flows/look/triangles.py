@@ -12,7 +12,7 @@ import numba
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, expected
 from anon_core.measures.graph.triangles.oriented import Oriented, orient_edges
-from storage.source.edges import EdgeList, read_edges
+from crowdcover.storage.source.edges import EdgeList, read_edges
 
 Advanced = Callable[[float], None]
 
@@ -71,7 +71,7 @@ def _list_idle_options(options: argparse.Namespace) -> list[str]:
 def _list_triangles(
     options: argparse.Namespace, said: Callable[[str], None], advanced: Advanced
 ) -> dict[str, Any]:
-    from flows.look.listing import list_graph_triangles
+    from crowdcover.flows.look.listing import list_graph_triangles
 
     def show_tasks(step: str, done: int, tasks: int) -> None:
         said(step)

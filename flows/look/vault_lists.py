@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.advice import format_approve_command, format_sign_command
-from kinds import words_of
-from reports.verdict import judge_manifest
-from storage.approval.approval import PAGE
-from storage.approval.statement import Rules
-from storage.upkeep.run_states import Seen, list_run_states
-from storage.vault.vault import Vault
+from crowdcover.flows.advice import format_approve_command, format_sign_command
+from crowdcover.kinds import words_of
+from crowdcover.reports.verdict import judge_manifest
+from crowdcover.storage.approval.approval import PAGE
+from crowdcover.storage.approval.statement import Rules
+from crowdcover.storage.upkeep.run_states import Seen, list_run_states
+from crowdcover.storage.vault.vault import Vault
 
 
 def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.promise import Promise
-from flows.plan.plan import ReleasePlan
-from kinds.judge.audit import Audit, Finding, Measured
-from kinds.versions import Before
-from storage.ledger.ledger import Ledger
-from storage.series.series import Series, Version
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.judge.audit import Audit, Finding, Measured
+from crowdcover.kinds.versions import Before
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.series import Series, Version
+from crowdcover.storage.source.reading import Reading
 
 
 @dataclass(frozen=True)

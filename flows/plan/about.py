@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from kinds.section import Section
+from crowdcover.kinds.section import Section
 
 _LONGEST = 300
 _ID = r"\(*[A-Za-z0-9][A-Za-z0-9.+-]*\)*"

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from flows.plan.durations import parse_duration, sum_duration_parts
-from kinds.section import PlanError, Section
-from tasks.compute.spec import Cluster
+from crowdcover.flows.plan.durations import parse_duration, sum_duration_parts
+from crowdcover.kinds.section import PlanError, Section
+from crowdcover.tasks.compute.spec import Cluster
 
 OF_DASK = ("scheduler", "workers")
 # No `@`: an address with a password would stand in every copy of the plan.

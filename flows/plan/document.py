@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kinds import KINDS, kind_called
-from kinds.section import K_FORMS, PlanError, toml_text
-from storage.places.place import STARTS, is_remote
-from storage.source.drivers import split_file_address
-from storage.vault.files import read_private
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
+from crowdcover.storage.places.place import STARTS, is_remote
+from crowdcover.storage.source.drivers import split_file_address
+from crowdcover.storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 EACH = "*"  # any key

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kinds.section import MarkedSection, PlanError, toml_key
+from crowdcover.kinds.section import MarkedSection, PlanError, toml_key
 
 
 def refuse_marks(plan: BaseModel) -> None:

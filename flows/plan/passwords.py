@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kinds.section import PlanError
-from storage.places.credentials import (
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.credentials import (
     FORMS,
     PROVIDERS,
     CredentialsError,
@@ -18,7 +18,7 @@ from storage.places.credentials import (
     states_password,
     without_password,
 )
-from storage.vault.files import write_private
+from crowdcover.storage.vault.files import write_private
 
 # Keys that may be URIs -> the key that names where the password lies.
 URIS = {

@@ -18,24 +18,24 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
-from flows.plan.about import AboutSection
-from flows.plan.compute import ComputeSection
-from flows.plan.document import read_document
-from flows.plan.marks import refuse_marks
-from flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
-from flows.plan.publishing import PublishSection
-from flows.plan.refusals import explain_validation_error
-from flows.plan.series import SeriesSection, refuse_with_series
-from flows.plan.settings import list_field_metadata, list_settings, validate_settings
-from flows.plan.sizes import UNITS, parse_size
-from kinds import KINDS, kind_called
-from kinds.base import Kind
-from kinds.checks import LimitsSection
-from kinds.nearest import did_you_mean
-from kinds.section import MOST_NAME, PlanError, Section
-from kinds.versions import Following
-from storage.places.place import Place, place_of
-from storage.vault.files import write_private
+from crowdcover.flows.plan.about import AboutSection
+from crowdcover.flows.plan.compute import ComputeSection
+from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.marks import refuse_marks
+from crowdcover.flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
+from crowdcover.flows.plan.publishing import PublishSection
+from crowdcover.flows.plan.refusals import explain_validation_error
+from crowdcover.flows.plan.series import SeriesSection, refuse_with_series
+from crowdcover.flows.plan.settings import list_field_metadata, list_settings, validate_settings
+from crowdcover.flows.plan.sizes import UNITS, parse_size
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.checks import LimitsSection
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import MOST_NAME, PlanError, Section
+from crowdcover.kinds.versions import Following
+from crowdcover.storage.places.place import Place, place_of
+from crowdcover.storage.vault.files import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 

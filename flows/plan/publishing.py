@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from flows.plan.durations import parse_duration
-from kinds.section import PlanError, Section, Unshown
-from storage.approval.approval import LONGEST_NAME
-from storage.approval.signing_keys import is_public, key_at
-from storage.approval.statement import Terms
-from storage.places.credentials import FORMS, is_reference, with_password
-from storage.places.place import is_remote
+from crowdcover.flows.plan.durations import parse_duration
+from crowdcover.kinds.section import PlanError, Section, Unshown
+from crowdcover.storage.approval.approval import LONGEST_NAME
+from crowdcover.storage.approval.signing_keys import is_public, key_at
+from crowdcover.storage.approval.statement import Terms
+from crowdcover.storage.places.credentials import FORMS, is_reference, with_password
+from crowdcover.storage.places.place import is_remote
 
 
 class PublishSection(Section):

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from kinds.base import Kind
-from kinds.nearest import did_you_mean
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.nearest import did_you_mean
 
 MOST_SHOWN = 40  # characters of a value
 _WORDS = re.compile("[A-Za-z _-]+")  # a password has other signs

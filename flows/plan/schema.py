@@ -14,10 +14,10 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.plan.plan import model_of
-from kinds import KINDS, kind_called
-from kinds.meanings import list_key_meanings
-from kinds.section import PlanError, Schema, table_schema
+from crowdcover.flows.plan.plan import model_of
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.meanings import list_key_meanings
+from crowdcover.kinds.section import PlanError, Schema, table_schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TITLE = "A plan of crowdcover"

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import NonNegativeInt
 
-from kinds.section import PlanError, Section
-from kinds.versions import Following, Versions
+from crowdcover.kinds.section import PlanError, Section
+from crowdcover.kinds.versions import Following, Versions
 
 
 class SeriesSection(Section):

@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.plan.refusals import describe_setting_rule
-from kinds.nearest import did_you_mean
-from kinds.section import PlanError
+from crowdcover.flows.plan.refusals import describe_setting_rule
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import PlanError
 
 
 def list_settings(name: str) -> set[str]:

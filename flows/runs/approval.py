@@ -20,12 +20,12 @@ from prefect.states import Completed
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
-from flows.advice import format_approve_command, format_sign_command
-from flows.runs.parameters import IN_A_LINE
-from kinds import words_of
-from reports import markdown
-from storage.approval import identity
-from storage.approval.approval import (
+from crowdcover.flows.advice import format_approve_command, format_sign_command
+from crowdcover.flows.runs.parameters import IN_A_LINE
+from crowdcover.kinds import words_of
+from crowdcover.reports import markdown
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
@@ -38,17 +38,22 @@ from storage.approval.approval import (
     build_approval_section,
     current_time,
 )
-from storage.approval.decision_rules import find_decision_objection
-from storage.approval.officer_copy import accept_signed_decision, close_copy, locate_copy, take_up
-from storage.approval.statement import Rules, Terms, to_file
-from storage.vault.files import how_to_read
-from storage.vault.run import Run
-from tasks.orchestration.events import find_flow_run
-from tasks.orchestration.gates import pass_gate, refusals_shown
-from tasks.orchestration.stage import log_line
-from tasks.stages.ask import ask
-from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce_release
+from crowdcover.storage.approval.decision_rules import find_decision_objection
+from crowdcover.storage.approval.officer_copy import (
+    accept_signed_decision,
+    close_copy,
+    locate_copy,
+    take_up,
+)
+from crowdcover.storage.approval.statement import Rules, Terms, to_file
+from crowdcover.storage.vault.files import how_to_read
+from crowdcover.storage.vault.run import Run
+from crowdcover.tasks.orchestration.events import find_flow_run
+from crowdcover.tasks.orchestration.gates import pass_gate, refusals_shown
+from crowdcover.tasks.orchestration.stage import log_line
+from crowdcover.tasks.stages.ask import ask
+from crowdcover.tasks.stages.check import CheckedRelease
+from crowdcover.tasks.stages.manifest import Destination, announce_release
 
 
 class Form(RunInput):

@@ -3,19 +3,19 @@
 from contextlib import suppress
 from pathlib import Path
 
-from flows.plan.plan import ReleasePlan
-from storage.approval.approval import Approval
-from storage.approval.officer_copy import take_up
-from storage.approval.statement import Rules
-from storage.series.series import Series
-from storage.source.drivers import database_of
-from storage.source.reading import Absent, Reading
-from storage.source.values import FORM
-from storage.vault.endings import name_of
-from storage.vault.files import read_json
-from storage.vault.refusals import BusyError
-from storage.vault.run import Run
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.officer_copy import take_up
+from crowdcover.storage.approval.statement import Rules
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.source.drivers import database_of
+from crowdcover.storage.source.reading import Absent, Reading
+from crowdcover.storage.source.values import FORM
+from crowdcover.storage.vault.endings import name_of
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import BusyError
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import Vault
 
 
 def take_up_decisions(plan: ReleasePlan, vault: Vault, *, closes: bool = True) -> None:

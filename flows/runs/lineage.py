@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from flows.plan.plan import ReleasePlan
-from reports.facts import count_published_rows
-from storage.approval.approval import WaitingError
-from storage.places.place import Place
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST, SIGNATURE
-from tasks.orchestration.lineage import Column, Written, build_lineage, place_name
-from tasks.orchestration.stage import log_line
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.reports.facts import count_published_rows
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST, SIGNATURE
+from crowdcover.tasks.orchestration.lineage import Column, Written, build_lineage, place_name
+from crowdcover.tasks.orchestration.stage import log_line
 
 DESCRIBED = "datapackage.json"
 _SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names

@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from kinds.versions import Before, KnownPeople
-from storage.approval.approval import Approval
-from storage.ledger.ledger import Ledger
-from storage.series.series import NobodyHidesError, Series, Version
-from storage.source.partitions import Picked
-from storage.source.reading import Reading
-from storage.vault.run import Run, Stored
-from storage.vault.vault import Vault
-from tasks.orchestration.stage import log_line
-from tasks.stages.assemble import assemble
-from tasks.stages.check import CheckedRelease, check_version
-from tasks.stages.compare import LastRelease, last_of_series
-from tasks.stages.split import split
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.versions import Before, KnownPeople
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.series import NobodyHidesError, Series, Version
+from crowdcover.storage.source.partitions import Picked
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.orchestration.stage import log_line
+from crowdcover.tasks.stages.assemble import assemble
+from crowdcover.tasks.stages.check import CheckedRelease, check_version
+from crowdcover.tasks.stages.compare import LastRelease, last_of_series
+from crowdcover.tasks.stages.split import split
 
 # What an approval outlasts no change of.
 _STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")

@@ -13,12 +13,12 @@ from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
-from flows.plan.plan import ReleasePlan
-from flows.runs.partitions import format_partition_settings
-from kinds.accepting import LONGEST_NOTE
-from kinds.section import PlanError, toml_text
-from tasks.orchestration.events import find_flow_run
-from tasks.orchestration.stage import log_line
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.partitions import format_partition_settings
+from crowdcover.kinds.accepting import LONGEST_NOTE
+from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.tasks.orchestration.events import find_flow_run
+from crowdcover.tasks.orchestration.stage import log_line
 
 # No control characters: names and notes become lines of logs and reports.
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anon_core.errors import InputError
-from flows.plan.plan import ReleasePlan
-from flows.runs.known_plan import apply_series_form
-from kinds.section import PlanError, toml_text
-from storage.places.place import Place
-from storage.series.series import NobodyHidesError, Series
-from storage.source.partitions import Picked, range_of, write_rows, wrong_label
-from storage.source.reading import Reading
-from storage.vault.files import find_readable_path, open_replacement_path
-from storage.vault.run import Run
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.known_plan import apply_series_form
+from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.series.series import NobodyHidesError, Series
+from crowdcover.storage.source.partitions import Picked, range_of, write_rows, wrong_label
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.files import find_readable_path, open_replacement_path
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import Vault
 
 _PARTS = "parts"  # of a series in the vault
 

@@ -19,13 +19,18 @@ from prefect.exceptions import Pause
 from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
-from flows.outcome import exit_code
-from kinds.judge.drift import DriftError
-from reports import markdown
-from storage.approval.approval import RejectedError
-from storage.series.series import NobodyHidesError
-from tasks.orchestration.events import emit_release_event, find_flow_run, key_of, plan_name
-from tasks.orchestration.stage import show_in_prefect
+from crowdcover.flows.outcome import exit_code
+from crowdcover.kinds.judge.drift import DriftError
+from crowdcover.reports import markdown
+from crowdcover.storage.approval.approval import RejectedError
+from crowdcover.storage.series.series import NobodyHidesError
+from crowdcover.tasks.orchestration.events import (
+    emit_release_event,
+    find_flow_run,
+    key_of,
+    plan_name,
+)
+from crowdcover.tasks.orchestration.stage import show_in_prefect
 
 WAITING = "Waiting for approval"
 

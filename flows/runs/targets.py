@@ -3,16 +3,16 @@
 import os
 from pathlib import Path
 
-from flows.plan.plan import ReleasePlan
-from storage.approval.decision_rules import require_approved
-from storage.approval.statement import Rules
-from storage.ledger.ledger import Ledger
-from storage.places.place import Place
-from storage.vault.disk_space import describe_full_disk, is_read_only, present_part
-from storage.vault.refusals import FolderError
-from storage.vault.release_owner import refuse_foreign
-from storage.vault.run import Run
-from tasks.stages.publish import find_published_folder
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.storage.approval.decision_rules import require_approved
+from crowdcover.storage.approval.statement import Rules
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_read_only, present_part
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.release_owner import refuse_foreign
+from crowdcover.storage.vault.run import Run
+from crowdcover.tasks.stages.publish import find_published_folder
 
 
 def find_standing_release(plan: ReleasePlan, run: Run, ledger: Ledger) -> Place | None:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.look.named_release import print_manifest
-from flows.look.named_vault import find_named_vault, refuse_unreadable_vault
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from storage.approval import identity
-from storage.approval.approval import (
+from crowdcover.flows.look.named_release import print_manifest
+from crowdcover.flows.look.named_vault import find_named_vault, refuse_unreadable_vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
@@ -21,13 +21,17 @@ from storage.approval.approval import (
     Request,
     one_line,
 )
-from storage.approval.decision_rules import find_decision_objection
-from storage.approval.officer_copy import accept_signed_decision, close_copy, find_signed_decision
-from storage.approval.signing_keys import public_of, read_key
-from storage.approval.statement import LONGEST_SIGNED, Rules, attach_signature
-from storage.vault.files import how_to_read
-from storage.vault.refusals import FolderError
-from storage.vault.run import Run
+from crowdcover.storage.approval.decision_rules import find_decision_objection
+from crowdcover.storage.approval.officer_copy import (
+    accept_signed_decision,
+    close_copy,
+    find_signed_decision,
+)
+from crowdcover.storage.approval.signing_keys import public_of, read_key
+from crowdcover.storage.approval.statement import LONGEST_SIGNED, Rules, attach_signature
+from crowdcover.storage.vault.files import how_to_read
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -84,7 +88,7 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
     # Outside of the lock: the flow run that is resumed takes it.
     if request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
-        from flows.runs.approval import resume_suspended_run
+        from crowdcover.flows.runs.approval import resume_suspended_run
 
         next_step = resume_suspended_run(request)
     elif decision.approved:

@@ -4,16 +4,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flows.outcome import print_outcome
-from flows.plan.plan import ReleasePlan
-from kinds import kind_called
-from storage.approval.approval import Approval, DecisionError
-from storage.ledger.ledger import Ledger
-from storage.places.place import Place
-from storage.series.retractions import Retraction, Retractions, put_aside, release_of, retraction_of
-from storage.vault.refusals import FolderError
-from storage.vault.run import Run
-from storage.vault.vault import Vault
+from crowdcover.flows.outcome import print_outcome
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds import kind_called
+from crowdcover.storage.approval.approval import Approval, DecisionError
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.series.retractions import (
+    Retraction,
+    Retractions,
+    put_aside,
+    release_of,
+    retraction_of,
+)
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import Vault
 
 COPIES = (
     "No command takes back a copy: whoever has one can compare it with your next release, and "

@@ -4,14 +4,14 @@ import os
 import re
 from pathlib import Path
 
-from flows.vault.decisions import sign_decision
-from storage.approval.approval import Decision, DecisionError
-from storage.approval.decision_rules import find_decision_objection
-from storage.approval.officer_copy import DECISIONS, Copy
-from storage.approval.signing_keys import read_key
-from storage.approval.statement import DECISIONS as WORDS
-from storage.approval.statement import Rules, to_file
-from storage.vault.refusals import FolderError
+from crowdcover.flows.vault.decisions import sign_decision
+from crowdcover.storage.approval.approval import Decision, DecisionError
+from crowdcover.storage.approval.decision_rules import find_decision_objection
+from crowdcover.storage.approval.officer_copy import DECISIONS, Copy
+from crowdcover.storage.approval.signing_keys import read_key
+from crowdcover.storage.approval.statement import DECISIONS as WORDS
+from crowdcover.storage.approval.statement import Rules, to_file
+from crowdcover.storage.vault.refusals import FolderError
 
 
 def format_approver_line(name: str, public: str) -> str:

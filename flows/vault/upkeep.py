@@ -8,24 +8,24 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from flows.look.named_vault import find_named_vault, refuse_unreadable_vault
-from flows.outcome import print_outcome
-from flows.plan.durations import parse_duration
-from kinds import kind_called
-from kinds.section import PlanError
-from reports.quantities import size
-from storage.encryption.encryption import SECRET, keys_in, new_key, require_key
-from storage.ledger.ledger import Ledger
-from storage.ledger.verification import look_at_ledger
-from storage.places.place import is_remote
-from storage.upkeep.backup import back_up, restore_backup
-from storage.upkeep.key_rotation import rotate_keys
-from storage.upkeep.prune import apply_removals, list_removals
-from storage.upkeep.verification import Report, inspect_vault
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import read_private
-from storage.vault.refusals import FolderError
-from storage.vault.vault import Vault
+from crowdcover.flows.look.named_vault import find_named_vault, refuse_unreadable_vault
+from crowdcover.flows.outcome import print_outcome
+from crowdcover.flows.plan.durations import parse_duration
+from crowdcover.kinds import kind_called
+from crowdcover.kinds.section import PlanError
+from crowdcover.reports.quantities import size
+from crowdcover.storage.encryption.encryption import SECRET, keys_in, new_key, require_key
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.ledger.verification import look_at_ledger
+from crowdcover.storage.places.place import is_remote
+from crowdcover.storage.upkeep.backup import back_up, restore_backup
+from crowdcover.storage.upkeep.key_rotation import rotate_keys
+from crowdcover.storage.upkeep.prune import apply_removals, list_removals
+from crowdcover.storage.upkeep.verification import Report, inspect_vault
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import read_private
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.vault import Vault
 
 
 def verify_vault(options: argparse.Namespace) -> int:

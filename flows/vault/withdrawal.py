@@ -5,15 +5,15 @@ from itertools import compress
 from pathlib import Path
 
 from anon_core.errors import InputError
-from flows.outcome import print_outcome
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from kinds.versions import Before
-from storage.ledger.identifier_spelling import FORM
-from storage.ledger.ledger import Ledger
-from storage.series.series import Series
-from storage.source.file_bytes import CLOSED
-from storage.vault.vault import Vault
+from crowdcover.flows.outcome import print_outcome
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.versions import Before
+from crowdcover.storage.ledger.identifier_spelling import FORM
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.source.file_bytes import CLOSED
+from crowdcover.storage.vault.vault import Vault
 
 
 def withdraw_people(options: argparse.Namespace) -> int:

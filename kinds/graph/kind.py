@@ -8,27 +8,27 @@ import numpy as np
 
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
-from kinds.base import Columns, Facts, Kind, Take
-from kinds.demands import shape_k
-from kinds.graph.judge import audit_graph
-from kinds.graph.judge.measured import round_step
-from kinds.graph.layout import CODEBOOK, FILES, MEASURED
-from kinds.graph.pipeline.encode import load_encoded, write_encoded
-from kinds.graph.pipeline.ingest import ingest_source
-from kinds.graph.pipeline.people import build_people, rebuild_people
-from kinds.graph.pipeline.write import write_release
-from kinds.graph.plan.sections import K_RULE, SECTIONS, EarlierGraphSource, GraphPlan
-from kinds.graph.profile import compare_profiles
-from kinds.graph.report.catalogued import describe_fields
-from kinds.judge.audit import Audit, Sections
-from kinds.judge.drift import Changes
-from reports.catalogue.described import Field, Type
-from storage.ledger.digests import People
-from storage.ledger.ledger import Ledger, Overlap
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.demands import shape_k
+from crowdcover.kinds.graph.judge import audit_graph
+from crowdcover.kinds.graph.judge.measured import round_step
+from crowdcover.kinds.graph.layout import CODEBOOK, FILES, MEASURED
+from crowdcover.kinds.graph.pipeline.encode import load_encoded, write_encoded
+from crowdcover.kinds.graph.pipeline.ingest import ingest_source
+from crowdcover.kinds.graph.pipeline.people import build_people, rebuild_people
+from crowdcover.kinds.graph.pipeline.write import write_release
+from crowdcover.kinds.graph.plan.sections import K_RULE, SECTIONS, EarlierGraphSource, GraphPlan
+from crowdcover.kinds.graph.profile import compare_profiles
+from crowdcover.kinds.graph.report.catalogued import describe_fields
+from crowdcover.kinds.judge.audit import Audit, Sections
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
 _LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
@@ -83,7 +83,7 @@ class Graph(Kind):
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Ends and probability of a source with two or three columns."""
-        from kinds.graph.starter import propose_plan  # only `crowdcover plan` needs it
+        from crowdcover.kinds.graph.starter import propose_plan  # only `crowdcover plan` needs it
 
         return propose_plan(source, header, names)
 
@@ -111,7 +111,9 @@ class Graph(Kind):
 
     def suite(self, check: str, plan: GraphPlan, stored: Stored) -> tuple[Any, Columns]:
         """What edges must look like as they were read, and as they were encoded."""
-        from kinds.graph.suites import checked  # Great Expectations takes seconds to import
+        from crowdcover.kinds.graph.suites import (
+            checked,  # Great Expectations takes seconds to import
+        )
 
         return (
             checked.build_ingested_suite(stored)
@@ -155,7 +157,7 @@ class Graph(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of edges."""
-        from kinds.graph.suites import checked
+        from crowdcover.kinds.graph.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from storage.shelf import layout
+from crowdcover.storage.shelf import layout
 
 KEY = layout.KEY
 U, V, P = "u", "v", "p"

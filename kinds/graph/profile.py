@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinds.judge.drift import CountedChanges, DriftLimits
+from crowdcover.kinds.judge.drift import CountedChanges, DriftLimits
 
 _COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kinds.checks import WIDE, propose_limits
-from kinds.graph.plan.checks import ChecksSection
-from kinds.section import PlanError, toml_text
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_leading_rows
+from crowdcover.kinds.checks import WIDE, propose_limits
+from crowdcover.kinds.graph.plan.checks import ChecksSection
+from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_leading_rows
 
 COMMENT = "#"
 _SEPARATORS = ("\t", ",", ";", " ")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
-from kinds.judge.limits import ReleaseLimits
-from storage.shelf.content import has_version_files, read_document
-from storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
+from crowdcover.kinds.judge.limits import ReleaseLimits
+from crowdcover.storage.shelf.content import has_version_files, read_document
+from crowdcover.storage.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
 DIRECT = "no direct identifiers"

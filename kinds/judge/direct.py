@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.judge.audit import DIRECT, Finding
-from validations.recognition.kinds import KINDS
+from crowdcover.kinds.judge.audit import DIRECT, Finding
+from crowdcover.validations.recognition.kinds import KINDS
 
 Found = Mapping[str, Mapping[str, int]]  # by column and kind: rows
 
@@ -63,8 +63,8 @@ def build_shown_labels(
 def count_direct(shown: Sequence[ShownTexts]) -> dict[str, dict[str, int]]:
     """Count, for each column and kind, the rows that look like it; without what is not found."""
     # Tables of all countries: not at each start.
-    from validations.recognition.cells import Cells
-    from validations.recognition.recognise import count_rows_of_columns
+    from crowdcover.validations.recognition.cells import Cells
+    from crowdcover.validations.recognition.recognise import count_rows_of_columns
 
     names = [each.name for each in shown]
     columns = [Cells.of(each.name, each.texts, each.rows, names) for each in shown]

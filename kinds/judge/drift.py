@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 from anon_core.errors import GuaranteeError
 from anon_core.measures.requirements import is_at_most
 from anon_core.measures.table.drift import Drift, by_chance
-from kinds.section import toml_key
+from crowdcover.kinds.section import toml_key
 
 OF_A_COLUMN = ("new_categories", "gone_categories", "shift")
 _ALL = 1.0  # allows every change

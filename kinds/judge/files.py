@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from kinds.judge.audit import Finding
-from kinds.judge.traces import find_file_traces
-from kinds.partial_files import ColumnFile
-from storage.shelf.layout import KEY
-from storage.source.csv_rows import first_rows, read_csv
-from storage.source.csv_text import MOST_FIELD_BYTES
-from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.traces import find_file_traces
+from crowdcover.kinds.partial_files import ColumnFile
+from crowdcover.storage.shelf.layout import KEY
+from crowdcover.storage.source.csv_rows import first_rows, read_csv
+from crowdcover.storage.source.csv_text import MOST_FIELD_BYTES
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.values import FOREIGN_ERRORS
 
 TOLD = "headers, footers and pages tell nothing but the rows"
 _AT_ONCE = 50_000  # rows whose text is held at a time

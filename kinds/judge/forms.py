@@ -8,15 +8,15 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kinds.judge.audit import Finding
-from kinds.judge.layouts import loose_bytes
-from kinds.judge.manifest_keys import Keys, count_unknown
-from kinds.judge.traces import find_file_traces, gzip_traces
-from kinds.partial_files import ColumnFile, map_content
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
-from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.layouts import loose_bytes
+from crowdcover.kinds.judge.manifest_keys import Keys, count_unknown
+from crowdcover.kinds.judge.traces import find_file_traces, gzip_traces
+from crowdcover.kinds.partial_files import ColumnFile, map_content
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.values import FOREIGN_ERRORS
 
 WRITTEN_OTHERWISE = "says something twice or is written in another way"
 

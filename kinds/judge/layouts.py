@@ -15,16 +15,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-import zstandard
-
-from kinds.judge.footers import (
+from crowdcover.kinds.judge.footers import (
     FormError,
     find_first_page,
     require_counts,
     require_footer,
     require_page,
 )
-from kinds.judge.thrift import Compact
+from crowdcover.kinds.judge.thrift import Compact
 
 MAGIC = b"PAR1"
 _PLAIN, ZSTD = 0, 6  # codecs
@@ -150,6 +148,8 @@ def require_exact_page(packed: bytes, codec: int, size: int) -> None:
     A page of Zstandard is one frame. What the frame states of itself (size, checksum, dictionary)
     is checked while it is unpacked.
     """
+    import zstandard  # of the pipeline: what stays in memory has no pages
+
     exact = codec == _PLAIN and len(packed) == size
     if codec == ZSTD and packed.startswith(zstandard.FRAME_HEADER):  # a skippable frame is none
         frame = zstandard.ZstdDecompressor().decompressobj()

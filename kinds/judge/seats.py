@@ -5,8 +5,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
-from kinds.judge.audit import Finding
-from storage.shelf.layout import KEY
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.storage.shelf.layout import KEY
 
 KEY_FORM = r"^[0-9a-f]{16}\z"
 

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from kinds.judge.layouts import (
+from crowdcover.kinds.judge.layouts import (
     UNREADABLE,
     Content,
     describe_chunk,
@@ -29,7 +29,7 @@ from kinds.judge.layouts import (
     loose_bytes,
     read_footer,
 )
-from kinds.partial_files import map_content
+from crowdcover.kinds.partial_files import map_content
 
 # No part takes free words. Only the build has room for a message, and another build is told.
 WRITER = re.compile(

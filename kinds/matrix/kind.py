@@ -9,31 +9,31 @@ import polars as pl
 
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
-from kinds.base import Columns, Facts, Kind, Take
-from kinds.demands import shape_k
-from kinds.judge.audit import Audit
-from kinds.judge.drift import Changes
-from kinds.judge.manifest_keys import EACH, OPEN
-from kinds.matrix.judge import audit_matrix
-from kinds.matrix.judge.measured import round_step
-from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
-from kinds.matrix.pipeline.encode import load_encoded, write_encoded
-from kinds.matrix.pipeline.ingest import ingest_source
-from kinds.matrix.pipeline.items import item_columns
-from kinds.matrix.pipeline.overlap import intersect_releases
-from kinds.matrix.pipeline.people import build_people, rebuild_people
-from kinds.matrix.pipeline.write import write_release
-from kinds.matrix.plan.sections import K_RULE, SECTIONS, MatrixPlan
-from kinds.matrix.profile import compare_profiles
-from kinds.matrix.report.catalogued import describe_fields
-from kinds.sampling import sample_rows
-from kinds.section import BINS, PlanError
-from reports.catalogue.described import Field, Type
-from storage.ledger.digests import People
-from storage.ledger.ledger import Ledger, Overlap
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.demands import shape_k
+from crowdcover.kinds.judge.audit import Audit
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.kinds.judge.manifest_keys import EACH, OPEN
+from crowdcover.kinds.matrix.judge import audit_matrix
+from crowdcover.kinds.matrix.judge.measured import round_step
+from crowdcover.kinds.matrix.layout import CODEBOOK, COUNTS, FILES
+from crowdcover.kinds.matrix.pipeline.encode import load_encoded, write_encoded
+from crowdcover.kinds.matrix.pipeline.ingest import ingest_source
+from crowdcover.kinds.matrix.pipeline.items import item_columns
+from crowdcover.kinds.matrix.pipeline.overlap import intersect_releases
+from crowdcover.kinds.matrix.pipeline.people import build_people, rebuild_people
+from crowdcover.kinds.matrix.pipeline.write import write_release
+from crowdcover.kinds.matrix.plan.sections import K_RULE, SECTIONS, MatrixPlan
+from crowdcover.kinds.matrix.profile import compare_profiles
+from crowdcover.kinds.matrix.report.catalogued import describe_fields
+from crowdcover.kinds.sampling import sample_rows
+from crowdcover.kinds.section import BINS, PlanError
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault.run import Run, Stored
 
 ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
 _COUNTED = ("rows", "items", "entries")  # of drift
@@ -102,7 +102,7 @@ class Matrix(Kind):
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Users and items of a source with two columns."""
-        from kinds.matrix.starter import propose_plan  # only `crowdcover plan` needs it
+        from crowdcover.kinds.matrix.starter import propose_plan  # only `crowdcover plan` needs it
 
         return propose_plan(source, header, names)
 
@@ -144,7 +144,9 @@ class Matrix(Kind):
 
     def suite(self, check: str, plan: MatrixPlan, stored: Stored) -> tuple[Any, Columns]:
         """What entries must look like as they were read, and as they were encoded."""
-        from kinds.matrix.suites import checked  # Great Expectations takes seconds to import
+        from crowdcover.kinds.matrix.suites import (
+            checked,  # Great Expectations takes seconds to import
+        )
 
         return (
             checked.build_ingested_suite(stored)
@@ -188,7 +190,7 @@ class Matrix(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of items."""
-        from kinds.matrix.suites import checked
+        from crowdcover.kinds.matrix.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

@@ -1,6 +1,6 @@
 """Names of the files and columns of a matrix's release."""
 
-from storage.shelf import layout
+from crowdcover.storage.shelf import layout
 
 KEY = layout.KEY
 ITEMS = "items"

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from kinds.checks import WIDE, propose_limits
-from kinds.matrix.plan.checks import ChecksSection
-from kinds.section import PlanError, toml_text
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.kinds.checks import WIDE, propose_limits
+from crowdcover.kinds.matrix.plan.checks import ChecksSection
+from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 
 _HEAD = """\
 # Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.

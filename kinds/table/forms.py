@@ -7,9 +7,9 @@ import polars as pl
 
 from anon_core.specs.coarse import Ends
 from anon_core.specs.columns import ColumnSpec
-from kinds.columns import Column
-from kinds.table.layout import KEY, list_released_columns
-from kinds.table.version_files import SINCE
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.layout import KEY, list_released_columns
+from crowdcover.kinds.table.version_files import SINCE
 
 FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
 _VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Anonymizer
 from anon_core.engines import local
 from anon_core.tables.settled import Unsettled
-from kinds.judge.audit import Audit
-from kinds.table.judge import audit_release
-from kinds.table.judge.released import Claims, ReleasedFrame
-from kinds.table.pipeline.encode import encode_for_plan, list_encoding_notes
-from kinds.table.pipeline.ingest import take_columns
-from kinds.table.pipeline.write import list_carried_columns, seat_records
-from kinds.table.plan.sections import TablePlan
-from storage.source.reading import Reading
-from storage.vault import secret_streams
+from crowdcover.kinds.judge.audit import Audit
+from crowdcover.kinds.table.judge import audit_release
+from crowdcover.kinds.table.judge.released import Claims, ReleasedFrame
+from crowdcover.kinds.table.pipeline.encode import encode_for_plan, list_encoding_notes
+from crowdcover.kinds.table.pipeline.ingest import take_columns
+from crowdcover.kinds.table.pipeline.write import list_carried_columns, seat_records
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault import secret_streams
 
 
 @dataclass(frozen=True)

@@ -16,36 +16,36 @@ from anon_core.part import DataPart
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
-from kinds.base import Columns, Facts, Kind, Take
-from kinds.judge.audit import Audit, Sections
-from kinds.judge.drift import Changes
-from kinds.judge.manifest_keys import EACH, OPEN, Keys
-from kinds.sampling import sample_rows
-from kinds.section import BINS, PlanError
-from kinds.table.judge import audit_rows
-from kinds.table.judge.before import select_comparable_numbers
-from kinds.table.judge.compared import compare_published_tables
-from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, NODES, TABLE
-from kinds.table.pipeline.encode import load_encoded, load_source_rows, write_encoded
-from kinds.table.pipeline.ingest import ingest_source
-from kinds.table.pipeline.overlap import intersect_releases
-from kinds.table.pipeline.people import build_people, rebuild_people
-from kinds.table.pipeline.write import write_release
-from kinds.table.plan.columns import RANGE, EarlierColumnSection
-from kinds.table.plan.hierarchies import FLOOR
-from kinds.table.plan.k_forms import K_RULE
-from kinds.table.plan.sections import SECTIONS, TablePlan
-from kinds.table.profile import compare_profiles
-from kinds.table.report.catalogued import describe_fields
-from kinds.table.report.findings import CLASSES, EVEN
-from kinds.table.series.present import list_needed_columns
-from kinds.table.series.versions import TableVersions
-from reports.catalogue.described import Field, Type
-from storage.ledger.digests import People
-from storage.ledger.ledger import Ledger, Overlap
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.judge.audit import Audit, Sections
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.kinds.judge.manifest_keys import EACH, OPEN, Keys
+from crowdcover.kinds.sampling import sample_rows
+from crowdcover.kinds.section import BINS, PlanError
+from crowdcover.kinds.table.judge import audit_rows
+from crowdcover.kinds.table.judge.before import select_comparable_numbers
+from crowdcover.kinds.table.judge.compared import compare_published_tables
+from crowdcover.kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, NODES, TABLE
+from crowdcover.kinds.table.pipeline.encode import load_encoded, load_source_rows, write_encoded
+from crowdcover.kinds.table.pipeline.ingest import ingest_source
+from crowdcover.kinds.table.pipeline.overlap import intersect_releases
+from crowdcover.kinds.table.pipeline.people import build_people, rebuild_people
+from crowdcover.kinds.table.pipeline.write import write_release
+from crowdcover.kinds.table.plan.columns import RANGE, EarlierColumnSection
+from crowdcover.kinds.table.plan.hierarchies import FLOOR
+from crowdcover.kinds.table.plan.k_forms import K_RULE
+from crowdcover.kinds.table.plan.sections import SECTIONS, TablePlan
+from crowdcover.kinds.table.profile import compare_profiles
+from crowdcover.kinds.table.report.catalogued import describe_fields
+from crowdcover.kinds.table.report.findings import CLASSES, EVEN
+from crowdcover.kinds.table.series.present import list_needed_columns
+from crowdcover.kinds.table.series.versions import TableVersions
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault.run import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 _LATER = {
@@ -181,13 +181,15 @@ class Table(Kind):
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
-        from kinds.table.starter.writing import propose_plan  # only `crowdcover plan` needs it
+        from crowdcover.kinds.table.starter.writing import (
+            propose_plan,  # only `crowdcover plan` needs it
+        )
 
         return propose_plan(source, header, names)
 
     def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
-        from kinds.table.pipeline.warm import compile_in_background
+        from crowdcover.kinds.table.pipeline.warm import compile_in_background
 
         return compile_in_background(quiet=quiet)
 
@@ -229,7 +231,9 @@ class Table(Kind):
 
     def suite(self, check: str, plan: TablePlan, stored: Stored) -> tuple[Any, Columns]:
         """What a table must look like as it was read, and as it was encoded."""
-        from kinds.table.suites import checked  # Great Expectations takes seconds to import
+        from crowdcover.kinds.table.suites import (
+            checked,  # Great Expectations takes seconds to import
+        )
 
         if check == self.checked[0]:
             return checked.build_ingested_suite(plan, stored)
@@ -274,7 +278,7 @@ class Table(Kind):
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of cells."""
-        from kinds.table.suites import checked
+        from crowdcover.kinds.table.suites import checked
 
         return checked.build_released_suite(audit.measured, anonymized)
 

@@ -1,7 +1,7 @@
 """Names of the files and columns of a table's release, and which columns it shows."""
 
-from kinds.columns import Column
-from storage.shelf import layout
+from crowdcover.kinds.columns import Column
+from crowdcover.storage.shelf import layout
 
 PARQUET = "data.parquet"
 CSV = "data.csv.gz"

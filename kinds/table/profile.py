@@ -13,9 +13,10 @@ from anon_core.measures.table.drift import (
     measure_drift,
     summarize_column,
 )
-from kinds.columns import Column, convert_to_arrays
-from kinds.judge.drift import Changes
-from kinds.table.layout import CARRIED
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.kinds.table.layout import CARRIED
 
 
 def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:

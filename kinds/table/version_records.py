@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from kinds.table.version_files import BORN
-from storage.ledger.digests import of_column, read_people
-from storage.vault.refusals import FolderError
-from storage.vault.run import Stored
+from crowdcover.kinds.table.version_files import BORN
+from crowdcover.storage.ledger.digests import of_column, read_people
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Stored
 
 
 def records_of_rows(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reports.catalogue.described import (
+from crowdcover.reports.catalogue.described import (
     METHOD,
     DataFile,
     Described,
@@ -11,7 +11,7 @@ from reports.catalogue.described import (
     media_type_of,
     without_nothing,
 )
-from reports.messages import load_messages
+from crowdcover.reports.messages import load_messages
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 _CONTEXT: dict[str, Any] = {

@@ -3,7 +3,13 @@
 import re
 from typing import Any
 
-from reports.catalogue.described import DataFile, Described, Field, media_type_of, without_nothing
+from crowdcover.reports.catalogue.described import (
+    DataFile,
+    Described,
+    Field,
+    media_type_of,
+    without_nothing,
+)
 
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 ROLE = "crowdcover:role"

@@ -6,7 +6,7 @@ Addresses of files are relative: they start where this file stands.
 import re
 from typing import Any
 
-from reports.catalogue.described import (
+from crowdcover.reports.catalogue.described import (
     METHOD,
     DataFile,
     Described,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from reports.facts import Manifest
+from crowdcover.reports.facts import Manifest
 
 # As the Table Schema of Frictionless names them.
 Type = Literal[

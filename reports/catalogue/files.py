@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from reports.catalogue.croissant import build_croissant
-from reports.catalogue.datapackage import build_datapackage
-from reports.catalogue.dcat import build_dcat
-from reports.catalogue.described import Described
-from reports.catalogue.spdx import build_spdx
+from crowdcover.reports.catalogue.croissant import build_croissant
+from crowdcover.reports.catalogue.datapackage import build_datapackage
+from crowdcover.reports.catalogue.dcat import build_dcat
+from crowdcover.reports.catalogue.described import Described
+from crowdcover.reports.catalogue.spdx import build_spdx
 
 WRITERS: dict[str, Callable[[Described], dict[str, Any]]] = {
     "datapackage.json": build_datapackage,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from reports.catalogue.described import (
+from crowdcover.reports.catalogue.described import (
     METHOD,
     METHOD_LICENCE,
     Described,

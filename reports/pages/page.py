@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from reports import about, facts, hipaa, history, series, steps
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.notices import HEADING
-from reports.pages.templates import load_template
-from reports.verdict import count_unprotected, judge_manifest, protects_nobody
-from reports.words import ABOVE, WITHIN, Words
+from crowdcover.reports import about, facts, hipaa, history, series, steps
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.notices import HEADING
+from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.verdict import count_unprotected, judge_manifest, protects_nobody
+from crowdcover.reports.words import ABOVE, WITHIN, Words
 
 
 def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:

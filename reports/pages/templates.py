@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports.quantities import count, percent
+from crowdcover.reports.quantities import count, percent
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

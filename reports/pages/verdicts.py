@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, list_facts
-from reports.findings import sentence_of_finding
-from reports.messages import load_messages
-from reports.pages.templates import load_template
-from reports.quantities import NOT_STATED, moment, printable
-from reports.words import CheckText, Words
+from crowdcover.reports.facts import Fact, list_facts
+from crowdcover.reports.findings import sentence_of_finding
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.quantities import NOT_STATED, moment, printable
+from crowdcover.reports.words import CheckText, Words
 
 Document = Mapping[str, Any]
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reports import quantities
-from reports.facts import Manifest
-from reports.messages import capitalize_first, load_messages
-from reports.quantities import NOT_STATED, count, is_number, percent, printable
-from reports.words import Words
+from crowdcover.reports import quantities
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import capitalize_first, load_messages
+from crowdcover.reports.quantities import NOT_STATED, count, is_number, percent, printable
+from crowdcover.reports.words import Words
 
 if TYPE_CHECKING:
     from rich.table import Table

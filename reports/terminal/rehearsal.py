@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports.messages import load_messages
-from reports.quantities import count
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count
 
 _MESSAGES = load_messages("reports")
 _WIDTH = 24

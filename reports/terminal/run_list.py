@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.messages import load_messages
-from reports.quantities import count, moment, printable
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, moment, printable
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,11 +7,11 @@ starts fast.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from reports import about, facts, history, series, steps
-from reports.facts import Fact, Manifest
-from reports.quantities import percent
-from reports.verdict import Tone, judge_manifest
-from reports.words import Block, ShareCell, Words
+from crowdcover.reports import about, facts, history, series, steps
+from crowdcover.reports.facts import Fact, Manifest
+from crowdcover.reports.quantities import percent
+from crowdcover.reports.verdict import Tone, judge_manifest
+from crowdcover.reports.words import Block, ShareCell, Words
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod, RenderableType

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from storage.approval.request import (
+from crowdcover.storage.approval.request import (
     LONGEST_NAME,
     LONGEST_NOTE,
     Decision,
@@ -25,11 +25,17 @@ from storage.approval.request import (
     format_record_time,
     one_line,
 )
-from storage.places.place import Place
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
-from storage.vault.files import UNREADABLE, file_sha256, holds_files, read_json, write_json
-from storage.vault.run import Run
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.vault.files import (
+    UNREADABLE,
+    file_sha256,
+    holds_files,
+    read_json,
+    write_json,
+)
+from crowdcover.storage.vault.run import Run
 
 __all__ = [
     "LONGEST_NAME",

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storage.approval.signing_keys import (
+from crowdcover.storage.approval.signing_keys import (
     PREFIX,
     is_valid_signature,
     key_id,
     public_of,
     sign_content,
 )
-from storage.places.place import read_start
-from storage.shelf.content import hash_released_file
-from storage.shelf.layout import SIGNATURE
+from crowdcover.storage.places.place import read_start
+from crowdcover.storage.shelf.content import hash_released_file
+from crowdcover.storage.shelf.layout import SIGNATURE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from storage.approval import identity
-from storage.approval.approval import Approval
-from storage.approval.request import Decision, Question, Request
-from storage.approval.signing_keys import is_valid_signature
-from storage.approval.statement import (
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.request import Decision, Question, Request
+from crowdcover.storage.approval.signing_keys import is_valid_signature
+from crowdcover.storage.approval.statement import (
     Rules,
     build_decision_statement,
     format_canonical_json,
     hash_statement,
 )
-from storage.places.place import Place
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
-from storage.vault.run import Run
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.vault.run import Run
 
 _STATED = (
     "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",

@@ -21,14 +21,21 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from storage.approval import identity
-from storage.approval.approval import PAGE, Approval, Decision, DecisionError, Question, Request
-from storage.approval.decision_rules import find_decision_objection
-from storage.approval.statement import LONGEST_SIGNED, Rules, from_file
-from storage.vault.files import UNREADABLE, file_sha256, read_json, read_private
-from storage.vault.folder_modes import Modes, is_own
-from storage.vault.refusals import FolderError
-from storage.vault.run import Run
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import (
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+)
+from crowdcover.storage.approval.decision_rules import find_decision_objection
+from crowdcover.storage.approval.statement import LONGEST_SIGNED, Rules, from_file
+from crowdcover.storage.vault.files import UNREADABLE, file_sha256, read_json, read_private
+from crowdcover.storage.vault.folder_modes import Modes, is_own
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Run
 
 REPORT, _NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"

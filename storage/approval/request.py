@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from storage.places.place import Place
-from storage.shelf.content import has_version_files
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import has_version_files
 
 # Sections of a manifest that depend on when it was written.
 OF_THE_MOMENT = (

@@ -13,9 +13,9 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storage.places.credentials import CredentialsError, secret_of
-from storage.places.place import read_start
-from storage.vault.refusals import FolderError
+from crowdcover.storage.places.credentials import CredentialsError, secret_of
+from crowdcover.storage.places.place import read_start
+from crowdcover.storage.vault.refusals import FolderError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

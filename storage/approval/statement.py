@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storage.approval import identity
-from storage.approval.request import (
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.request import (
     LONGEST_NAME,
     LONGEST_NOTE,
     Decision,
@@ -24,7 +24,7 @@ from storage.approval.request import (
     Request,
     one_line,
 )
-from storage.approval.signing_keys import public_of, sign_content
+from crowdcover.storage.approval.signing_keys import public_of, sign_content
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

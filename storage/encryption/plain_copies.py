@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from storage.encryption.encryption import SealedError, decrypt_stream
+from crowdcover.storage.encryption.encryption import SealedError, decrypt_stream
 
 WORK = "CROWDCOVER_VAULT_WORK"
 MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are made by mkdtemp

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from storage.ledger.ledger import Ledger, Overlap
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Run
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Run
 
 
 def admit_plan(

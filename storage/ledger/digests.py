@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from storage.ledger.digest_kernels import count_before, digest_texts, take_key
-from storage.ledger.identifier_spelling import FORM, normalize_spelling, spell_plainly
-from storage.vault.run import Stored
-from storage.vault.secret_streams import DIGEST_BYTES, digest_with_key
+from crowdcover.storage.ledger.digest_kernels import count_before, digest_texts, take_key
+from crowdcover.storage.ledger.identifier_spelling import FORM, normalize_spelling, spell_plainly
+from crowdcover.storage.vault.run import Stored
+from crowdcover.storage.vault.secret_streams import DIGEST_BYTES, digest_with_key
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names

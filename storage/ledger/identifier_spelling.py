@@ -11,7 +11,7 @@ from functools import cache
 
 import polars as pl
 
-from storage.source.values import as_text
+from crowdcover.storage.source.values import as_text
 
 FORM = 2  # of spellings; digests of form 1 are of texts as files spell them
 _DIGITS = r"^[1-9][0-9]*$"  # the one spelling of most numbers

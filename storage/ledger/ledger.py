@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from storage.ledger.digests import AS_SPELT, People, match_people, read_people
-from storage.ledger.transaction import Ask, open_ledger_transaction
-from storage.source.answers import OF_LEDGER, kind_of, what_to_do
-from storage.source.values import FOREIGN_ERRORS
-from storage.vault import secret_streams
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import read_secret, write_private_once
-from storage.vault.run import Run
-from storage.vault.vault import LEDGER, LEDGER_KEY, Vault
+from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
+from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
+from crowdcover.storage.source.values import FOREIGN_ERRORS
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import read_secret, write_private_once
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
 _SCHEMA = "1"
 TABLES = (

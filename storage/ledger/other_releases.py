@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from storage.ledger.ledger import Ledger, Overlap
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Run, Stored
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Run, Stored
 
 Intersected = Callable[[], dict[str, int]]
 

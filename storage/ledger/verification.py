@@ -4,12 +4,12 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from storage.encryption.encryption import DamagedError
-from storage.ledger.ledger import Ledger
-from storage.ledger.transaction import open_ledger_transaction
-from storage.source.values import FOREIGN_ERRORS
-from storage.upkeep.verification import RESTORE, Report
-from storage.vault.vault import LEDGER, LEDGER_KEY
+from crowdcover.storage.encryption.encryption import DamagedError
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.ledger.transaction import open_ledger_transaction
+from crowdcover.storage.source.values import FOREIGN_ERRORS
+from crowdcover.storage.upkeep.verification import RESTORE, Report
+from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY
 
 REBUILT = "run a release or an audit: what the ledger lacks is entered from the runs"
 _ABOUT = "select name, value from about"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
-from storage.places.answers import NO_BUCKET, what_to_do
+from crowdcover.storage.places.answers import NO_BUCKET, what_to_do
 
 # What tells two contents of an object apart, by the names that the drivers give it.
 STAMPS = ("size", "ETag", "etag", "generation", "md5Hash", "VersionId", "LastModified", "created")

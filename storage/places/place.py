@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from storage.places.answers import SCHEMES
-from storage.places.objects import ObjectPath
+from crowdcover.storage.places.answers import SCHEMES
+from crowdcover.storage.places.objects import ObjectPath
 
 Place: TypeAlias = Path | ObjectPath
 STARTS = tuple(f"{scheme}://" for scheme in SCHEMES)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from storage.approval.approval import (
+from crowdcover.storage.approval.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     DecisionError,
@@ -25,15 +25,15 @@ from storage.approval.approval import (
     format_record_time,
     one_line,
 )
-from storage.places.objects import StoreError
-from storage.places.place import Place, place_of
-from storage.shelf.content import has_version_files, name_aside, read_document
-from storage.shelf.layout import NOTICE
-from storage.shelf.shelf import has_version_at, shelf_of
-from storage.vault.files import UNREADABLE, read_json, write_json
-from storage.vault.refusals import FolderError
-from storage.vault.run import Release, Run
-from storage.vault.vault import Vault
+from crowdcover.storage.places.objects import StoreError
+from crowdcover.storage.places.place import Place, place_of
+from crowdcover.storage.shelf.content import has_version_files, name_aside, read_document
+from crowdcover.storage.shelf.layout import NOTICE
+from crowdcover.storage.shelf.shelf import has_version_at, shelf_of
+from crowdcover.storage.vault.files import UNREADABLE, read_json, write_json
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Release, Run
+from crowdcover.storage.vault.vault import Vault
 
 _RECORD = "retracted.json"
 

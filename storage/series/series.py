@@ -18,11 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from storage.series.retractions import Retractions
-from storage.vault.files import read_json, read_private, remove_folder, write_json, write_private
-from storage.vault.run import Run, Stored
-from storage.vault.secret_streams import DIGEST_BYTES
-from storage.vault.vault import Vault
+from crowdcover.storage.series.retractions import Retractions
+from crowdcover.storage.vault.files import (
+    read_json,
+    read_private,
+    remove_folder,
+    write_json,
+    write_private,
+)
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.secret_streams import DIGEST_BYTES
+from crowdcover.storage.vault.vault import Vault
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.places.place import Place
-from storage.shelf.layout import ASIDE, VERSION
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.layout import ASIDE, VERSION
 
 
 def hash_released_file(file: Place) -> str:

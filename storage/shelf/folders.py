@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.places.place import link_once
-from storage.shelf.content import has_version_files, in_order, name_aside
-from storage.shelf.layout import MANIFEST, MARK, NOTICE
+from crowdcover.storage.places.place import link_once
+from crowdcover.storage.shelf.content import has_version_files, in_order, name_aside
+from crowdcover.storage.shelf.layout import MANIFEST, MARK, NOTICE
 
 
 @dataclass(frozen=True)

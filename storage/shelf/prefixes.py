@@ -13,10 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.places.answers import UNCONDITIONAL
-from storage.places.objects import ObjectPath, StoreError
-from storage.shelf.content import has_version_files, hash_released_file, in_order, name_aside
-from storage.shelf.layout import MANIFEST, MARK, NOTICE
+from crowdcover.storage.places.answers import UNCONDITIONAL
+from crowdcover.storage.places.objects import ObjectPath, StoreError
+from crowdcover.storage.shelf.content import (
+    has_version_files,
+    hash_released_file,
+    in_order,
+    name_aside,
+)
+from crowdcover.storage.shelf.layout import MANIFEST, MARK, NOTICE
 
 _PARTIAL = ".publish.partial"
 

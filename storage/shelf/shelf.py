@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from storage.places.objects import ObjectPath
-from storage.places.place import Place
-from storage.shelf.folders import FolderShelf
-from storage.shelf.prefixes import ObjectShelf
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.folders import FolderShelf
+from crowdcover.storage.shelf.prefixes import ObjectShelf
 
 
 class Shelf(Protocol):

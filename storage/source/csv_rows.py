@@ -10,10 +10,10 @@ from itertools import islice
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import RAGGED, Block, open_text, parse_fields
-from storage.source.file_bytes import File
-from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS, map_texts
+from crowdcover.storage.source.csv_text import RAGGED, Block, open_text, parse_fields
+from crowdcover.storage.source.file_bytes import File
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.values import FOREIGN_ERRORS, map_texts
 
 INLINE_BYTES = 12  # longer texts lie outside of the cells, so that equal cells can share one
 

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple, cast
 import numpy as np
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import (
+from crowdcover.storage.source.file_bytes import (
     CLOSED,
     Content,
     File,
@@ -181,7 +181,7 @@ class CsvText:
         sign, comment = self._separator.encode(), np.array([*self._comment.encode()], np.uint8)
         if self._small or len(sign) > 1 or self._at == len(self._held):
             return None
-        from storage.source.csv_kernels import find_plain_rows  # and numba
+        from crowdcover.storage.source.csv_kernels import find_plain_rows  # and numba
 
         while True:
             text = np.frombuffer(self._held, np.uint8, offset=self._at)

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.sources import require_distinct_names
-from storage.source.values import DECIMAL_DIGITS, EXACT
+from crowdcover.storage.source.sources import require_distinct_names
+from crowdcover.storage.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign
 FINITE_NUMERAL = r"^-?\d+(\.\d+)?$"

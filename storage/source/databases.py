@@ -7,12 +7,12 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.answers import OF_SOURCE, kind_of, what_to_do
-from storage.source.database_types import Answer
-from storage.source.drivers import database_of
-from storage.source.panics import silence_panics
-from storage.source.sources import require_distinct_names
-from storage.source.values import FORM, as_text, call_or_refuse, unwrap_extension
+from crowdcover.storage.source.answers import OF_SOURCE, kind_of, what_to_do
+from crowdcover.storage.source.database_types import Answer
+from crowdcover.storage.source.drivers import database_of
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.sources import require_distinct_names
+from crowdcover.storage.source.values import FORM, as_text, call_or_refuse, unwrap_extension
 
 AT_ONCE = 250_000  # rows whose text is held while they are hashed
 UNREADABLE_TYPE = (

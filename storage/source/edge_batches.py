@@ -8,8 +8,8 @@ from typing import IO, cast
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.csv_text import BAD_GZIP, GZIP_ERRORS
-from storage.source.edges import (
+from crowdcover.storage.source.csv_text import BAD_GZIP, GZIP_ERRORS
+from crowdcover.storage.source.edges import (
     FEWER,
     UNREADABLE_EDGES,
     choose_separator,
@@ -18,11 +18,11 @@ from storage.source.edges import (
     spell_ends,
     split_lines,
 )
-from storage.source.file_bytes import CLOSED, Content, is_packed
-from storage.source.formats import recognize_format
-from storage.source.formats.columnar import Parquet
-from storage.source.sources import require_file
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.file_bytes import CLOSED, Content, is_packed
+from crowdcover.storage.source.formats import recognize_format
+from crowdcover.storage.source.formats.columnar import Parquet
+from crowdcover.storage.source.sources import require_file
+from crowdcover.storage.source.values import call_or_refuse
 
 TEXT_AT_ONCE = 2**24  # bytes
 ROWS_AT_ONCE = 2**20

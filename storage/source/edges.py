@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from storage.source.csv_text import unpack_csv_text
-from storage.source.file_bytes import Content
-from storage.source.formats import recognize_format
-from storage.source.formats.base import Dialect
-from storage.source.sources import EMPTY_SOURCE, require_file
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.csv_text import unpack_csv_text
+from crowdcover.storage.source.file_bytes import Content
+from crowdcover.storage.source.formats import recognize_format
+from crowdcover.storage.source.formats.base import Dialect
+from crowdcover.storage.source.sources import EMPTY_SOURCE, require_file
+from crowdcover.storage.source.values import call_or_refuse
 
 COMMENTS = ("#", "%")
 _HEADER_WORDS = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, cast
 
 from anon_core.errors import InputError
-from storage.places.place import Place
+from crowdcover.storage.places.place import Place
 
 BLOCK_BYTES = 2**20  # that are read and hashed at once
 CLOSED = "the source file cannot be read; check its permissions"

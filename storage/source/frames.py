@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from storage.source.reading import Reading
-from storage.source.sources import Source, require_distinct_names
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, require_distinct_names
 
 
 class FrameReading(Reading):

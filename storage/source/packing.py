@@ -16,8 +16,6 @@ from contextlib import ExitStack, closing
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple, cast
 
-import zstandard
-
 from anon_core.errors import InputError
 
 HEAD_BYTES = 4096  # bytes that tell how a file is written
@@ -32,7 +30,6 @@ ERRORS = (
     lzma.LZMAError,
     zlib.error,
     zipfile.BadZipFile,
-    zstandard.ZstdError,
 )
 DAMAGED_LAYER = "the source is {name}, and it is damaged or breaks off; write it anew"
 MANY_FILES = (
@@ -85,10 +82,15 @@ def _build_decoder(encoding: str) -> Callable[[IO[bytes]], IO[bytes]]:
 
 def _of_zstandard(file: IO[bytes]) -> IO[bytes]:
     """All frames; a stream of this library would take a frame that breaks off for a whole one."""
+    import zstandard  # of the pipeline: the library takes frames
+
     left, parts = file.read(), []
     while left:
         frame = zstandard.ZstdDecompressor().decompressobj()
-        parts.append(frame.decompress(left))
+        try:
+            parts.append(frame.decompress(left))
+        except zstandard.ZstdError:
+            raise EOFError from None
         if not frame.eof:
             raise EOFError
         left = frame.unused_data

@@ -10,10 +10,10 @@ from typing import Literal
 
 import polars as pl
 
-from storage.source.databases import sort_and_hash_rows
-from storage.source.reading import LOST, Reading
-from storage.source.sources import Source
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.databases import sort_and_hash_rows
+from crowdcover.storage.source.reading import LOST, Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.source.values import call_or_refuse
 
 By = Literal["day", "week", "month", "quarter", "year"]
 UNREADABLE_VALUES = "the source holds values that cannot be read; cast or convert them"

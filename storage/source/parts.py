@@ -18,11 +18,11 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
-from storage.places.objects import ObjectPath
-from storage.places.place import Place
-from storage.source.file_bytes import CHANGED_MEANWHILE, CLOSED
-from storage.source.formats.columnar import Parquet
-from storage.source.values import call_or_refuse
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.source.file_bytes import CHANGED_MEANWHILE, CLOSED
+from crowdcover.storage.source.formats.columnar import Parquet
+from crowdcover.storage.source.values import call_or_refuse
 
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
 NO_PARQUET = "a file of the source is no readable Parquet; write it anew"

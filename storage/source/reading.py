@@ -12,14 +12,21 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.places.credentials import with_password
-from storage.places.objects import ObjectPath, StoreError
-from storage.places.place import Place
-from storage.source.database_types import build_type_refusal
-from storage.source.databases import query_database
-from storage.source.file_bytes import Content, File, OpenFile, is_packed
-from storage.source.parts import Parts, in_parts, pack_parts, read_object, read_parts, unpack_parts
-from storage.source.sources import (
+from crowdcover.storage.places.credentials import with_password
+from crowdcover.storage.places.objects import ObjectPath, StoreError
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.source.database_types import build_type_refusal
+from crowdcover.storage.source.databases import query_database
+from crowdcover.storage.source.file_bytes import Content, File, OpenFile, is_packed
+from crowdcover.storage.source.parts import (
+    Parts,
+    in_parts,
+    pack_parts,
+    read_object,
+    read_parts,
+    unpack_parts,
+)
+from crowdcover.storage.source.sources import (
     EMPTY_SOURCE,
     Source,
     file_arrays,
@@ -28,7 +35,7 @@ from storage.source.sources import (
     open_required_file,
     require_names,
 )
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.values import call_or_refuse
 
 LOST = "the snapshot of the source cannot be read any more; run again"
 

@@ -9,12 +9,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.places.place import Place
-from storage.source.file_bytes import CLOSED, File, OpenFile
-from storage.source.formats import PARTED, format_of_name, format_of_path, recognize_format
-from storage.source.formats.base import Dialect, Format
-from storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
-from storage.source.values import FORM
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.source.file_bytes import CLOSED, File, OpenFile
+from crowdcover.storage.source.formats import (
+    PARTED,
+    format_of_name,
+    format_of_path,
+    recognize_format,
+)
+from crowdcover.storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
+from crowdcover.storage.source.values import FORM
 
 EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
 MOST_TOLD = 8  # doubled names that a refusal tells

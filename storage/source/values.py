@@ -11,7 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.panics import silence_panics
+from crowdcover.storage.source.panics import silence_panics
 
 # Of readings: how values of a source become columns. Vaults note it: what a release or a series was
 # begun with stays. 1 is what 0.1.0 knew, which lost times of day, zones and spellings of numbers.

@@ -21,9 +21,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
-from storage.encryption.encryption import HEADER, DamagedError, decrypt_stream, encrypt_stream
-from storage.encryption.plain_copies import create_private_file
-from storage.vault.build import CODE_VERSION
+from crowdcover.storage.encryption.encryption import (
+    HEADER,
+    DamagedError,
+    decrypt_stream,
+    encrypt_stream,
+)
+from crowdcover.storage.encryption.plain_copies import create_private_file
+from crowdcover.storage.vault.build import CODE_VERSION
 
 _ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
 _FORMAT = 1

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from storage.encryption.encryption import (
+from crowdcover.storage.encryption.encryption import (
     SEAL,
     Seal,
     is_encrypted,
@@ -27,12 +27,24 @@ from storage.encryption.encryption import (
     is_of_job,
     load_environment_keys,
 )
-from storage.upkeep.archive import BackupError, build_table_of_contents, read_backup, write_backup
-from storage.upkeep.moved_folders import move_releases
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import flush_folder, open_replacement_file
-from storage.vault.refusals import BusyError, FolderError
-from storage.vault.vault import BACKUP, BACKUP_LOCK, FOLDERS_KEY, LEDGER, LEDGER_KEY, Vault
+from crowdcover.storage.upkeep.archive import (
+    BackupError,
+    build_table_of_contents,
+    read_backup,
+    write_backup,
+)
+from crowdcover.storage.upkeep.moved_folders import move_releases
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import flush_folder, open_replacement_file
+from crowdcover.storage.vault.refusals import BusyError, FolderError
+from crowdcover.storage.vault.vault import (
+    BACKUP,
+    BACKUP_LOCK,
+    FOLDERS_KEY,
+    LEDGER,
+    LEDGER_KEY,
+    Vault,
+)
 
 # Series first: a version that is in the backup has its run there.
 _PARTS = ("series", "runs", "plans")

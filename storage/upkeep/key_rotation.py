@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from storage.encryption.encryption import (
+from crowdcover.storage.encryption.encryption import (
     PARTS,
     SEAL,
     Seal,
@@ -24,9 +24,9 @@ from storage.encryption.encryption import (
     is_sealed,
     load_environment_keys,
 )
-from storage.upkeep.backup import backups_held
-from storage.vault.files import is_partial, open_private_replacement, write_json
-from storage.vault.vault import REMOVED, Vault
+from crowdcover.storage.upkeep.backup import backups_held
+from crowdcover.storage.vault.files import is_partial, open_private_replacement, write_json
+from crowdcover.storage.vault.vault import REMOVED, Vault
 
 
 class RotationError(AnonymityError):

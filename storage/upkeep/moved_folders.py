@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from storage.vault.files import read_json, write_json
-from storage.vault.run import RELEASES
-from storage.vault.vault import LEDGER, Vault
+from crowdcover.storage.vault.files import read_json, write_json
+from crowdcover.storage.vault.run import RELEASES
+from crowdcover.storage.vault.vault import LEDGER, Vault
 
 Moved = Sequence[tuple[str, str]]  # before, and now
 

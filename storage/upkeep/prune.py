@@ -18,14 +18,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from storage.approval.approval import Approval
-from storage.encryption.encryption import SealedError
-from storage.series.retractions import Retractions
-from storage.series.series import ABANDONED, Series
-from storage.vault.files import UNREADABLE
-from storage.vault.refusals import BusyError
-from storage.vault.run import Run
-from storage.vault.vault import REMOVED, Vault
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.encryption.encryption import SealedError
+from crowdcover.storage.series.retractions import Retractions
+from crowdcover.storage.series.series import ABANDONED, Series
+from crowdcover.storage.vault.files import UNREADABLE
+from crowdcover.storage.vault.refusals import BusyError
+from crowdcover.storage.vault.run import Run
+from crowdcover.storage.vault.vault import REMOVED, Vault
 
 DECIDED = {
     "run.json",

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from reports.facts import count_published_rows
-from storage.approval.approval import Approval, Request
-from storage.series.retractions import Retractions
-from storage.series.series import ABANDONED, VERSION
-from storage.shelf.content import read_document
-from storage.shelf.layout import MANIFEST
-from storage.vault.endings import ORDER, name_of, read_ending
-from storage.vault.files import UNREADABLE, read_json
-from storage.vault.run import RELEASES, Release, Run
-from storage.vault.vault import Vault
-from storage.vault.verdicts import of_gates, of_stage
+from crowdcover.reports.facts import count_published_rows
+from crowdcover.storage.approval.approval import Approval, Request
+from crowdcover.storage.series.retractions import Retractions
+from crowdcover.storage.series.series import ABANDONED, VERSION
+from crowdcover.storage.shelf.content import read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.vault.endings import ORDER, name_of, read_ending
+from crowdcover.storage.vault.files import UNREADABLE, read_json
+from crowdcover.storage.vault.run import RELEASES, Release, Run
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.storage.vault.verdicts import of_gates, of_stage
 
 LOCKS = Path("/proc/locks")  # every file lock of this machine
 _GATES = ("alike", "kept", "beside", "approved")

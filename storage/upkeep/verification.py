@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from storage.approval.approval import Approval
-from storage.approval.identity import find_account_name
-from storage.encryption.encryption import (
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.identity import find_account_name
+from crowdcover.storage.encryption.encryption import (
     SEAL,
     DamagedError,
     Seal,
@@ -17,12 +17,12 @@ from storage.encryption.encryption import (
     require_key,
     vault_around,
 )
-from storage.series.retractions import Retractions
-from storage.series.series import WITHDRAWN, Series
-from storage.shelf.content import has_version_files, read_document
-from storage.shelf.layout import MANIFEST, MARK
-from storage.shelf.shelf import has_version_at
-from storage.vault.files import (
+from crowdcover.storage.series.retractions import Retractions
+from crowdcover.storage.series.series import WITHDRAWN, Series
+from crowdcover.storage.shelf.content import has_version_files, read_document
+from crowdcover.storage.shelf.layout import MANIFEST, MARK
+from crowdcover.storage.shelf.shelf import has_version_at
+from crowdcover.storage.vault.files import (
     UNREADABLE,
     file_sha256,
     is_partial,
@@ -30,10 +30,10 @@ from storage.vault.files import (
     read_private,
     read_secret,
 )
-from storage.vault.release_owner import is_marked_by
-from storage.vault.run import Release, Run
-from storage.vault.secret_streams import DIGEST_BYTES
-from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault, run_name
+from crowdcover.storage.vault.release_owner import is_marked_by
+from crowdcover.storage.vault.run import Release, Run
+from crowdcover.storage.vault.secret_streams import DIGEST_BYTES
+from crowdcover.storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault, run_name
 
 RESTORE = "restore it from a backup"
 _AGAIN = "run the release again: the stage is made anew"

@@ -10,17 +10,7 @@ from typing import Any
 
 from anon_core.build import hash_packages
 
-# crowdcover is an application: these top-level names are common in other projects.
-PACKAGES = (
-    "crowdcover",
-    "flows",
-    "kinds",
-    "tasks",
-    "storage",
-    "validations",
-    "reports",
-    "anon_core",
-)
+PACKAGES = ("crowdcover", "anon_core")
 CODE_VERSION = version("crowdcover")
 
 

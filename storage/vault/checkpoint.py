@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.steps import GrowingArrays, State, Step
-from storage.encryption.encryption import SealedError
-from storage.vault.build import compute_code_stamp, stamp_of
-from storage.vault.files import find_readable_path, open_private_replacement
+from crowdcover.storage.encryption.encryption import SealedError
+from crowdcover.storage.vault.build import compute_code_stamp, stamp_of
+from crowdcover.storage.vault.files import find_readable_path, open_private_replacement
 
 
 class _Links(NamedTuple):

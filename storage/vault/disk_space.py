@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reports.quantities import size
+from crowdcover.reports.quantities import size
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 # polars, SQLite and zip files pass no number on, only these words.

@@ -14,15 +14,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from storage.encryption.encryption import LOCK
-from storage.encryption.plain_copies import (
+from crowdcover.storage.encryption.encryption import LOCK
+from crowdcover.storage.encryption.plain_copies import (
     create_locked_folder,
     discard_plain_copies,
     remove_ended,
     sweep_plain_copies,
 )
-from storage.vault.refusals import FolderError
-from storage.vault.vault import LEDGER, Vault, refuse_open_folder
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.vault import LEDGER, Vault, refuse_open_folder
 
 PREFIX, INSIDE = "crowdcover-rehearsal-", "work"
 # What goes with the shadow.

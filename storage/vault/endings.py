@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from storage.vault.files import read_json, write_json
-from storage.vault.run import Run
+from crowdcover.storage.vault.files import read_json, write_json
+from crowdcover.storage.vault.run import Run
 
 _ENDED = "ended.json"
 ORDER = "run.json"

@@ -9,10 +9,10 @@ from pathlib import Path
 from polars.exceptions import PanicException
 
 from anon_core.errors import AnonymityError
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.endings import keep_ending
-from storage.vault.files import write_private
-from storage.vault.refusals import FolderError
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.endings import keep_ending
+from crowdcover.storage.vault.files import write_private
+from crowdcover.storage.vault.refusals import FolderError
 
 
 class StageError(AnonymityError):

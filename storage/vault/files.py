@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from storage.encryption.encryption import (
+from crowdcover.storage.encryption.encryption import (
     HEADER,
     DamagedError,
     decrypt_bytes,
@@ -27,15 +27,15 @@ from storage.encryption.encryption import (
     refuse_plain,
     vault_around,
 )
-from storage.encryption.plain_copies import (
+from crowdcover.storage.encryption.plain_copies import (
     create_private_file,
     plain_copy,
     plain_place,
     room_of,
     sweep_plain_copies,
 )
-from storage.places.place import link_once
-from storage.vault.secret_streams import SEED_BYTES
+from crowdcover.storage.places.place import link_once
+from crowdcover.storage.vault.secret_streams import SEED_BYTES
 
 # What reading a damaged record raises.
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)

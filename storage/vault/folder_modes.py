@@ -14,8 +14,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.vault.files import open_replacement_file
-from storage.vault.refusals import FolderError
+from crowdcover.storage.vault.files import open_replacement_file
+from crowdcover.storage.vault.refusals import FolderError
 
 GROUP = 0o050  # what the group of the folder of reports needs, to be given anything
 _OPEN = 0o022  # others could rename what lies in the folder, unless it is sticky

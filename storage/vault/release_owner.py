@@ -10,15 +10,15 @@ version has no mark; the vault that knows every release there claims it when it 
 
 from collections.abc import Collection, Sequence
 
-from storage.places.place import Place
-from storage.shelf.content import has_version_files
-from storage.shelf.layout import MARK
-from storage.shelf.shelf import shelf_of
-from storage.vault import secret_streams
-from storage.vault.files import read_secret, write_private
-from storage.vault.refusals import FolderError
-from storage.vault.run import Release
-from storage.vault.vault import FOLDERS_KEY, Vault
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import has_version_files
+from crowdcover.storage.shelf.layout import MARK
+from crowdcover.storage.shelf.shelf import shelf_of
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.files import read_secret, write_private
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Release
+from crowdcover.storage.vault.vault import FOLDERS_KEY, Vault
 
 
 def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) -> None:

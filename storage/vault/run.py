@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storage.places.place import Place, place_of
-from storage.shelf.content import has_version_files
-from storage.vault import secret_streams
-from storage.vault.build import compute_code_stamp, stamp_of
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import (
+from crowdcover.storage.places.place import Place, place_of
+from crowdcover.storage.shelf.content import has_version_files
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.build import compute_code_stamp, stamp_of
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import (
     UNREADABLE,
     build_partial_path,
     file_sha256,
@@ -39,7 +39,7 @@ from storage.vault.files import (
     remove_folder,
     write_json,
 )
-from storage.vault.refusals import BusyError, FolderError
+from crowdcover.storage.vault.refusals import BusyError, FolderError
 
 RELEASES = "releases.json"
 

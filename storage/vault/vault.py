@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.encryption.encryption import (
+from crowdcover.storage.encryption.encryption import (
     PARTS,
     SEAL,
     Seal,
@@ -24,11 +24,11 @@ from storage.encryption.encryption import (
     recipient_of_key,
     require_key,
 )
-from storage.vault import secret_streams
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import is_partial, read_private, write_json, write_private
-from storage.vault.refusals import FolderError
-from storage.vault.run import Run, lock_file
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import is_partial, read_private, write_json, write_private
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Run, lock_file
 
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
 FOLDERS_KEY = "folders.key"

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storage.vault.files import holds_files, read_json
-from storage.vault.run import Run
-from validations.verdicts import Verdict, verdict_from_json
+from crowdcover.storage.vault.files import holds_files, read_json
+from crowdcover.storage.vault.run import Run
+from crowdcover.validations.verdicts import Verdict, verdict_from_json
 
 VERDICT = "verdict.json"
 GATES_FILE = "gates.json"

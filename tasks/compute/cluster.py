@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import ClusterError
-from storage.vault.files import read_json, write_json
-from tasks.compute import slurm
-from tasks.compute.slurm import SILENT, JobRecord, NoAnswer
-from tasks.compute.spec import WORK, Cluster, build_job_executor, job_spec
+from crowdcover.storage.vault.files import read_json, write_json
+from crowdcover.tasks.compute import slurm
+from crowdcover.tasks.compute.slurm import SILENT, JobRecord, NoAnswer
+from crowdcover.tasks.compute.spec import WORK, Cluster, build_job_executor, job_spec
 
 SUBMISSION = "submission"
 GONE_WITHIN = 60.0  # seconds that a cancelled job may take to end

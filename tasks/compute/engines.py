@@ -22,12 +22,12 @@ from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank, has_result, read_result, write_job
 from anon_core.errors import ClusterError
 from anon_core.tables.records import BinaryTable
-from storage.vault.checkpoint import CheckpointFile
-from storage.vault.run import Run
-from tasks.compute import cluster as clusters
-from tasks.compute.jobs import JobState, run_job
-from tasks.compute.progress import job_progress, step_progress
-from tasks.compute.spec import Cluster
+from crowdcover.storage.vault.checkpoint import CheckpointFile
+from crowdcover.storage.vault.run import Run
+from crowdcover.tasks.compute import cluster as clusters
+from crowdcover.tasks.compute.jobs import JobState, run_job
+from crowdcover.tasks.compute.progress import job_progress, step_progress
+from crowdcover.tasks.compute.spec import Cluster
 
 CHECKPOINT = "checkpoint"
 JOB = "job"  # what a batch job reads and writes

@@ -16,15 +16,15 @@ from anon_core.engines.mpi.job import (
     read_progress,
 )
 from anon_core.errors import ClusterError
-from tasks.compute.cluster import (
+from crowdcover.tasks.compute.cluster import (
     Handle,
     cancel_folder_job,
     submit_job,
     under_way,
     wait_for_condition,
 )
-from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
-from tasks.compute.spec import Cluster
+from crowdcover.tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
+from crowdcover.tasks.compute.spec import Cluster
 
 ENGINE = "anon_core.engines.mpi"
 # Seconds between two looks at a job, and how they grow.

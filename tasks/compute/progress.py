@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anon_core.steps import Observer, Pace, State
-from tasks.compute.jobs import JobState
-from tasks.orchestration.events import key_of, plan_name
-from tasks.orchestration.stage import log_line
+from crowdcover.tasks.compute.jobs import JobState
+from crowdcover.tasks.orchestration.events import key_of, plan_name
+from crowdcover.tasks.orchestration.stage import log_line
 
 EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
 LOOK_BACK = 600.0  # seconds of work that the time left is estimated from

@@ -10,11 +10,11 @@ from itertools import chain
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from reports.quantities import size
-from storage.approval.approval import Approval
-from storage.vault.secret_streams import SEED_BYTES
-from storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault
-from tasks.doctor.look import Look
+from crowdcover.reports.quantities import size
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.vault.secret_streams import SEED_BYTES
+from crowdcover.storage.vault.vault import FOLDERS_KEY, LEDGER_KEY, Vault
+from crowdcover.tasks.doctor.look import Look
 
 _LITTLE = 2**30  # bytes free below which there is a warning
 TOO_LITTLE = 64 * 2**20

@@ -12,9 +12,9 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tasks.compute import slurm
-from tasks.doctor.look import Look, rate_missing
-from tasks.doctor.software import check_extra_package
+from crowdcover.tasks.compute import slurm
+from crowdcover.tasks.doctor.look import Look, rate_missing
+from crowdcover.tasks.doctor.software import check_extra_package
 
 RANKS = 2
 STARTS_WITHIN = 60  # seconds

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
-from storage.source.drivers import DATABASES
-from tasks.doctor.look import Look, rate_missing
+from crowdcover.storage.source.drivers import DATABASES
+from crowdcover.tasks.doctor.look import Look, rate_missing
 
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.

@@ -14,17 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from kinds import kind_called, words_called
-from reports import markdown
-from reports.pages import verdicts as pages
-from storage.vault.build import CODE_VERSION
-from storage.vault.files import remove_folder, write_json, write_private
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Run, Stored
-from storage.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
-from tasks.orchestration.events import key_of, plan_name
-from tasks.orchestration.stage import show_in_prefect
-from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
+from crowdcover.kinds import kind_called, words_called
+from crowdcover.reports import markdown
+from crowdcover.reports.pages import verdicts as pages
+from crowdcover.storage.vault.build import CODE_VERSION
+from crowdcover.storage.vault.files import remove_folder, write_json, write_private
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.verdicts import (
+    GATES_FILE,
+    VERDICT,
+    of_gates,
+    of_stage,
+    read_verdict_file,
+)
+from crowdcover.tasks.orchestration.events import key_of, plan_name
+from crowdcover.tasks.orchestration.stage import show_in_prefect
+from crowdcover.validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 PAGE = "docs/index.html"
 _GATES = {

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from storage.places.credentials import without_password
-from storage.source.drivers import split_file_address
-from storage.source.sources import Source
-from storage.vault.build import CODE_VERSION
-from tasks.orchestration.events import find_flow_run
-from tasks.orchestration.stage import log_line
+from crowdcover.storage.places.credentials import without_password
+from crowdcover.storage.source.drivers import split_file_address
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault.build import CODE_VERSION
+from crowdcover.tasks.orchestration.events import find_flow_run
+from crowdcover.tasks.orchestration.stage import log_line
 
 _ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 SECTION = "OPENLINEAGE__"

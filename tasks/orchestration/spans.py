@@ -11,7 +11,7 @@ from functools import cache
 
 from opentelemetry import trace
 
-from tasks.orchestration.events import plan_name
+from crowdcover.tasks.orchestration.events import plan_name
 
 _ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 

@@ -20,12 +20,12 @@ from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escape_unprintable
-from storage.vault.failures import keep_failures
-from storage.vault.run import Run
-from tasks.orchestration.json_lines import format_line
-from tasks.orchestration.memory import give_back_memory
-from tasks.orchestration.pulse import Silence, tell_of_work
-from tasks.orchestration.spans import trace_stage
+from crowdcover.storage.vault.failures import keep_failures
+from crowdcover.storage.vault.run import Run
+from crowdcover.tasks.orchestration.json_lines import format_line
+from crowdcover.tasks.orchestration.memory import give_back_memory
+from crowdcover.tasks.orchestration.pulse import Silence, tell_of_work
+from crowdcover.tasks.orchestration.spans import trace_stage
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from anon_core.anonymizers import Anonymizer
-from kinds.base import Kind
-from storage.series.retractions import Retractions
-from storage.vault import secret_streams
-from storage.vault.run import Run, Stored
-from tasks.compute import engines
-from tasks.orchestration.stage import log_line, stage
+from crowdcover.kinds.base import Kind
+from crowdcover.storage.series.retractions import Retractions
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.compute import engines
+from crowdcover.tasks.orchestration.stage import log_line, stage
 
 _MADE = "made.npz"
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from storage.approval.approval import PAGE, Approval, Question, Request, page_sha256
-from storage.approval.officer_copy import write_copy
-from storage.approval.statement import Rules, Terms
-from storage.vault.files import holds_files, write_private
-from storage.vault.run import Run
-from tasks.orchestration.stage import log_line, stage
-from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, draft_manifest, render_report
+from crowdcover.storage.approval.approval import PAGE, Approval, Question, Request, page_sha256
+from crowdcover.storage.approval.officer_copy import write_copy
+from crowdcover.storage.approval.statement import Rules, Terms
+from crowdcover.storage.vault.files import holds_files, write_private
+from crowdcover.storage.vault.run import Run
+from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.tasks.stages.check import CheckedRelease
+from crowdcover.tasks.stages.manifest import Destination, draft_manifest, render_report
 
 
 @stage("ask for approval")

@@ -1,9 +1,9 @@
 """Lay a version together: rows that stay, byte for byte, and the batch."""
 
-from kinds.base import Kind
-from kinds.versions import Before, Following
-from storage.vault.run import Run, Stored
-from tasks.orchestration.stage import log_line, stage
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.versions import Before, Following
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.stage import log_line, stage
 
 
 @stage("assemble")

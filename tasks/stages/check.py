@@ -9,16 +9,16 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError, InputError
 from anon_core.promise import Promise
-from kinds.base import Kind
-from kinds.judge.audit import Audit
-from kinds.judge.limits import ReleaseLimits, describe_shortfalls
-from kinds.versions import Before, Following, KnownPeople
-from storage.source.reading import LOST, Reading
-from storage.vault.run import Run, Stored
-from storage.vault.verdicts import VERDICT
-from tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
-from tasks.orchestration.stage import log_line, stage
-from validations.verdicts import Outcome, Verdict
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.judge.audit import Audit
+from crowdcover.kinds.judge.limits import ReleaseLimits, describe_shortfalls
+from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.storage.source.reading import LOST, Reading
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.storage.vault.verdicts import VERDICT
+from crowdcover.tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage
+from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.validations.verdicts import Outcome, Verdict
 
 _REQUIRED = "require"
 REFUSED = "publication refused"
@@ -80,7 +80,7 @@ def check(
         findings = _build_audit_verdict(audit)
         if not audit.passed or audit.measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
-        from validations.run import validate_columns as checkpoint
+        from crowdcover.validations.run import validate_columns as checkpoint
 
         kind.keep_measured(audit, folder)
         sections, sentence = audit.measured.sections(), audit.sentence()
@@ -206,8 +206,8 @@ def _require_limits(run: Run, stored: Stored, limits: ReleaseLimits) -> None:
         return
 
     def make(_: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
-        from validations.measured import build_required_suite, frame_measures
-        from validations.run import validate_columns as checkpoint
+        from crowdcover.validations.measured import build_required_suite, frame_measures
+        from crowdcover.validations.run import validate_columns as checkpoint
 
         verdict = checkpoint(build_required_suite(checks), frame_measures(checks))
         outcomes = [

@@ -5,18 +5,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from kinds.base import Kind
-from kinds.judge.drift import Changes, DriftLimits
-from storage.places.place import Place
-from storage.series.series import Version
-from storage.shelf.content import has_version_files, read_document
-from storage.shelf.layout import MANIFEST
-from storage.vault.files import read_json
-from storage.vault.run import Release, Run, Stored
-from storage.vault.vault import Vault
-from tasks.orchestration.gates import pass_gate
-from tasks.orchestration.stage import log_line, stage
-from tasks.stages.check import CheckedRelease
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.judge.drift import Changes, DriftLimits
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.series.series import Version
+from crowdcover.storage.shelf.content import has_version_files, read_document
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.run import Release, Run, Stored
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.orchestration.gates import pass_gate
+from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.tasks.stages.check import CheckedRelease
 
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from kinds.base import Kind
-from storage.vault.run import Run, Stored
-from tasks.orchestration.stage import log_line, stage
+from crowdcover.kinds.base import Kind
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.stage import log_line, stage
 
 
 @stage("encode")

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinds.base import Kind
-from storage.ledger.admission import refuse_second_release
-from storage.ledger.digests import PEOPLE_FILE, read_people, write_people
-from storage.ledger.ledger import Ledger
-from storage.vault.run import Run, Stored
-from tasks.orchestration.gates import refusals_shown
-from tasks.orchestration.stage import log_line, stage
+from crowdcover.kinds.base import Kind
+from crowdcover.storage.ledger.admission import refuse_second_release
+from crowdcover.storage.ledger.digests import PEOPLE_FILE, read_people, write_people
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.gates import refusals_shown
+from crowdcover.tasks.orchestration.stage import log_line, stage
 
 
 @stage("identify")

@@ -8,22 +8,22 @@ from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
-from kinds import words_of
-from kinds.base import Kind
-from kinds.catalogued import find_text_edition
-from kinds.judge.manifest_keys import SOFTWARE, count_unknown, list_manifest_keys
-from reports import markdown
-from reports.verdict import judge_manifest
-from storage.ledger.ledger import Ledger
-from storage.places.place import Place
-from storage.series.retractions import list_retracted_versions
-from storage.shelf.layout import ASIDE
-from storage.shelf.shelf import Shelf, has_version_at, shelf_of
-from storage.vault.build import CODE_VERSION
-from storage.vault.run import Run, Stored
-from tasks.orchestration.events import emit_release_event, key_of
-from tasks.orchestration.stage import show_in_prefect
-from tasks.stages.check import CheckedRelease
+from crowdcover.kinds import words_of
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.catalogued import find_text_edition
+from crowdcover.kinds.judge.manifest_keys import SOFTWARE, count_unknown, list_manifest_keys
+from crowdcover.reports import markdown
+from crowdcover.reports.verdict import judge_manifest
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.series.retractions import list_retracted_versions
+from crowdcover.storage.shelf.layout import ASIDE
+from crowdcover.storage.shelf.shelf import Shelf, has_version_at, shelf_of
+from crowdcover.storage.vault.build import CODE_VERSION
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.events import emit_release_event, key_of
+from crowdcover.tasks.orchestration.stage import show_in_prefect
+from crowdcover.tasks.stages.check import CheckedRelease
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _list_software() -> dict[str, str]:
 def render_report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
     """The page of a release, or of one that waits for approval."""
     # matplotlib takes a second to import: only where a page is made.
-    from reports.pages import page
+    from crowdcover.reports.pages import page
 
     return page.render_release_page(
         manifest, kind.measured(checked.verdict), words_of(manifest)

@@ -8,29 +8,34 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from kinds import words_of
-from kinds.catalogued import catalogue_of
-from kinds.judge.limits import ReleaseLimits
-from reports.facts import count_published_rows
-from storage.approval.attestation import build_envelope, hash_folder_files
-from storage.approval.signing_keys import key_at
-from storage.ledger.admission import refuse_second_release
-from storage.ledger.digests import People
-from storage.ledger.ledger import LedgerError
-from storage.ledger.other_releases import describe_crowd_counts, runs_of, second_release
-from storage.places.objects import StoreError
-from storage.places.place import Place
-from storage.shelf.content import has_version_files, hash_released_file, read_document
-from storage.shelf.layout import MANIFEST, REPORT, SIGNATURE
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.files import flush_folder
-from storage.vault.refusals import FolderError
-from storage.vault.release_owner import claim_folder, refuse_foreign
-from storage.vault.run import Release, Run
-from tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
-from tasks.orchestration.stage import log_line, stage
-from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce_release, draft_manifest, render_report
+from crowdcover.kinds import words_of
+from crowdcover.kinds.catalogued import catalogue_of
+from crowdcover.kinds.judge.limits import ReleaseLimits
+from crowdcover.reports.facts import count_published_rows
+from crowdcover.storage.approval.attestation import build_envelope, hash_folder_files
+from crowdcover.storage.approval.signing_keys import key_at
+from crowdcover.storage.ledger.admission import refuse_second_release
+from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.ledger import LedgerError
+from crowdcover.storage.ledger.other_releases import describe_crowd_counts, runs_of, second_release
+from crowdcover.storage.places.objects import StoreError
+from crowdcover.storage.places.place import Place
+from crowdcover.storage.shelf.content import has_version_files, hash_released_file, read_document
+from crowdcover.storage.shelf.layout import MANIFEST, REPORT, SIGNATURE
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.files import flush_folder
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.release_owner import claim_folder, refuse_foreign
+from crowdcover.storage.vault.run import Release, Run
+from crowdcover.tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
+from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.tasks.stages.check import CheckedRelease
+from crowdcover.tasks.stages.manifest import (
+    Destination,
+    announce_release,
+    draft_manifest,
+    render_report,
+)
 
 
 @stage("publish")

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from kinds.base import Kind
-from kinds.versions import Before, Following, KnownPeople
-from storage.source.reading import Reading
-from storage.vault.run import Run, Stored
-from tasks.orchestration.stage import log_line, stage
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.stage import log_line, stage
 
 
 @stage("split")

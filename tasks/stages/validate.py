@@ -3,11 +3,11 @@
 from typing import Any
 
 from anon_core.errors import GuaranteeError, InputError
-from kinds.base import Kind
-from storage.vault.run import Run, Stored
-from tasks.orchestration.gates import describe_page_place, judge_stage
-from tasks.orchestration.stage import log_line, stage
-from validations.verdicts import Verdict
+from crowdcover.kinds.base import Kind
+from crowdcover.storage.vault.run import Run, Stored
+from crowdcover.tasks.orchestration.gates import describe_page_place, judge_stage
+from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.validations.verdicts import Verdict
 
 FIX = "fix the source, or the column's kind or missing rule in the plan"
 
@@ -21,7 +21,7 @@ def validate(run: Run, kind: Kind, plan: Any, check: str, stored: Stored) -> Sto
 
     def judge() -> Verdict:
         # Great Expectations takes seconds to import: only where a check is really made.
-        from validations.run import validate_columns as checkpoint
+        from crowdcover.validations.run import validate_columns as checkpoint
 
         return checkpoint(*kind.suite(check, plan, stored))
 

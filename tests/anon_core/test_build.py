@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anon_core.build import hash_packages, hash_sources
-from storage.vault.build import PACKAGES
+from crowdcover.storage.vault.build import PACKAGES
 
 ROOT = Path(__file__).parents[2]
 FILES = {

@@ -5,7 +5,7 @@ import pytest
 
 import crowdcover
 from benchmarks.comparisons import lighthouse
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 from tests.crowdcover.reader.folders import attribute, folder
 
 

@@ -13,7 +13,7 @@ from benchmarks.reconstruction import adult, attacks, views
 from benchmarks.reconstruction.linear import linear
 from benchmarks.reconstruction.memorization import compared, wrong_pairs
 from benchmarks.reconstruction.score import score, scores
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 
 PERSON = {
     "age": "30",

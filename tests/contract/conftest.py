@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from kinds import KINDS
+from crowdcover.kinds import KINDS
 from tests.contract.bag.pool import Pool
 
 VALUES = ["a"] * 9 + ["b"] * 6 + ["c"] * 2 + ["d"]

@@ -29,7 +29,7 @@ from anon_core.specs.graphs import ONE
 from anon_core.steps import State
 from anon_core.tables.cells import write_cells
 from anon_core.tables.demands import of_people
-from storage.vault.checkpoint import CheckpointFile
+from crowdcover.storage.vault.checkpoint import CheckpointFile
 from tests import naive
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.contract.toy import Runs

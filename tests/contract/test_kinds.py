@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.cli import main
-from flows.release import release
+from crowdcover.flows.cli import main
+from crowdcover.flows.release import release
 from tests.contract.alike import Alike
 from tests.contract.conftest import VALUES
 from tests.contract.runs import Runs

@@ -6,14 +6,20 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.cli import main
-from flows.plan.plan import model_of
-from flows.plan.schema import plan_schema
-from flows.release import release
-from kinds import KINDS, kind_called
-from kinds.checks import WIDE, LimitsSection, align_comment, declare_limit, propose_limits
-from kinds.judge.limits import StarterLine, read_number
-from kinds.section import Share
+from crowdcover.flows.cli import main
+from crowdcover.flows.plan.plan import model_of
+from crowdcover.flows.plan.schema import plan_schema
+from crowdcover.flows.release import release
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.checks import (
+    WIDE,
+    LimitsSection,
+    align_comment,
+    declare_limit,
+    propose_limits,
+)
+from crowdcover.kinds.judge.limits import StarterLine, read_number
+from crowdcover.kinds.section import Share
 from tests.contract.bag.kind import BagKind
 from tests.support.commands import call
 

@@ -7,11 +7,12 @@ PROGRAM = """
 import sys
 
 class Blocked:
-    names = {"flows", "kinds", "tasks", "storage", "validations", "reports", "anon_core", "pandas",
-             "pyarrow", "scipy", "numba", "prefect", "pydantic", "rich", "great_expectations",
-             "sklearn"}
+    names = {"anon_core", "pandas", "pyarrow", "scipy", "numba", "prefect", "pydantic", "rich",
+             "great_expectations", "sklearn"}
+    parts = {"flows", "kinds", "tasks", "storage", "validations", "reports", "releasing"}
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in self.names:
+        top, _, part = name.partition(".")
+        if top in self.names or top == "crowdcover" and part.partition(".")[0] in self.parts:
             raise ImportError(f"blocked: {name}")
 
 import polars, numpy  # polars itself looks whether some of these are there

@@ -14,7 +14,7 @@ from prefect.exceptions import Pause
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 from anon_core.errors import GuaranteeError
-from flows.release import release
+from crowdcover.flows.release import release
 from tests.flows.orders import Order, people
 
 SCRIPT = Path(__file__).parents[2] / "deploy/prefect/automations.py"

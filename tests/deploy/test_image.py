@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import PACKAGES
-from flows.commands import COMMANDS
+from crowdcover.flows.cli import PACKAGES
+from crowdcover.flows.commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy/Dockerfile"
@@ -38,9 +38,16 @@ def packages():
     return {name.removesuffix("*") for name in include}
 
 
+def parts():
+    """The folders at the top that crowdcover links to."""
+    return {path.name for path in (ROOT / "crowdcover").iterdir() if path.is_symlink()}
+
+
 def test_every_package_of_the_project_is_installed():
     tracked = {path.parent.name for path in ROOT.glob("*/__init__.py")}
-    assert tracked - NOT_INSTALLED == packages()
+    assert tracked - NOT_INSTALLED == packages() | parts()
+    for name in parts():
+        assert (ROOT / "crowdcover" / name).readlink() == Path("..", name)
 
 
 def test_every_list_of_packages_is_that_of_the_wheel():
@@ -54,7 +61,7 @@ def test_every_list_of_packages_is_that_of_the_wheel():
 def test_the_builder_is_sent_the_packages_and_copies_all_that_it_is_sent():
     lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     sent = [line.removeprefix("!") for line in lines if line.startswith("!")]
-    assert sorted(sent) == sorted(packages() | BESIDE)
+    assert sorted(sent) == sorted(packages() | parts() | BESIDE)
     assert "*" in lines  # and nothing else is sent
     copied = re.findall(r"^COPY (.+)$", DOCKERFILE.read_text("utf-8"), re.MULTILINE)
     assert copied == [". .", "--from=build /app /app"]

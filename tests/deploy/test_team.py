@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from storage.vault.files import read_json
+from crowdcover.storage.vault.files import read_json
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,7 +19,7 @@ YEAR = 365 * 86_400
 # once a stage is finished, and the run is stopped there or goes on.
 PROGRAM = """
 import json, os, sys
-from flows.release import release
+from crowdcover.flows.release import release
 clock = os.environ["FAKETIME_TIMESTAMP_FILE"]
 rename, now = os.rename, {}
 

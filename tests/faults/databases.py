@@ -20,12 +20,12 @@ from tests.postgres import PASSWORD, USER
 
 # Calls during which the server restarts. `_enter` is called within a transaction.
 POINTS = (
-    "storage.source.reading.query_database",
-    "storage.ledger.ledger.Ledger.mend",
-    "storage.ledger.ledger.Ledger._enter",
-    "storage.ledger.ledger.Ledger.confirm",
-    "flows.release.anonymize",
-    "flows.release.check",
+    "crowdcover.storage.source.reading.query_database",
+    "crowdcover.storage.ledger.ledger.Ledger.mend",
+    "crowdcover.storage.ledger.ledger.Ledger._enter",
+    "crowdcover.storage.ledger.ledger.Ledger.confirm",
+    "crowdcover.flows.release.anonymize",
+    "crowdcover.flows.release.check",
 )
 CLEAR = "does not answer", "did not answer"
 LATEST = 0.2  # seconds into the call

@@ -9,7 +9,7 @@ from tests.flows.processes import run
 from tests.support.crashes import release_until
 
 TABLE = 0  # the seed of the table and of the secrets where kills alone are drawn
-KEPT = "storage.vault.checkpoint.CheckpointFile", "save"  # after each part
+KEPT = "crowdcover.storage.vault.checkpoint.CheckpointFile", "save"  # after each part
 MADE = ROWS // PARTS["part"]
 
 

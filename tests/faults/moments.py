@@ -24,7 +24,7 @@ STAGES = {stage: (f".{stage}.partial", stage) for stage in KEPT} | {
 
 def release(plan):
     """Run the course without Prefect."""
-    from flows.release import release as flow
+    from crowdcover.flows.release import release as flow
 
     flow.fn(plan)
 

@@ -7,7 +7,7 @@ import signal
 import uuid
 
 from anon_core.errors import AnonymityError
-from storage.places.place import place_of
+from crowdcover.storage.places.place import place_of
 from tests.faults.moments import release
 from tests.faults.runs import Outcome, entries, expected, holds, ordered, published
 from tests.flows.orders import FILES

@@ -8,7 +8,7 @@ import threading
 from unittest import mock
 
 from anon_core.engines.mpi.job import read_progress
-from storage.vault.checkpoint import CheckpointFile
+from crowdcover.storage.vault.checkpoint import CheckpointFile
 from tests.faults.runs import PARTS, ROWS, expected, ordered, published
 from tests.support.farms import kill
 from tests.support.ranks import find_ranks, list_job

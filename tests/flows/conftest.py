@@ -21,7 +21,7 @@ def _without_plots(monkeypatch):
     and tests/reports looks at each.
     """
     for name in PLOTS:
-        monkeypatch.setattr(f"kinds.table.report.{name}", lambda *_: "<svg></svg>")
+        monkeypatch.setattr(f"crowdcover.kinds.table.report.{name}", lambda *_: "<svg></svg>")
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import polars as pl
 
-from flows.plan.plan import ReleasePlan
-from flows.release import release, release_plan
-from storage.places.place import place_of
-from storage.source.reading import Reading
-from storage.vault.files import write_private
-from storage.vault.vault import Vault
-from tasks.orchestration.gates import PAGE
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release, release_plan
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.files import write_private
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.orchestration.gates import PAGE
 from tests.reports.browsed import Page
 from tests.typed import text_rows
 

@@ -7,12 +7,12 @@ import os
 from tests.flows.processes import let_system_write, without_heartbeats
 
 OURS = (
-    "flows.cli",
-    "flows.release",
-    "flows.look.audit",
-    "validations.run",
-    "kinds.table.suites.released",
-    "reports.pages.page",
+    "crowdcover.flows.cli",
+    "crowdcover.flows.release",
+    "crowdcover.flows.look.audit",
+    "crowdcover.validations.run",
+    "crowdcover.kinds.table.suites.released",
+    "crowdcover.reports.pages.page",
 )
 LATE = (  # what a release imports late
     "fastapi.encoders",

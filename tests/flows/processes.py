@@ -105,7 +105,7 @@ def crowdcover(*arguments, cwd=None, environment=None, breaks=None, level=None):
 
 def command(*arguments):
     """Run the command line in this process."""
-    from flows.cli import main
+    from crowdcover.flows.cli import main
 
     out, err, code = io.StringIO(), io.StringIO(), 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -144,7 +144,7 @@ def _command(arguments, breaks, level):
                 raise ValueError(words) from inner
 
         setattr(importlib.import_module(module), name, fail)
-    from flows.cli import main
+    from crowdcover.flows.cli import main
 
     with _logging_from(level) if level else contextlib.nullcontext():
         main(arguments)

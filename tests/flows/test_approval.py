@@ -19,13 +19,13 @@ from prefect.exceptions import FlowPauseTimeout, NotPausedError
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from flows import cli
-from flows.runs.states import WAITING
-from flows.vault.decisions import sign_decision
-from storage.approval.approval import PAGE, RECORD, Approval
-from storage.approval.signing_keys import new_key, public_of, read_key
-from storage.approval.statement import Rules, to_file
-from storage.vault.files import read_json, write_json
+from crowdcover.flows import cli
+from crowdcover.flows.runs.states import WAITING
+from crowdcover.flows.vault.decisions import sign_decision
+from crowdcover.storage.approval.approval import PAGE, RECORD, Approval
+from crowdcover.storage.approval.signing_keys import new_key, public_of, read_key
+from crowdcover.storage.approval.statement import Rules, to_file
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
@@ -238,7 +238,7 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     def closed(*_):
         raise PermissionError
 
-    monkeypatch.setattr("storage.vault.vault.Vault.run_called", closed)
+    monkeypatch.setattr("crowdcover.storage.vault.vault.Vault.run_called", closed)
     with pytest.raises(SystemExit) as ended:
         cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
     assert ended.value.code == 1
@@ -288,8 +288,8 @@ def test_killed_between_approval_and_release(order, point):
 @pytest.mark.parametrize(
     "point",
     [
-        ("tasks.stages.ask", "page_sha256", 0, False),
-        ("storage.approval.approval", "write_json", 0, False),
+        ("crowdcover.tasks.stages.ask", "page_sha256", 0, False),
+        ("crowdcover.storage.approval.approval", "write_json", 0, False),
     ],
 )
 def test_killed_while_asking(order, point):
@@ -400,7 +400,7 @@ def test_deciding_needs_no_prefect(order):
     """An officer's terminal answers at once."""
     waits(order)
     script = (
-        "import sys; from flows.cli import main\n"
+        "import sys; from crowdcover.flows.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit as ended: code = ended.code\n"
         "slow = {'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)\n"
@@ -724,7 +724,7 @@ def test_what_is_approved_says_how_it_stands_beside_other_releases(tmp_path, mon
     )
     other.write(privacy={"k": 3})
     other.release()
-    monkeypatch.setattr("flows.release.beside_others", lambda *_: {})
+    monkeypatch.setattr("crowdcover.flows.release.beside_others", lambda *_: {})
     with pytest.raises(
         GuaranteeError,
         match="was published since this one was approved; run again to ask once more",

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from flows import cli
-from storage.vault.files import read_json, write_json
+from crowdcover.flows import cli
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 from tests.support.releases import attributes, fits, level

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows import cli
-from flows.plan.plan import ReleasePlan
-from flows.runs.partitions import backfill_partitions, format_partition_settings
-from kinds.section import PlanError
-from storage.series.series import NobodyHidesError, Series
-from storage.vault.files import file_sha256, read_json
-from storage.vault.vault import Vault
+from crowdcover.flows import cli
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.partitions import backfill_partitions, format_partition_settings
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.series.series import NobodyHidesError, Series
+from crowdcover.storage.vault.files import file_sha256, read_json
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.support.audits import audit_release
@@ -32,7 +32,7 @@ def known_seeds(vault):
     def drawn():
         return hashlib.sha256(b"%d" % len(list(vault.glob("runs/*/seed")))).digest()
 
-    return mock.patch("storage.vault.secret_streams.new_seed", drawn)
+    return mock.patch("crowdcover.storage.vault.secret_streams.new_seed", drawn)
 
 
 def backfill(plan, wanted=RANGE):
@@ -219,12 +219,18 @@ def backfill_until(plan, module, name, passes, called):
 
 
 KILLS = {
-    "while rows of partitions are written": ("flows.runs.partitions", "write_rows", 2, True, 0),
-    "between two versions": ("flows.runs.next_version.NextVersion", "end", 2, False, 3),
-    "before the split": ("kinds.table.series.versions", "divide_version", 2, False, 2),
-    "in the anonymizer": ("kinds.table.pipeline.write", "random_matching", 2, False, 2),
+    "while rows of partitions are written": (
+        "crowdcover.flows.runs.partitions",
+        "write_rows",
+        2,
+        True,
+        0,
+    ),
+    "between two versions": ("crowdcover.flows.runs.next_version.NextVersion", "end", 2, False, 3),
+    "before the split": ("crowdcover.kinds.table.series.versions", "divide_version", 2, False, 2),
+    "in the anonymizer": ("crowdcover.kinds.table.pipeline.write", "random_matching", 2, False, 2),
     "before a version is laid together": (
-        "kinds.table.series.versions",
+        "crowdcover.kinds.table.series.versions",
         "assemble_version",
         2,
         False,

@@ -20,12 +20,12 @@ from anon_core.errors import (
     InputError,
     LimitError,
 )
-from flows import cli
-from flows.outcome import exit_code
-from flows.plan.plan import PlanError
-from storage.approval.approval import DecisionError, WaitingError
-from storage.vault.failures import StageError
-from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
+from crowdcover.flows import cli
+from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.plan import PlanError
+from crowdcover.storage.approval.approval import DecisionError, WaitingError
+from crowdcover.storage.vault.failures import StageError
+from crowdcover.storage.vault.refusals import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES, STAGES, Order, people
 from tests.flows.processes import crowdcover
@@ -135,7 +135,7 @@ def imported_by(released, commands, *slow):
         "PLAN": str(released.plan),
     }
     script = (
-        "import json, sys; from flows.cli import main\n"
+        "import json, sys; from crowdcover.flows.cli import main\n"
         "for arguments in json.loads(sys.argv[1]):\n"
         "    try: main(arguments)\n"
         "    except SystemExit as ended: code = ended.code\n"
@@ -447,7 +447,7 @@ def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     done = crowdcover(
         "release",
         order.plan,
-        breaks=("kinds.table.pipeline.write", "random_matching", signal.SIGINT),
+        breaks=("crowdcover.kinds.table.pipeline.write", "random_matching", signal.SIGINT),
     )
     assert (done.code, done.out) == (130, "")
     assert "crowdcover: stopped; run the same command again to go on" in done.err
@@ -640,23 +640,22 @@ def test_a_package_of_another_project_is_named_with_its_place(
 
 def test_a_package_that_is_not_installed_hides_behind_no_other(monkeypatch, capsys):
     """The image had no package `crowdcover`, and `complete` spoke of another one of its name."""
-    monkeypatch.setattr(cli, "PACKAGES", ("zq7_one", "flows"))
+    monkeypatch.setattr(cli, "PACKAGES", ("zq7_one", "crowdcover"))
     assert refused_import("zq7_one.reading", monkeypatch, capsys) == (
         "crowdcover: the package 'zq7_one' is not installed, and crowdcover consists of zq7_one, "
-        f"flows; install crowdcover anew: {cli.INSTALL}\n"
+        f"crowdcover; install crowdcover anew: {cli.INSTALL}\n"
     )
 
 
 def test_a_package_that_lacks_a_part_is_not_whole(monkeypatch, capsys):
-    assert "crowdcover: a part of crowdcover is not installed: tasks.zq7 cannot be imported; " in (
-        refused_import("tasks.zq7", monkeypatch, capsys)
-    )
+    told = refused_import("crowdcover.zq7", monkeypatch, capsys)
+    assert "a part of crowdcover is not installed: crowdcover.zq7 cannot be imported; " in told
 
 
 def test_a_dependency_that_is_not_installed_is_named(monkeypatch, capsys):
     assert refused_import("zq7_arrays.core", monkeypatch, capsys) == (
-        "crowdcover: the package 'zq7_arrays' is not installed, and crowdcover needs it; install "
-        f"crowdcover anew: {cli.INSTALL}\n"
+        "crowdcover: the package 'zq7_arrays' is not installed; frames need the library alone, "
+        f"this command needs the pipeline: {cli.PIPELINE}\n"
     )
 
 
@@ -671,7 +670,7 @@ def test_an_unforeseen_error_names_a_line_of_crowdcover(monkeypatch, tmp_path, c
     scope = {}
     for name, code in (
         ("polars/inner.py", "def fail(): return 1 / 0"),
-        ("kinds/outer.py", "def run(options): return fail()"),
+        ("crowdcover/outer.py", "def run(options): return fail()"),
     ):
         exec(compile(code, tmp_path / name, "exec"), scope)
     schema = replace(cli.COMMANDS["schema"], run=scope["run"])

@@ -8,8 +8,8 @@ import pytest
 
 import crowdcover
 from crowdcover import at_least, at_most
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.pipeline import coarsening
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.pipeline import coarsening
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from flows.plan.plan import ReleasePlan
-from kinds.table.judge import audit_rows
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.table.judge import audit_rows
+from crowdcover.storage.source.reading import Reading
 from tests.flows.orders import HEADER, Order
 from tests.naive import matchable
 from tests.support.releases import QUASI, allowed, attributes, level, several

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.vault.checkpoint import CheckpointFile
-from storage.vault.refusals import SecondReleaseError
-from tasks.compute.engines import CHECKPOINT
+from crowdcover.storage.vault.checkpoint import CheckpointFile
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.tasks.compute.engines import CHECKPOINT
 from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import run
 from tests.support.audits import audit_release
@@ -66,7 +66,7 @@ def watch_places(before):
 
 def release_until_rename(plan, number, checkpoints=False):
     """Run the course and die before its number-th rename of a checkpoint, or else of anything."""
-    from flows.release import release
+    from crowdcover.flows.release import release
 
     calls = []
 
@@ -82,7 +82,7 @@ def release_until_rename(plan, number, checkpoints=False):
 
 def list_renames(plan, path):
     """Run the course and write down what it renames or links into place."""
-    from flows.release import release
+    from crowdcover.flows.release import release
 
     with open(path, "w", encoding="utf-8") as handle:
 
@@ -178,8 +178,8 @@ def test_killed_at_work(whole, tmp_path, point):
     assert order.versions == ["v1"] * (
         point[:2]
         in {
-            ("tasks.stages.publish", "announce_release"),
-            ("storage.ledger.ledger.Ledger", "confirm"),
+            ("crowdcover.tasks.stages.publish", "announce_release"),
+            ("crowdcover.storage.ledger.ledger.Ledger", "confirm"),
         }
     )
     go_on(order, whole)
@@ -224,7 +224,7 @@ SEATING = {
     "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
     "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
     "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
-    "the law is written": ("kinds.table.pipeline.write", "write_parquet", 0, True),
+    "the law is written": ("crowdcover.kinds.table.pipeline.write", "write_parquet", 0, True),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }
 

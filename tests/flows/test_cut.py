@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from anon_core.anonymizers.in_parts.cut import Cut
-from kinds.table.pipeline.encode import load_encoded
-from storage.vault import secret_streams
+from crowdcover.kinds.table.pipeline.encode import load_encoded
+from crowdcover.storage.vault import secret_streams
 from tests.flows.orders import FILES, Order, people
 
 RECORDS, PART, PARTS = 900, 100, 8

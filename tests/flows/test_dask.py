@@ -7,9 +7,9 @@ import dask
 import pytest
 
 from anon_core.errors import ClusterError
-from flows import cli
-from flows.outcome import exit_code
-from flows.plan.plan import PlanError
+from crowdcover.flows import cli
+from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.plan import PlanError
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import RARE, STAGES, Order, data_bytes, people
 from tests.flows.processes import crowdcover
@@ -124,7 +124,7 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
 )
 def test_without_dask_its_name_is_told(tmp_path, monkeypatch, capsys, options):
     order = Order(tmp_path)
-    for module in ("flows.commands.release.release", "flows.plan.plan"):
+    for module in ("crowdcover.flows.commands.release.release", "crowdcover.flows.plan.plan"):
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as ended:
         cli.main([str(order.plan) if option == "PLAN" else option for option in options])

@@ -6,8 +6,8 @@ import pytest
 
 from anon_core.anonymizers.halving import Joined
 from anon_core.errors import GuaranteeError, InfeasibleError
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
 from tests.flows.orders import QUASI, Order
 from tests.flows.processes import command
 from tests.support.audits import audit_release

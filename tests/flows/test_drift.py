@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.judge.drift import DriftLimits
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.judge.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.support.audits import audit_release
@@ -46,7 +46,7 @@ def anonymized(order):
 def said(monkeypatch):
     """What is logged about the comparison."""
     lines = []
-    monkeypatch.setattr("tasks.stages.compare.log_line", lines.append)
+    monkeypatch.setattr("crowdcover.tasks.stages.compare.log_line", lines.append)
     return lines
 
 

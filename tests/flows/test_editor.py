@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.plan.schema import LINE
+from crowdcover.flows.plan.schema import LINE
 from tests.flows.orders import Order
 from tests.flows.processes import crowdcover
 

@@ -9,15 +9,15 @@ from contextlib import closing
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from flows.runs.partitions import backfill_partitions
-from storage.approval.approval import WaitingError
-from storage.encryption import encryption
-from storage.encryption.encryption import SealedError
-from storage.encryption.plain_copies import WORK, discard_plain_copies
-from storage.vault.files import read_private
-from storage.vault.vault import LEDGER
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.flows.runs.partitions import backfill_partitions
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.encryption import encryption
+from crowdcover.storage.encryption.encryption import SealedError
+from crowdcover.storage.encryption.plain_copies import WORK, discard_plain_copies
+from crowdcover.storage.vault.files import read_private
+from crowdcover.storage.vault.vault import LEDGER
 from tests.anon_core.engines.mpi.mpirun import MPIRUN
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
@@ -103,7 +103,7 @@ def test_a_failure_leaves_its_traceback_encrypted(key, tmp_path, monkeypatch):
         raise ValueError("ident-00001")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tasks.stages.identify.write_people", fail)
+        patch.setattr("crowdcover.tasks.stages.identify.write_people", fail)
         with pytest.raises(AnonymityError):
             order.release()
     (failure,) = order.vault.glob("runs/*/failure-*.txt")
@@ -182,7 +182,7 @@ def test_rows_of_a_query_lie_beside_an_encrypted_vault(key, tmp_path, monkeypatc
     }
     order.write()
     places = []
-    from storage.source import reading
+    from crowdcover.storage.source import reading
 
     kept = reading.Reading.keep
     monkeypatch.setattr(
@@ -253,9 +253,14 @@ def sealed_until(plan, secret, work, *point):
 
 
 POINTS = {
-    "a stage is half made": ("kinds.table.pipeline.write", "write_csv_of_batches", 0, True),
-    "a stage enters the vault": ("storage.vault.run", "move_into_vault", 3, False),
-    "a stage has entered": ("storage.vault.run", "move_into_vault", 3, True),
+    "a stage is half made": (
+        "crowdcover.kinds.table.pipeline.write",
+        "write_csv_of_batches",
+        0,
+        True,
+    ),
+    "a stage enters the vault": ("crowdcover.storage.vault.run", "move_into_vault", 3, False),
+    "a stage has entered": ("crowdcover.storage.vault.run", "move_into_vault", 3, True),
     "the release is copied": ("shutil", "copyfile", 1, True),
 }
 

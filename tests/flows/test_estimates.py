@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS, Adaptive
-from flows.estimates import MODELS, estimate_release
+from crowdcover.flows.estimates import MODELS, estimate_release
 
 SIZES = {
     "table": {"records": 5000, "attributes": 8, "features": 120, "k": 10},

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import LimitError
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 

@@ -9,7 +9,7 @@ import pytest
 import crowdcover
 from anon_core.errors import GuaranteeError
 from anon_core.tables import categories
-from flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
@@ -127,7 +127,7 @@ def test_a_population_cuts_each_version_of_a_series_alike(tmp_path):
 
 def test_a_column_that_says_nothing_is_told(tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr("tasks.stages.encode.log_line", said.append)
+    monkeypatch.setattr("crowdcover.tasks.stages.encode.log_line", said.append)
     order = order_of(tmp_path, floor=601)
     order.release()
     assert labels(order) == ["(any)"]

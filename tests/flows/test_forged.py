@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from storage.vault.files import read_json, write_json
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.orders import Order
 from tests.flows.processes import command
 from tests.support.audits import audit_release

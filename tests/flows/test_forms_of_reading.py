@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError
-from flows.outcome import exit_code
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from kinds.columns import type_source_column
-from storage.source.reading import Reading
-from storage.vault.files import read_json, write_json
+from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.kinds.columns import type_source_column
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
 

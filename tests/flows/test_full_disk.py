@@ -46,15 +46,15 @@ def in_numpy(name):
     ("target", "fails", "stage"),
     [
         ("polars.DataFrame.write_parquet", in_polars, "stage ingest"),
-        ("storage.vault.run.flush_folder", no_room, "stage ingest"),
-        ("tasks.orchestration.gates.write_private", no_room, "stage validate"),
+        ("crowdcover.storage.vault.run.flush_folder", no_room, "stage ingest"),
+        ("crowdcover.tasks.orchestration.gates.write_private", no_room, "stage validate"),
         ("numpy.savez", in_numpy("bits.npz"), "stage binarize"),
-        ("tasks.stages.identify.write_people", no_room, "stage identify"),
+        ("crowdcover.tasks.stages.identify.write_people", no_room, "stage identify"),
         ("numpy.savez", in_numpy("made.npz"), "stage anonymize"),
         ("numpy.savez", in_numpy("crowds.npz"), "stage check"),
-        ("tasks.stages.publish.shutil.copyfile", no_room, "publishing"),
-        ("tasks.stages.publish.render_report", no_room, "publishing"),
-        ("tasks.stages.publish.flush_folder", no_room, "publishing"),
+        ("crowdcover.tasks.stages.publish.shutil.copyfile", no_room, "publishing"),
+        ("crowdcover.tasks.stages.publish.render_report", no_room, "publishing"),
+        ("crowdcover.tasks.stages.publish.flush_folder", no_room, "publishing"),
     ],
 )
 def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, fails, stage):
@@ -73,7 +73,7 @@ def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, fails,
 
 def test_publishing_says_what_is_needed(tmp_path, monkeypatch):
     order = Order(tmp_path)
-    monkeypatch.setattr("tasks.stages.publish.shutil.copyfile", no_room)
+    monkeypatch.setattr("crowdcover.tasks.stages.publish.shutil.copyfile", no_room)
     with pytest.raises(AnonymityError, match=r"\([\d.]+ [KMGT]?i?B free, [\d.]+ KiB needed\)"):
         order.release()
 
@@ -83,7 +83,7 @@ def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch):
     from tests.flows.processes import command
 
     order = Order(tmp_path)
-    monkeypatch.setattr("storage.vault.files.os.fsync", no_room)
+    monkeypatch.setattr("crowdcover.storage.vault.files.os.fsync", no_room)
     done = command("release", order.plan)
     assert done.code == 1
     assert f"the disk or quota of {order.vault / 'plans'} is full" in done.err

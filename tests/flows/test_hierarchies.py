@@ -9,7 +9,7 @@ import pytest
 
 import crowdcover
 from anon_core.errors import GuaranteeError, InputError
-from flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page

@@ -14,14 +14,14 @@ from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from flows.launch.deployments import refuse_prefect_failures
-from flows.plan.plan import PlanError
-from flows.release import release
-from flows.runs.parameters import Accept, load_run_plan
-from flows.runs.states import WAITING
-from kinds.judge.drift import DriftError
-from storage.approval.approval import WaitingError
-from tasks.orchestration.events import key_of
+from crowdcover.flows.launch.deployments import refuse_prefect_failures
+from crowdcover.flows.plan.plan import PlanError
+from crowdcover.flows.release import release
+from crowdcover.flows.runs.parameters import Accept, load_run_plan
+from crowdcover.flows.runs.states import WAITING
+from crowdcover.kinds.judge.drift import DriftError
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.tasks.orchestration.events import key_of
 from tests.flows.asking import ask, until
 from tests.flows.orders import JUDGES, Order, people
 from tests.flows.processes import command, crowdcover

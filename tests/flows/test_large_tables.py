@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from anon_core.tables.settled import Unsettled
-from flows.plan.plan import ReleasePlan
-from flows.rehearsing import rehearse_release
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.rehearsing import rehearse_release
 from tests.flows.orders import SEED, Order, people
 from tests.support.audits import audit_release
 

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from kinds.catalogued import CATALOGUE
-from storage.vault.release_owner import MARK
+from crowdcover.kinds.catalogued import CATALOGUE
+from crowdcover.storage.vault.release_owner import MARK
 from tests.conftest import HOME
 from tests.flows.asking import ask_all, have_ended, until
 from tests.flows.orders import Order, database_texts
@@ -257,13 +257,13 @@ SCENARIOS = {
     "breaks while asking for approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("tasks.stages.ask", "render_report"),
+        breaks=("crowdcover.tasks.stages.ask", "render_report"),
         says="stage ask failed with ValueError",
     ),
     "breaks at approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("flows.runs.approval", "announce_release"),
+        breaks=("crowdcover.flows.runs.approval", "announce_release"),
         says="stage release failed with",
     ),
     "people who were released before": Scenario(
@@ -278,7 +278,7 @@ SCENARIOS = {
     "breaks beside other releases": Scenario(
         1,
         {**NO_DRIFT, "publish": {"allow_second_release": True}},
-        ("kinds.table.pipeline.overlap", "crowds_left"),
+        ("crowdcover.kinds.table.pipeline.overlap", "crowds_left"),
         "stage release failed with ValueError",
         older=True,
     ),
@@ -294,41 +294,45 @@ SCENARIOS = {
     ),
     "breaks in the ledger": Scenario(
         1,
-        breaks=("storage.ledger.transaction", "_number_values"),
+        breaks=("crowdcover.storage.ledger.transaction", "_number_values"),
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(
-        1, breaks=("storage.source.sources", "read_source_header"), says="unforeseen ValueError"
+        1,
+        breaks=("crowdcover.storage.source.sources", "read_source_header"),
+        says="unforeseen ValueError",
     ),
     "breaks in the flow": Scenario(
-        1, breaks=("flows.release", "admit_plan"), says="stage release failed with ValueError"
+        1,
+        breaks=("crowdcover.flows.release", "admit_plan"),
+        says="stage release failed with ValueError",
     ),
     "breaks at ingest": Scenario(
         1,
-        breaks=("kinds.table.pipeline.ingest", "read_table"),
+        breaks=("crowdcover.kinds.table.pipeline.ingest", "read_table"),
         says="stage ingest failed with ValueError",
     ),
     "breaks at validation": Scenario(
         1,
-        breaks=("kinds.table.suites.checked", "build_ingested_suite"),
+        breaks=("crowdcover.kinds.table.suites.checked", "build_ingested_suite"),
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
-        3, breaks=("validations.run", "_find_passed"), says="failed: "
+        3, breaks=("crowdcover.validations.run", "_find_passed"), says="failed: "
     ),
     "breaks at encode": Scenario(
         1,
-        breaks=("kinds.table.pipeline.encode", "encode_records"),
+        breaks=("crowdcover.kinds.table.pipeline.encode", "encode_records"),
         says="stage encode failed with ValueError",
     ),
     "breaks at identify": Scenario(
         1,
-        breaks=("tasks.stages.identify", "write_people"),
+        breaks=("crowdcover.tasks.stages.identify", "write_people"),
         says="stage identify failed with ValueError",
     ),
     "breaks at anonymize": Scenario(
         1,
-        breaks=("kinds.table.pipeline.write", "cell_texts"),
+        breaks=("crowdcover.kinds.table.pipeline.write", "cell_texts"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks in freeform": Scenario(
@@ -356,24 +360,26 @@ SCENARIOS = {
     "breaks while crowds are mixed": Scenario(
         1,
         {"privacy": {"mix": "diagnosis"}},
-        breaks=("kinds.table.pipeline.write", "mix_values"),
+        breaks=("crowdcover.kinds.table.pipeline.write", "mix_values"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
-        1, breaks=("kinds.table.kind", "audit_rows"), says="stage check failed with ValueError"
+        1,
+        breaks=("crowdcover.kinds.table.kind", "audit_rows"),
+        says="stage check failed with ValueError",
     ),
     "breaks at publish": Scenario(
         1,
-        breaks=("tasks.stages.publish", "render_report"),
+        breaks=("crowdcover.tasks.stages.publish", "render_report"),
         says="stage publish failed with ValueError",
     ),
     "breaks once published": Scenario(
         1,
-        breaks=("tasks.stages.publish", "announce_release"),
+        breaks=("crowdcover.tasks.stages.publish", "announce_release"),
         says="stage publish failed with ValueError",
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("kinds.table.pipeline.encode", "encode_records"), level="DEBUG"
+        1, breaks=("crowdcover.kinds.table.pipeline.encode", "encode_records"), level="DEBUG"
     ),
 }
 
@@ -486,7 +492,7 @@ SCENARIOS |= {
         "breaks while an approval is asked for": Scenario(
             1,
             {"publish": {"approval": "required"}},
-            breaks=("tasks.stages.ask", "render_report"),
+            breaks=("crowdcover.tasks.stages.ask", "render_report"),
             says="stage ask failed with ValueError",
             pairs=pairs(),
         ),
@@ -499,15 +505,18 @@ SCENARIOS |= {
                 pairs=pairs(),
             )
             for stage, place in {
-                "ingest": ("kinds.matrix.pipeline.ingest", "read_source"),
-                "validate": ("kinds.matrix.suites.checked", "build_ingested_suite"),
-                "encode": ("kinds.matrix.pipeline.encode", "encode_entries"),
-                "identify": ("kinds.matrix.pipeline.people", "_list_item_texts"),
+                "ingest": ("crowdcover.kinds.matrix.pipeline.ingest", "read_source"),
+                "validate": ("crowdcover.kinds.matrix.suites.checked", "build_ingested_suite"),
+                "encode": ("crowdcover.kinds.matrix.pipeline.encode", "encode_entries"),
+                "identify": ("crowdcover.kinds.matrix.pipeline.people", "_list_item_texts"),
                 "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "match_groups"),
-                "anonymize and write": ("kinds.matrix.pipeline.write", "_list_group_items"),
-                "check": ("kinds.matrix.kind", "audit_matrix"),
-                "check of majorities": ("kinds.matrix.judge.rows", "measure_smoothness"),
-                "publish": ("tasks.stages.publish", "render_report"),
+                "anonymize and write": (
+                    "crowdcover.kinds.matrix.pipeline.write",
+                    "_list_group_items",
+                ),
+                "check": ("crowdcover.kinds.matrix.kind", "audit_matrix"),
+                "check of majorities": ("crowdcover.kinds.matrix.judge.rows", "measure_smoothness"),
+                "publish": ("crowdcover.tasks.stages.publish", "render_report"),
             }.items()
         },
         "users who were released before, everything logged,": Scenario(
@@ -529,7 +538,7 @@ SCENARIOS |= {
         "breaks beside other releases, everything logged,": Scenario(
             1,
             {**NO_DRIFT, "publish": {"allow_second_release": True}},
-            ("kinds.matrix.pipeline.overlap", "count_alike_users"),
+            ("crowdcover.kinds.matrix.pipeline.overlap", "count_alike_users"),
             "stage release failed with ValueError",
             level="DEBUG",
             older=True,
@@ -828,11 +837,15 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
     folder = order.folder_of_v1
     for arguments, breaks, code in (
         (["audit", folder, "--plan", order.plan], None, 0),
-        (["audit", folder, "--plan", order.plan], ("kinds.table.judge.measuring", "crowds"), 1),
+        (
+            ["audit", folder, "--plan", order.plan],
+            ("crowdcover.kinds.table.judge.measuring", "crowds"),
+            1,
+        ),
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
-        (["plan", order.source], ("kinds.table.starter.writing", "read_columns"), 1),
+        (["plan", order.source], ("crowdcover.kinds.table.starter.writing", "read_columns"), 1),
     ):
         done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
         assert done.code == code, done.err
@@ -854,7 +867,7 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
             *options,
             "--by",
             "Ada",
-            breaks=("flows.vault.decisions", "_show_summary", WORDS),
+            breaks=("crowdcover.flows.vault.decisions", "_show_summary", WORDS),
             cwd=here,
         ),
         crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),

@@ -5,10 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from kinds.table.judge.rows import audit_rows
-from kinds.table.layout import MATCHING
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.judge.rows import audit_rows
+from crowdcover.kinds.table.layout import MATCHING
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.support.audits import audit_release
@@ -55,7 +55,8 @@ def test_the_page_says_so(order):
 def test_more_than_the_plan_allows_is_found(order, monkeypatch):
     folder = order.release()
     monkeypatch.setattr(
-        "kinds.table.kind.audit_rows", lambda *given, **more: audit_rows(*given, **more | ALLOWED)
+        "crowdcover.kinds.table.kind.audit_rows",
+        lambda *given, **more: audit_rows(*given, **more | ALLOWED),
     )
     broken = {each.guarantee: each.detail for each in audit_release(folder, order.plan).broken}
     assert broken["records left out"] == "4 of 90 records are left out by choice, 3 may be"

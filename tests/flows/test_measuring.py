@@ -7,7 +7,7 @@ import sys
 import polars as pl
 import pytest
 
-from flows import cli
+from crowdcover.flows import cli
 from tests.anon_core.measures.graph.triangles.graphs import skewed
 from tests.faults.disks import NoMountError, disk
 from tests.support.commands import call, refusal
@@ -76,7 +76,7 @@ def test_refusals(capsys, graph, tmp_path):
 
 def test_the_command_starts_without_prefect_and_great_expectations(graph):
     program = (
-        "import sys; from flows.cli import main\n"
+        "import sys; from crowdcover.flows.cli import main\n"
         "try: main()\n"
         "finally: print(sorted({'prefect', 'great_expectations', 'dask'} & set(sys.modules)))"
     )

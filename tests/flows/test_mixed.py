@@ -3,10 +3,10 @@
 import pytest
 
 from anon_core.seating.reseating import mix_values
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.pipeline import write
-from kinds.table.report.words import WORDS
-from storage.vault.files import read_json
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.pipeline import write
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.storage.vault.files import read_json
 from tests import naive
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release

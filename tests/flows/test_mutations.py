@@ -21,9 +21,9 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import GuaranteeError
 from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
-from flows.plan.plan import ReleasePlan
-from kinds.table.judge import audit_rows
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.table.judge import audit_rows
+from crowdcover.storage.source.reading import Reading
 from tests.flows.orders import HEADER, Order, people
 from tests.naive import matchable
 from tests.support.releases import QUASI, SHOWN, allowed, attributes, level

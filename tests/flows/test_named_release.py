@@ -141,7 +141,7 @@ def test_a_manifest_that_was_changed_to_another_kind_is_no_release(order, monkey
 )
 @pytest.mark.parametrize("name", ["audit", "show", "verify", "complete"])
 def test_places_in_object_storage(order, monkeypatch, name, folder, words):
-    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]

@@ -6,14 +6,14 @@ import json
 import fsspec
 import pytest
 
-from flows.cli import main
-from flows.vault.retraction import retract_release
-from kinds.section import PlanError
-from storage.places.objects import ObjectPath
-from storage.places.place import place_of
-from storage.shelf.content import has_version_files
-from storage.shelf.shelf import shelf_of
-from storage.vault.refusals import FolderError
+from crowdcover.flows.cli import main
+from crowdcover.flows.vault.retraction import retract_release
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.shelf.content import has_version_files
+from crowdcover.storage.shelf.shelf import shelf_of
+from crowdcover.storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
 from tests.support.audits import audit_release
 
@@ -27,7 +27,7 @@ class Killed(BaseException):
 @pytest.fixture
 def bucket(monkeypatch):
     """A bucket in memory, and the places below it."""
-    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]
@@ -117,7 +117,7 @@ def test_another_writer_is_faster(tmp_path, bucket, monkeypatch):
     def late(self, content):
         if self.name == "manifest.json":
             monkeypatch.undo()
-            monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+            monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
             create(self, b"{}")
         create(self, content)
 

@@ -11,11 +11,11 @@ from contextlib import closing
 
 import pytest
 
-from storage.places.objects import StoreError
-from storage.places.place import place_of
-from storage.shelf.content import has_version_files, hash_released_file
-from storage.shelf.shelf import shelf_of
-from storage.vault.refusals import FolderError
+from crowdcover.storage.places.objects import StoreError
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.shelf.content import has_version_files, hash_released_file
+from crowdcover.storage.shelf.shelf import shelf_of
+from crowdcover.storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
 from tests.flows.processes import crowdcover as in_process

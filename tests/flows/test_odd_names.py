@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
 from tests.support.audits import audit_release

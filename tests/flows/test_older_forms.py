@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.tables.codebook import codebook_to_json
-from kinds.rows import write_csv
-from kinds.table.judge.compared import compare_published_tables
-from kinds.table.pipeline import write
+from crowdcover.kinds.rows import write_csv
+from crowdcover.kinds.table.judge.compared import compare_published_tables
+from crowdcover.kinds.table.pipeline import write
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 from tests.support.series import SERIES

@@ -179,8 +179,8 @@ def test_an_older_release_is_shown_completed_and_not_verified(people, texts, tmp
 
 
 def test_today_continues_a_series_that_older_code_began(tmp_path):
-    from flows.release import release
-    from storage.places.place import place_of
+    from crowdcover.flows.release import release
+    from crowdcover.storage.places.place import place_of
 
     people = unpacked("text-cells", tmp_path)
     first = people / "releases" / "registry" / "v1"

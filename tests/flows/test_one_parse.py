@@ -2,9 +2,14 @@
 
 import pytest
 
-from flows.launch.one_plan import freeze_plan, load_ready_plan
-from flows.plan.plan import ReleasePlan
-from flows.runs.parameters import hand_on_plan, load_run_plan, name_of_plan, read_run_plan
+from crowdcover.flows.launch.one_plan import freeze_plan, load_ready_plan
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.parameters import (
+    hand_on_plan,
+    load_run_plan,
+    name_of_plan,
+    read_run_plan,
+)
 from tests.flows.orders import Order
 
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from storage.approval.approval import Approval, Decision, WaitingError
-from storage.source.reading import Reading
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.approval.approval import Approval, Decision, WaitingError
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 from tests.support.audits import audit_release
@@ -116,7 +116,9 @@ def test_a_snapshot_ends_with_its_process(tmp_path):
     """Killed when the check begins, while the rows of the query lie on disk."""
     order = in_a_database(tmp_path).fix_seed()
     path = order.run.path
-    killed = run(release_until, str(order.plan), "storage.source.reading", "_rows_of", 0, False)
+    killed = run(
+        release_until, str(order.plan), "crowdcover.storage.source.reading", "_rows_of", 0, False
+    )
     assert killed.code == -signal.SIGKILL
     kept = b"".join(each.read_bytes() for each in path.rglob("*") if each.is_file())
     assert b"ident-00001" not in kept

@@ -3,7 +3,7 @@
 import json
 from argparse import Namespace
 
-from flows.outcome import print_outcome
+from crowdcover.flows.outcome import print_outcome
 
 
 def test_names_in_json_are_readable_and_rewrite_no_terminal(capsys):

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InfeasibleError, InputError
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.judge import rows as judge
-from kinds.table.report.words import WORDS
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.judge import rows as judge
+from crowdcover.kinds.table.report.words import WORDS
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 from tests.support.releases import several
@@ -100,7 +100,7 @@ def test_rows_of_one_person_hide_each_other_without_it(tmp_path):
         def counting_people(*given, **_):
             return read(*given, person="ssn")
 
-        patch.setattr("kinds.table.kind.audit_rows", counting_people)
+        patch.setattr("crowdcover.kinds.table.kind.audit_rows", counting_people)
         found = findings(order)
     assert document.data.rows_are_people
     assert not found["compatible crowds"].passed
@@ -110,7 +110,9 @@ def test_what_was_released_before_people_counted_keeps_its_promise(tmp_path, mon
     """Crowds of rows, though one person owns several; a plan that counts people is another plan."""
     order = Order(tmp_path, several(), privacy={"k": 3})
     with monkeypatch.context() as patch:
-        patch.setattr("kinds.table.pipeline.ingest.refuse_repeated", lambda _: None)  # as 0.1.0 did
+        patch.setattr(
+            "crowdcover.kinds.table.pipeline.ingest.refuse_repeated", lambda _: None
+        )  # as 0.1.0 did
         folder = order.release_as_before()
     found = findings(order)
     older = {name for name, finding in found.items() if not finding.passed}

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
 from tests.flows.orders import HEADER, Order, people
 from tests.support.audits import audit_release
 
@@ -111,7 +111,7 @@ def test_all_rows_of_a_person_go(tmp_path):
 def test_other_weights_are_found(order, monkeypatch):
     order.write(purpose=OTHERS)
     monkeypatch.setattr(
-        "kinds.table.pipeline.ingest.learn_weights",
+        "crowdcover.kinds.table.pipeline.ingest.learn_weights",
         lambda *given: {"age": 0.3, "city": 0.3, "smokes": 1.0},
     )
     with pytest.raises(Exception, match="codebook of the source"):
@@ -121,7 +121,7 @@ def test_other_weights_are_found(order, monkeypatch):
 def test_a_row_that_was_learnt_from_is_found(order, monkeypatch):
     order.write(purpose=SHARE)
     monkeypatch.setattr(
-        "kinds.table.pipeline.ingest.find_learning_rows",
+        "crowdcover.kinds.table.pipeline.ingest.find_learning_rows",
         lambda purpose, rows, person: np.arange(rows) % 5 == 3,
     )
     with pytest.raises(Exception, match="known keys"):

@@ -11,18 +11,18 @@ import tempfile
 import pytest
 
 from anon_core.errors import AnonymityError, InputError
-from flows.plan.plan import ReleasePlan
-from flows.rehearsing import APPROVED, MADE, STANDS, UNCHANGED, rehearse_release
-from flows.release import release_plan
-from storage.approval.signing_keys import new_key as create_key
-from storage.approval.signing_keys import public_of, read_key
-from storage.encryption.encryption import KEY, new_key
-from storage.encryption.plain_copies import WORK, discard_plain_copies
-from storage.ledger.transaction import open_ledger_transaction
-from storage.vault.dry_run_vault import KEPT, PREFIX, open_shadow, private_folder
-from storage.vault.files import find_readable_path, write_private
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.rehearsing import APPROVED, MADE, STANDS, UNCHANGED, rehearse_release
+from crowdcover.flows.release import release_plan
+from crowdcover.storage.approval.signing_keys import new_key as create_key
+from crowdcover.storage.approval.signing_keys import public_of, read_key
+from crowdcover.storage.encryption.encryption import KEY, new_key
+from crowdcover.storage.encryption.plain_copies import WORK, discard_plain_copies
+from crowdcover.storage.ledger.transaction import open_ledger_transaction
+from crowdcover.storage.vault.dry_run_vault import KEPT, PREFIX, open_shadow, private_folder
+from crowdcover.storage.vault.files import find_readable_path, write_private
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import command, crowdcover
 from tests.support.approvals import waits
@@ -159,7 +159,7 @@ def before_file(order):
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
-    from flows.outcome import exit_code
+    from crowdcover.flows.outcome import exit_code
 
     order = Order(tmp_path / "a")
     before(order)
@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_written_is_refused_early(tmp_path):
 
 def test_a_decision_that_waits_in_the_copy_is_taken_up(tmp_path, monkeypatch):
     """The rows of a query may have moved on since: an approved run reads them no more."""
-    monkeypatch.setattr("storage.approval.identity.account_of_process", lambda: "carol")
+    monkeypatch.setattr("crowdcover.storage.approval.identity.account_of_process", lambda: "carol")
     key = tmp_path / "ada.key"
     create_key(key)
     approvers = {"ada@example.org": public_of(read_key(key))}
@@ -208,7 +208,7 @@ def test_a_decision_that_waits_in_the_copy_is_taken_up(tmp_path, monkeypatch):
 
 def test_an_unforeseen_error_tells_no_value(tmp_path, monkeypatch):
     order = Order(tmp_path / "a")
-    monkeypatch.setattr("flows.rehearsing.encode", lambda *_: 1 / 0)
+    monkeypatch.setattr("crowdcover.flows.rehearsing.encode", lambda *_: 1 / 0)
     _, words = refused(lambda: rehearse(order))
     assert words == "stage release failed with ZeroDivisionError"
 
@@ -234,7 +234,9 @@ def test_stages_that_are_finished_are_not_repeated(tmp_path, monkeypatch):
     order.release()
     shutil.rmtree(order.releases)
     (order.run.path / "releases.json").unlink()
-    monkeypatch.setattr("kinds.table.kind.ingest_source", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(
+        "crowdcover.kinds.table.kind.ingest_source", lambda *_: pytest.fail("read again")
+    )
     assert rehearse(order).outcome == MADE
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
-from flows.release import release
-from kinds.table.pipeline.encode import load_encoded
-from storage.vault import secret_streams
-from storage.vault.refusals import BusyError, FolderError, SecondReleaseError
-from storage.vault.run import Stored
+from crowdcover.flows.release import release
+from crowdcover.kinds.table.pipeline.encode import load_encoded
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.refusals import BusyError, FolderError, SecondReleaseError
+from crowdcover.storage.vault.run import Stored
 from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import JUDGES, RARE, SEED, STAGES, Order, data_bytes, people
@@ -446,7 +446,7 @@ def test_another_version_publishes_the_same_rows_again(released_once, monkeypatc
     first = order.folder_of_v1
     rows = data_bytes(first)
     shutil.rmtree(first)
-    monkeypatch.setattr("storage.vault.build.CODE_VERSION", "next")
+    monkeypatch.setattr("crowdcover.storage.vault.build.CODE_VERSION", "next")
     drawn = secret_streams.distinct_keys
     monkeypatch.setattr(
         secret_streams,
@@ -460,7 +460,7 @@ def test_another_build_finds_a_release_that_stands(released_once, monkeypatch):
     order = released_once()
     first = order.folder_of_v1
     content = {path.name: path.read_bytes() for path in first.iterdir()}
-    monkeypatch.setattr("storage.vault.build.hash_packages", lambda *_: "another")
+    monkeypatch.setattr("crowdcover.storage.vault.build.hash_packages", lambda *_: "another")
     assert order.release() == first
     assert {path.name: path.read_bytes() for path in first.iterdir()} == content
 
@@ -474,7 +474,7 @@ def test_another_build_makes_what_was_left_half_way_anew(tmp_path, monkeypatch):
         order.release()
     again = order.stage_times()
     assert {name for name in STAGES if again[name] != times[name]} == set()
-    monkeypatch.setattr("storage.vault.build.hash_packages", lambda *_: "zq7-build")
+    monkeypatch.setattr("crowdcover.storage.vault.build.hash_packages", lambda *_: "zq7-build")
     order.write(checks={"min_utility": 0.1})
     release_folder = order.release()
     again = order.stage_times()
@@ -585,7 +585,7 @@ def test_a_second_release_is_refused_though_the_first_was_deleted(tmp_path):
 
 def test_a_second_release_is_refused_though_both_began_before_either_ended(tmp_path, monkeypatch):
     """The first plan publishes while the second is at work."""
-    import flows.release as module
+    import crowdcover.flows.release as module
 
     order = Order(tmp_path)
     other = Order(tmp_path, privacy={"k": 5})
@@ -612,7 +612,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     tmp_path, monkeypatch
 ):
     """Stopped just before the rename; before it goes on, another table takes the version."""
-    import storage.shelf.folders as module
+    import crowdcover.storage.shelf.folders as module
 
     order = Order(tmp_path)
     rename = os.rename
@@ -712,7 +712,7 @@ def test_what_cannot_be_released_is_refused_in_words(tmp_path, sections, refusal
 
 
 def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
-    import kinds.table.pipeline.ingest as module
+    import crowdcover.kinds.table.pipeline.ingest as module
 
     order, reading = Order(tmp_path), module.read_table
     before = order.source.read_bytes()
@@ -755,7 +755,8 @@ def test_a_folder_for_reports_that_cannot_be_written_is_found_before_the_work(tm
 def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, monkeypatch):
     order = Order(tmp_path)
     monkeypatch.setattr(
-        "flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz")
+        "crowdcover.flows.release.refuse_rejected",
+        lambda run: change(run.path / "anonymize" / "data.csv.gz"),
     )
     with pytest.raises(
         GuaranteeError, match=r"the vault's data\.csv\.gz changed after it was checked"
@@ -768,7 +769,7 @@ def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, mo
 
 def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
-    import kinds.table.pipeline.write as module
+    import crowdcover.kinds.table.pipeline.write as module
 
     shown = module.list_shown_cells
 

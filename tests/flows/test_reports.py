@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from anon_core.errors import InputError
-from flows import cli
-from kinds.table.report.words import WORDS
-from storage.vault.files import read_json, write_json
+from crowdcover.flows import cli
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.reports.browsed import Page
 from tests.support.audits import audit_release

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows import cli
-from storage.approval.approval import Approval, Decision, DecisionError, WaitingError
-from storage.vault.files import read_json
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.flows import cli
+from crowdcover.storage.approval.approval import Approval, Decision, DecisionError, WaitingError
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import die_at, run
 from tests.support.audits import audit_release
@@ -127,7 +127,7 @@ def twice(request, tmp_path, monkeypatch):
             moment += step
             return moment
 
-    monkeypatch.setattr("tasks.stages.manifest.datetime", Clock)
+    monkeypatch.setattr("crowdcover.tasks.stages.manifest.datetime", Clock)
     order = Order(tmp_path)
     first = order.release()
     order.write(publish={"path": "elsewhere"})
@@ -275,15 +275,20 @@ def test_a_notice_of_nobody_fails_an_audit(released_once):
 # ---------------------------------------------------------------- killed in between
 
 STEPS = {
-    "before the decision": ("storage.series.retractions.Retractions", "record", 0, False),
-    "after the decision": ("storage.series.retractions.Retractions", "record", 0, True),
-    "before the rename": ("storage.shelf.folders.os", "rename", 1, False),
-    "after the rename": ("storage.shelf.folders.os", "rename", 1, True),
-    "before the notice": ("storage.shelf.folders.os", "rename", 2, False),
-    "after the notice": ("flows.vault.retraction", "put_aside", 0, True),
-    "after the run forgot": ("storage.vault.run.Run", "forget_released", 0, True),
-    "after the ledger forgot": ("storage.ledger.ledger.Ledger", "forget", 0, True),
-    "before the end": ("storage.series.retractions.Retractions", "end", 0, False),
+    "before the decision": (
+        "crowdcover.storage.series.retractions.Retractions",
+        "record",
+        0,
+        False,
+    ),
+    "after the decision": ("crowdcover.storage.series.retractions.Retractions", "record", 0, True),
+    "before the rename": ("crowdcover.storage.shelf.folders.os", "rename", 1, False),
+    "after the rename": ("crowdcover.storage.shelf.folders.os", "rename", 1, True),
+    "before the notice": ("crowdcover.storage.shelf.folders.os", "rename", 2, False),
+    "after the notice": ("crowdcover.flows.vault.retraction", "put_aside", 0, True),
+    "after the run forgot": ("crowdcover.storage.vault.run.Run", "forget_released", 0, True),
+    "after the ledger forgot": ("crowdcover.storage.ledger.ledger.Ledger", "forget", 0, True),
+    "before the end": ("crowdcover.storage.series.retractions.Retractions", "end", 0, False),
 }
 
 

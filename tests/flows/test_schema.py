@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.plan.plan import PlanError, ReleasePlan
-from flows.plan.schema import FILE, LINE, format_schema, plan_schema
-from kinds import KINDS
-from kinds.meanings import list_key_meanings
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.schema import FILE, LINE, format_schema, plan_schema
+from crowdcover.kinds import KINDS
+from crowdcover.kinds.meanings import list_key_meanings
 from tests.flows.orders import Order
 from tests.flows.processes import crowdcover
 

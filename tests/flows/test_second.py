@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows import cli
-from kinds.table.pipeline.overlap import Side, _find_partners
-from kinds.table.pipeline.people import rebuild_people
-from storage.ledger.ledger import Ledger, LedgerError
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.vault import Vault
+from crowdcover.flows import cli
+from crowdcover.kinds.table.pipeline.overlap import Side, _find_partners
+from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger.ledger import Ledger, LedgerError
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import HEADER, SEED, data_bytes, people
 from tests.flows.processes import crowdcover
@@ -378,7 +378,7 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
 
 def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monkeypatch):
     """The other table is published while this one is at work."""
-    import flows.release as module
+    import crowdcover.flows.release as module
 
     order, other = (
         order_of(tmp_path),
@@ -415,7 +415,7 @@ def test_without_its_ledger_nothing_is_published(released_once):
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
     tmp_path, monkeypatch
 ):
-    from storage.ledger.ledger import Ledger
+    from crowdcover.storage.ledger.ledger import Ledger
 
     order, announce = order_of(tmp_path).fix_seed(), Ledger.announce
 
@@ -433,7 +433,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
 def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(
     tmp_path, monkeypatch, caplog
 ):
-    from storage.ledger.ledger import Ledger
+    from crowdcover.storage.ledger.ledger import Ledger
 
     order = order_of(tmp_path).fix_seed(SEED[::-1])
     caplog.set_level(logging.INFO, "crowdcover")

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from storage.shelf.layout import MARK
-from storage.vault.refusals import FolderError
-from storage.vault.release_owner import refuse_foreign
-from storage.vault.vault import Vault
+from crowdcover.storage.shelf.layout import MARK
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.release_owner import refuse_foreign
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 
 CLAIMED = r"belongs to another vault than .* by its file \.vault"
@@ -64,7 +64,7 @@ def test_a_run_that_was_removed_from_the_vault(two):
 
 def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
     """Both began while the folder was empty; the one that comes second is refused."""
-    from tasks.stages import publish
+    from crowdcover.tasks.stages import publish
 
     order, other = two
     draft = publish.draft_manifest
@@ -84,7 +84,7 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
 
 def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
     """The folder is claimed by then."""
-    from storage.shelf import folders
+    from crowdcover.storage.shelf import folders
 
     order, other = two
     rename = folders.os.rename
@@ -104,7 +104,7 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
 
 def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
     """Both looked while nobody had claimed the folder: one mark appears, and one release."""
-    from storage.shelf import folders
+    from crowdcover.storage.shelf import folders
 
     order, other = two
     link = folders.os.link
@@ -131,7 +131,7 @@ def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
         def refuse(*_):
             raise OSError(95, "not supported")
 
-        monkeypatch.setattr("storage.shelf.folders.os.link", refuse)
+        monkeypatch.setattr("crowdcover.storage.shelf.folders.os.link", refuse)
     order.release()
     mark = (order.releases / ".vault").read_text()
     assert re.fullmatch(r"[0-9a-f]{32}\n", mark)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from storage.approval.approval import WaitingError
+from crowdcover.storage.approval.approval import WaitingError
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import command
 from tests.reports.browsed import Page
@@ -93,7 +93,7 @@ def test_a_source_that_is_refused_and_a_stage_that_stops(tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinds.table.kind.load_encoded", stopped)
+    monkeypatch.setattr("crowdcover.kinds.table.kind.load_encoded", stopped)
     with pytest.raises(KeyboardInterrupt):
         order.release()
     monkeypatch.undo()

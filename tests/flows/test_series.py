@@ -9,18 +9,18 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InputError
-from flows import cli
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from kinds.table.version_files import SINCE
-from storage.approval.approval import Approval, Decision, WaitingError
-from storage.ledger.ledger import Ledger
-from storage.series.series import Series
-from storage.upkeep.run_states import list_run_states
-from storage.upkeep.verification import inspect_vault
-from storage.vault.files import file_sha256, read_json, write_json
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.vault import Vault
+from crowdcover.flows import cli
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.version_files import SINCE
+from crowdcover.storage.approval.approval import Approval, Decision, WaitingError
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.upkeep.run_states import list_run_states
+from crowdcover.storage.upkeep.verification import inspect_vault
+from crowdcover.storage.vault.files import file_sha256, read_json, write_json
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.vault import Vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.support.audits import audit_release
@@ -269,7 +269,7 @@ def test_withdrawing_tells_counts_only(released_once, capsys):
 
 def rewritten(folder, rows):
     """Publish other rows in a folder, with hashes that agree."""
-    from kinds.rows import write_csv
+    from crowdcover.kinds.rows import write_csv
 
     write_typed(rows, folder)
     write_csv(rows, folder / "data.csv.gz")
@@ -352,7 +352,7 @@ def restored(request, tmp_path):
 
 def test_a_batch_of_one_is_refused():
     """A cell in which one record came or went alone leaves nobody to hide among."""
-    from kinds.table.judge import versions as judge
+    from crowdcover.kinds.table.judge import versions as judge
 
     n = 6
     fits = {1: (np.arange(0, n * n + 1, n), np.tile(np.arange(n, dtype=np.int32), n))}
@@ -521,7 +521,7 @@ def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
         Series, "wait", lambda *given: waited.append(len(given[-1])) or wait(*given)
     )
     seeds = (SEED[:30] + number.to_bytes(2) for number in itertools.count())
-    monkeypatch.setattr("storage.vault.secret_streams.new_seed", lambda: next(seeds))
+    monkeypatch.setattr("crowdcover.storage.vault.secret_streams.new_seed", lambda: next(seeds))
     order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
     folders = release_all(order, months(3, 60, change=0.25))
     assert waited

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from storage.series.series import Series
-from storage.vault import secret_streams
-from storage.vault.vault import Vault
+from crowdcover.storage.series.series import Series
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import data_bytes, people
 from tests.flows.processes import run
 from tests.support.audits import audit_release
@@ -19,20 +19,40 @@ SECOND = [*people(60)[3:], *people(9, draws=5, first=500)]
 
 # Points of work: module, name, calls that pass, and whether the last call is made before death.
 WORK = {
-    "nothing is split": ("kinds.table.series.versions", "divide_version", 0, False),
-    "the source is split": ("kinds.table.series.versions", "divide_version", 0, True),
-    "the run is not noted": ("storage.series.series.Series", "record", 0, False),
-    "the run is noted": ("storage.series.series.Series", "record", 0, True),
-    "the batch is drawn": ("kinds.table.pipeline.write", "random_matching", 0, True),
-    "the batch is checked": ("kinds.table.kind", "audit_rows", 0, True),
-    "the version is half written": ("kinds.table.series.assembling", "write_csv", 0, True),
-    "the version is laid together": ("kinds.table.series.versions", "assemble_version", 0, True),
-    "the version is audited": ("kinds.table.judge.versions", "of_crowds", 0, True),
-    "the ledger knows": ("storage.ledger.ledger.Ledger", "announce", 0, True),
+    "nothing is split": ("crowdcover.kinds.table.series.versions", "divide_version", 0, False),
+    "the source is split": ("crowdcover.kinds.table.series.versions", "divide_version", 0, True),
+    "the run is not noted": ("crowdcover.storage.series.series.Series", "record", 0, False),
+    "the run is noted": ("crowdcover.storage.series.series.Series", "record", 0, True),
+    "the batch is drawn": ("crowdcover.kinds.table.pipeline.write", "random_matching", 0, True),
+    "the batch is checked": ("crowdcover.kinds.table.kind", "audit_rows", 0, True),
+    "the version is half written": (
+        "crowdcover.kinds.table.series.assembling",
+        "write_csv",
+        0,
+        True,
+    ),
+    "the version is laid together": (
+        "crowdcover.kinds.table.series.versions",
+        "assemble_version",
+        0,
+        True,
+    ),
+    "the version is audited": ("crowdcover.kinds.table.judge.versions", "of_crowds", 0, True),
+    "the ledger knows": ("crowdcover.storage.ledger.ledger.Ledger", "announce", 0, True),
     "the folder is copied": ("shutil", "copyfile", 3, True),
-    "the ledger is not told": ("storage.ledger.ledger.Ledger", "confirm", 0, False),
-    "values are not forgotten": ("storage.series.series.Series", "forget_values", 1, False),
-    "a part of the values is forgotten": ("storage.series.series", "write_json", 1, False),
+    "the ledger is not told": ("crowdcover.storage.ledger.ledger.Ledger", "confirm", 0, False),
+    "values are not forgotten": (
+        "crowdcover.storage.series.series.Series",
+        "forget_values",
+        1,
+        False,
+    ),
+    "a part of the values is forgotten": (
+        "crowdcover.storage.series.series",
+        "write_json",
+        1,
+        False,
+    ),
 }
 PUBLISHED = {
     "the ledger is not told",

@@ -14,17 +14,17 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers.in_parts import cut as cutting
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from flows.runs.partitions import format_partition_settings
-from kinds.table.judge import versions as judge
-from kinds.versions import Before
-from reports.drawing import left_out
-from storage.ledger.identifier_spelling import FORM
-from storage.ledger.ledger import Ledger
-from storage.series.series import NobodyHidesError, Series
-from storage.vault.files import read_json
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.flows.runs.partitions import format_partition_settings
+from crowdcover.kinds.table.judge import versions as judge
+from crowdcover.kinds.versions import Before
+from crowdcover.reports.drawing import left_out
+from crowdcover.storage.ledger.identifier_spelling import FORM
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.series.series import NobodyHidesError, Series
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
@@ -260,7 +260,7 @@ def quick(monkeypatch):
     Batches of few records have parts.
     """
     monkeypatch.setattr(cutting, "CROWDS", 1)
-    monkeypatch.setattr("flows.release.validate", lambda *_: None)
+    monkeypatch.setattr("crowdcover.flows.release.validate", lambda *_: None)
     with left_out():
         yield
 

@@ -6,13 +6,13 @@ import json
 import pytest
 
 from anon_core.errors import GuaranteeError, InputError
-from flows import cli
-from kinds.table.series.earlier import Earlier
-from kinds.table.version_files import CHAIN, RECORD_DIGEST
-from kinds.table.version_records import records_of_rows
-from storage.series.series import NobodyHidesError, Series
-from storage.vault.files import read_json
-from storage.vault.vault import Vault
+from crowdcover.flows import cli
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.version_files import CHAIN, RECORD_DIGEST
+from crowdcover.kinds.table.version_records import records_of_rows
+from crowdcover.storage.series.series import NobodyHidesError, Series
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
 from tests.support.series import withdraw
@@ -107,7 +107,7 @@ def broken(tmp_path, monkeypatch):
             Earlier, "had", property(lambda self: self.members.select(CHAIN, RECORD_DIGEST))
         )
         older.setattr(
-            "kinds.table.judge.versions.of_records",
+            "crowdcover.kinds.table.judge.versions.of_records",
             lambda *given: given[0].with_columns(records_of_rows(*given).alias(RECORD_DIGEST)),
         )
         for more in ((ANNA, BERT), (), (ANNA, CARA)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anon_core.errors import GuaranteeError
-from storage.vault.files import read_json
+from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import columns, people
 from tests.support.audits import audit_release
 from tests.support.series import frame, months, registry, release_all, series_of

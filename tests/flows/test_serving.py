@@ -10,8 +10,8 @@ import pytest
 import yaml
 from prefect.exceptions import PrefectHTTPStatusError
 
-from flows.launch.deployments import Schedule, parse_schedules
-from flows.plan.plan import PlanError
+from crowdcover.flows.launch.deployments import Schedule, parse_schedules
+from crowdcover.flows.plan.plan import PlanError
 from tests.flows.asking import LONGEST, ask, until
 from tests.flows.orders import Order
 from tests.flows.processes import command, terminate

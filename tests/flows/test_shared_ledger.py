@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from kinds.table.pipeline.people import rebuild_people
-from storage.ledger.ledger import Ledger, LedgerError
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.vault import Vault
+from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger.ledger import Ledger, LedgerError
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.postgres import PASSWORD, USER
@@ -167,7 +167,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 
 @pytest.mark.slow
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
-    import storage.ledger.transaction as module
+    import crowdcover.storage.ledger.transaction as module
 
     order = order_of(tmp_path, publish=of_plan(uri))
     order.release()

@@ -7,15 +7,20 @@ import shutil
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.look.vault_lists import list_waiting_releases
-from flows.vault.signatures import _find_free_path
-from kinds.catalogued import CATALOGUE
-from storage.approval.approval import RECORD, Approval
-from storage.approval.signing_keys import is_valid_signature, new_key, public_of, read_key
-from storage.encryption import encryption
-from storage.encryption.encryption import is_encrypted
-from storage.vault.files import read_json, write_json
-from storage.vault.vault import Vault
+from crowdcover.flows.look.vault_lists import list_waiting_releases
+from crowdcover.flows.vault.signatures import _find_free_path
+from crowdcover.kinds.catalogued import CATALOGUE
+from crowdcover.storage.approval.approval import RECORD, Approval
+from crowdcover.storage.approval.signing_keys import (
+    is_valid_signature,
+    new_key,
+    public_of,
+    read_key,
+)
+from crowdcover.storage.encryption import encryption
+from crowdcover.storage.encryption.encryption import is_encrypted
+from crowdcover.storage.vault.files import read_json, write_json
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
 from tests.support.approvals import waits
@@ -28,7 +33,7 @@ FINDING = "approved by who may"
 @pytest.fixture(autouse=True)
 def _asked_by_carol(monkeypatch):
     """Files of this test are of its own account; another one asks."""
-    monkeypatch.setattr("storage.approval.identity.account_of_process", lambda: "carol")
+    monkeypatch.setattr("crowdcover.storage.approval.identity.account_of_process", lambda: "carol")
 
 
 @pytest.fixture

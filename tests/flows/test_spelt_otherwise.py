@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows import cli
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from storage.vault.files import read_json
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.flows import cli
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.typed import text_rows
 
 PEOPLE = 60

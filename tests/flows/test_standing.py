@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from kinds.judge.drift import DriftError
-from storage.places.place import place_of
-from storage.vault.files import read_json
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.kinds.judge.drift import DriftError
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 

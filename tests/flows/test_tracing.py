@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.release import release
-from storage.approval.approval import WaitingError
-from storage.approval.signing_keys import new_key
-from storage.source.sources import Source
-from tasks.orchestration.lineage import Name, name_source, place_name
+from crowdcover.flows.release import release
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.approval.signing_keys import new_key
+from crowdcover.storage.source.sources import Source
+from crowdcover.tasks.orchestration.lineage import Name, name_source, place_name
 from tests.flows.orders import Order, people
 
 openlineage = pytest.importorskip("openlineage.client", reason="crowdcover[lineage] is left out")
@@ -60,7 +60,7 @@ def test_a_release_that_cannot_be_described_is_published_all_the_same(
     def fail(_):
         raise OSError
 
-    monkeypatch.setattr("flows.runs.lineage.read_document", fail)
+    monkeypatch.setattr("crowdcover.flows.runs.lineage.read_document", fail)
     order = Order(tmp_path / "order")
     assert (order.release() / "manifest.json").is_file()
     assert [(each["eventType"], each["outputs"]) for each in events()] == [

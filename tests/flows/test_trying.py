@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
-from flows.plan.plan import PlanError, ReleasePlan
-from flows.release import release_plan
-from flows.trying import build_setting_plans, list_settings, try_settings
-from kinds.sampling import sample_rows
-from storage.encryption.encryption import KEY, new_key
-from storage.encryption.plain_copies import WORK
-from storage.vault.dry_run_vault import PREFIX
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.flows.trying import build_setting_plans, list_settings, try_settings
+from crowdcover.kinds.sampling import sample_rows
+from crowdcover.storage.encryption.encryption import KEY, new_key
+from crowdcover.storage.encryption.plain_copies import WORK
+from crowdcover.storage.vault.dry_run_vault import PREFIX
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
 from tests.support.releases import tree
@@ -124,7 +124,7 @@ def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
     each = list_settings([], [])
     kept = ReleasePlan.load(order.plan, [f"publish.vault={left}"])
     keeps = SimpleNamespace(rmtree=lambda path, **_: shutil.move(path, left))
-    monkeypatch.setattr("flows.trying.shutil", keeps)
+    monkeypatch.setattr("crowdcover.flows.trying.shutil", keeps)
     list(try_settings([kept], each, None, 1))
     monkeypatch.undo()
     (run,) = Vault(left).every_run()

@@ -6,7 +6,7 @@ from math import floor
 import polars as pl
 import pytest
 
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 from tests.flows.orders import RARE, Order, people
 from tests.reports.browsed import Page
 from tests.support.audits import audit_release
@@ -89,7 +89,7 @@ def test_an_interval_is_no_exact_value(released):
 
 def test_the_log_tells_how_many_levels_joined(tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr("tasks.stages.encode.log_line", said.append)
+    monkeypatch.setattr("crowdcover.tasks.stages.encode.log_line", said.append)
     columns = {"city": {**CITY, "rare": "pool"}, "age": {**AGE, "bins": {"edges": [19, 40, 78]}}}
     Order(tmp_path, columns=columns, privacy={"k": 6}).release()
     assert said[1:] == [
@@ -134,7 +134,7 @@ def test_what_was_released_before_keeps_its_bytes_and_its_promise(tmp_path, bins
 
 
 def test_a_manifest_of_0_1_0_lacks_numbers_and_passes(tmp_path):
-    from kinds.table.judge.before import select_comparable_numbers
+    from crowdcover.kinds.table.judge.before import select_comparable_numbers
 
     order = Order(tmp_path)
     today = json.loads((order.release() / "manifest.json").read_text())

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows import cli
-from kinds import kind_called
-from storage.approval.approval import (
+from crowdcover.flows import cli
+from crowdcover.kinds import kind_called
+from crowdcover.storage.approval.approval import (
     Approval,
     Question,
     Request,
@@ -28,18 +28,18 @@ from storage.approval.approval import (
     current_time,
     format_record_time,
 )
-from storage.encryption import encryption
-from storage.encryption.encryption import DamagedError, SealedError
-from storage.encryption.plain_copies import WORK, discard_plain_copies
-from storage.ledger.ledger import TABLES, Ledger
-from storage.upkeep import backup
-from storage.upkeep.backup import back_up, restore_backup
-from storage.upkeep.key_rotation import rotate_keys
-from storage.upkeep.moved_folders import move_place, move_releases
-from storage.upkeep.prune import apply_removals, list_removals
-from storage.vault.files import read_json, read_private, remove_folder, write_json
-from storage.vault.refusals import BusyError, FolderError
-from storage.vault.vault import Vault
+from crowdcover.storage.encryption import encryption
+from crowdcover.storage.encryption.encryption import DamagedError, SealedError
+from crowdcover.storage.encryption.plain_copies import WORK, discard_plain_copies
+from crowdcover.storage.ledger.ledger import TABLES, Ledger
+from crowdcover.storage.upkeep import backup
+from crowdcover.storage.upkeep.backup import back_up, restore_backup
+from crowdcover.storage.upkeep.key_rotation import rotate_keys
+from crowdcover.storage.upkeep.moved_folders import move_place, move_releases
+from crowdcover.storage.upkeep.prune import apply_removals, list_removals
+from crowdcover.storage.vault.files import read_json, read_private, remove_folder, write_json
+from crowdcover.storage.vault.refusals import BusyError, FolderError
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.postgres import PASSWORD
@@ -936,7 +936,7 @@ class Rotating(Backing):
 STEPS = [
     *(("os", "link", passes, True) for passes in (0, 5, 20)),
     ("sqlite3", "connect", 0, False),
-    ("storage.upkeep.backup", "build_table_of_contents", 0, True),
+    ("crowdcover.storage.upkeep.backup", "build_table_of_contents", 0, True),
     ("tarfile.TarFile", "addfile", 7, True),
     ("os", "rename", 0, False),
     ("os", "rename", 0, True),
@@ -963,10 +963,10 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
 @pytest.mark.parametrize(
     "step",
     [
-        ("storage.upkeep.archive", "_copy_member", 3, True),
-        ("storage.upkeep.archive", "_copy_member", 60, True),
-        ("storage.upkeep.archive", "_copy_member", 90, True),
-        ("storage.upkeep.backup", "flush_folder", 2, True),
+        ("crowdcover.storage.upkeep.archive", "_copy_member", 3, True),
+        ("crowdcover.storage.upkeep.archive", "_copy_member", 60, True),
+        ("crowdcover.storage.upkeep.archive", "_copy_member", 90, True),
+        ("crowdcover.storage.upkeep.backup", "flush_folder", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),
     ],
@@ -986,7 +986,7 @@ def test_a_restore_killed_anywhere(vault, tmp_path, step):
     "step",
     [
         *(("os", "rename", passes, made) for passes in range(3) for made in (False, True)),
-        ("storage.ledger.ledger.Ledger", "drop", 0, True),
+        ("crowdcover.storage.ledger.ledger.Ledger", "drop", 0, True),
         ("shutil", "rmtree", 0, False),
         ("shutil", "rmtree", 0, True),
     ],

@@ -12,11 +12,11 @@ import fsspec
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.look.signatures import read_public_key, verify_release
-from kinds.section import PlanError
-from storage.approval import attestation
-from storage.approval.attestation import build_envelope, hash_folder_files
-from storage.approval.signing_keys import (
+from crowdcover.flows.look.signatures import read_public_key, verify_release
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval import attestation
+from crowdcover.storage.approval.attestation import build_envelope, hash_folder_files
+from crowdcover.storage.approval.signing_keys import (
     PREFIX,
     as_pem,
     key_id,
@@ -25,12 +25,12 @@ from storage.approval.signing_keys import (
     read_key,
     sign_content,
 )
-from storage.places.credentials import CredentialsError
-from storage.places.objects import ObjectPath
-from storage.shelf.content import hash_released_file
-from storage.shelf.layout import SIGNATURE
-from storage.vault.files import read_json
-from storage.vault.refusals import FolderError
+from crowdcover.storage.places.credentials import CredentialsError
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.shelf.content import hash_released_file
+from crowdcover.storage.shelf.layout import SIGNATURE
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import FolderError
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
 from tests.support.audits import audit_release
@@ -334,7 +334,7 @@ def test_what_is_no_public_key_is_refused(text):
 
 
 def test_a_version_in_object_storage(tmp_path, key, public, monkeypatch):
-    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]

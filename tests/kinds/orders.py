@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from flows.plan.plan import ReleasePlan
-from flows.release import release
-from storage.source.reading import Reading
-from storage.vault.vault import Vault
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.orders import toml_value
 
 SEED = bytes(range(32))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinds.numerals import Numerals, find_numerals, list_numeral_keys
-from kinds.section import PlanError
-from kinds.table.plan.columns import ColumnSection, EarlierColumnSection
+from crowdcover.kinds.numerals import Numerals, find_numerals, list_numeral_keys
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.plan.columns import ColumnSection, EarlierColumnSection
 
 
 @pytest.mark.parametrize(

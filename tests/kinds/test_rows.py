@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds import rows as module
-from kinds.rows import (
+from crowdcover.kinds import rows as module
+from crowdcover.kinds.rows import (
     cut_evenly,
     write_csv,
     write_csv_of_batches,

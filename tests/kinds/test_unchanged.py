@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from anon_core.errors import GuaranteeError
-from flows.plan.plan import ReleasePlan
-from kinds import words_of
-from reports import markdown
-from reports.terminal import summary
-from reports.verdict import NOTHING, judge_manifest
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds import words_of
+from crowdcover.reports import markdown
+from crowdcover.reports.terminal import summary
+from crowdcover.reports.verdict import NOTHING, judge_manifest
 from tests.flows.orders import Order, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.graph.orders import name as vertex

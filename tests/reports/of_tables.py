@@ -1,10 +1,10 @@
 """Reports in the words of tables."""
 
-from kinds.table.report.words import WORDS
-from reports import markdown as marked
-from reports import verdict as judging
-from reports.pages import page, verdicts
-from reports.terminal import summary
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports import markdown as marked
+from crowdcover.reports import verdict as judging
+from crowdcover.reports.pages import page, verdicts
+from crowdcover.reports.terminal import summary
 
 
 def render_page(manifest, crowds):

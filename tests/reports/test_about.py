@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports import about
+from crowdcover.reports import about
 from tests.reports.browsed import Page
 from tests.reports.of_tables import markdown, render_page
 from tests.reports.samples import HOSTILE, crowds, full, manifest, old

@@ -1,6 +1,6 @@
 """Numbers that every release has."""
 
-from reports.facts import count_published_rows
+from crowdcover.reports.facts import count_published_rows
 
 
 def test_published_rows_are_those_of_the_version_else_of_the_release():

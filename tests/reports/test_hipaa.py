@@ -1,6 +1,6 @@
 """The checklist of the safe harbor: 18 items, none of them answered."""
 
-from reports import hipaa
+from crowdcover.reports import hipaa
 from tests.reports.browsed import Page
 from tests.reports.of_tables import render_page
 from tests.reports.samples import crowds, full, old

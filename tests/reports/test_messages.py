@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError, meta
 
-from reports.messages import Messages, _make_environment, load_messages
+from crowdcover.reports.messages import Messages, _make_environment, load_messages
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {

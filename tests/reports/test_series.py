@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from kinds.table.report.words import WORDS
-from reports import history, series
-from reports.messages import load_messages
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports import history, series
+from crowdcover.reports.messages import load_messages
 from tests.reports import browsed, samples
 from tests.reports.of_tables import markdown, render_page, terminal, verdict
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from rich.console import Console
 
-from kinds.table.report.words import WORDS
-from reports.terminal import summary
-from reports.verdict import FAILS, HOLDS
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports.terminal import summary
+from crowdcover.reports.verdict import FAILS, HOLDS
 from tests.reports.browsed import Page
 from tests.reports.of_tables import markdown, render_page, verdict
 from tests.reports.samples import (

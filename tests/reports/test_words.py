@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from kinds.table.report import attackers, bars, facts
-from kinds.table.report.words import WORDS
-from reports import history, notices, verdict
+from crowdcover.kinds.table.report import attackers, bars, facts
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports import history, notices, verdict
 from tests.reports.samples import alarming, attack, full, manifest, old
 
 

@@ -12,8 +12,8 @@ from prefect.client.orchestration import get_client
 from prefect.states import Cancelling
 
 from anon_core.errors import ClusterError
-from flows.release import cancel_jobs
-from flows.release import release as flow
+from crowdcover.flows.release import cancel_jobs
+from crowdcover.flows.release import release as flow
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import start
 from tests.support.examples import published

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from storage.approval.approval import RECORD, WaitingError
-from storage.vault.files import read_json, write_json
+from crowdcover.storage.approval.approval import RECORD, WaitingError
+from crowdcover.storage.vault.files import read_json, write_json
 from tests.flows.processes import command
 
 WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")

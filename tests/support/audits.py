@@ -1,8 +1,8 @@
 """An audit as the command makes it."""
 
-from flows.look.audit import recompute_guarantees
-from flows.look.named_release import require_release
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.look.audit import recompute_guarantees
+from crowdcover.flows.look.named_release import require_release
+from crowdcover.flows.plan.plan import ReleasePlan
 
 
 def audit_release(folder, plan_path, overrides=()):

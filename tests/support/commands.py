@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows import cli
+from crowdcover.flows import cli
 
 
 def call(capsys, *arguments):

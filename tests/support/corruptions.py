@@ -4,10 +4,10 @@ import shutil
 
 import polars as pl
 
-from kinds.matrix.kind import KIND
-from kinds.matrix.pipeline.rows import flatten_rows
-from kinds.rows import write_csv
-from storage.source.reading import Reading
+from crowdcover.kinds.matrix.kind import KIND
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import write_csv
+from crowdcover.storage.source.reading import Reading
 from tests.contract.runs import Runs
 
 

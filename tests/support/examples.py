@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.look.named_release import read_manifest
-from flows.plan.plan import ReleasePlan
-from flows.release import release
+from crowdcover.flows.look.named_release import read_manifest
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release
 from tests.support.audits import audit_release
 
 ROOT = Path(__file__).parents[2]

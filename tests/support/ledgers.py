@@ -4,7 +4,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from storage.places.credentials import without_password
+from crowdcover.storage.places.credentials import without_password
 from tests.postgres import PASSWORD
 
 SECRET = Path(tempfile.mkdtemp(prefix="crowdcover-secret-")) / "password"

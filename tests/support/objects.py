@@ -3,7 +3,7 @@
 import os
 import signal
 
-from storage.places.objects import ObjectPath
+from crowdcover.storage.places.objects import ObjectPath
 from tests.flows.orders import FILES
 
 WRITES = 2 + len(FILES)  # the mark, the files, one of them twice, the manifest

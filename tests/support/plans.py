@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from flows.plan.plan import PlanError
+from crowdcover.flows.plan.plan import PlanError
 
 MARK = "zq7"
 

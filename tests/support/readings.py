@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 def between(monkeypatch, change):
     """Let something happen after the source was read and before it is checked."""
-    import kinds.table.pipeline.ingest as module
+    import crowdcover.kinds.table.pipeline.ingest as module
 
     reading = module.read_table
 

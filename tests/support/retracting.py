@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows import cli
+from crowdcover.flows import cli
 
 WHY = "k was too small; nobody has it"
 

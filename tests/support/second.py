@@ -1,6 +1,6 @@
 """Second releases of the same people."""
 
-from storage.vault.files import read_json
+from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from flows import cli
-from storage.vault.files import read_json
+from crowdcover.flows import cli
+from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import Order, people
 from tests.typed import text_rows
 

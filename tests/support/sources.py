@@ -1,7 +1,7 @@
 """Sources read in one call."""
 
-from kinds.table.pipeline import read as typed
-from storage.source.reading import Reading
+from crowdcover.kinds.table.pipeline import read as typed
+from crowdcover.storage.source.reading import Reading
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
 

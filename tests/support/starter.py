@@ -7,8 +7,8 @@ import io
 
 import polars as pl
 
-from kinds.table.starter.writing import propose_plan
-from storage.source.sources import Source
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.source.sources import Source
 
 MARK = "zq7"
 

@@ -10,8 +10,8 @@ from great_expectations.expectations.expectation import Expectation
 from great_expectations.render.renderer.inline_renderer import InlineRenderer
 from numpy.typing import NDArray
 
-from validations import expectations as own
-from validations.run import validate_columns
+from crowdcover.validations import expectations as own
+from crowdcover.validations.run import validate_columns
 
 FINITE = own.ExpectColumnNumbersToBeFinite(column="x")
 DECODE = own.ExpectColumnLevelsToDecode(column="x", levels=3)

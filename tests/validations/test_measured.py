@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinds import KINDS, kind_called
-from kinds.judge.limits import Limit, LimitCheck, LimitNumber
-from validations import measured
-from validations.run import validate_columns
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.judge.limits import Limit, LimitCheck, LimitNumber
+from crowdcover.validations import measured
+from crowdcover.validations.run import validate_columns
 
 NAN, INFINITY = float("nan"), float("inf")
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from great_expectations import ExpectationSuite
 
-from validations import expectations as own
-from validations import run as run_module
-from validations.rows import Rows
-from validations.run import validate_columns
+from crowdcover.validations import expectations as own
+from crowdcover.validations import run as run_module
+from crowdcover.validations.rows import Rows
+from crowdcover.validations.run import validate_columns
 
 NAN = float("nan")
 KEYS = [f"{row:016x}" for row in range(7)]

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Attribute, Codebook
-from kinds.table.suites import binarized, ingested, released
-from validations import run as run_module
-from validations.run import validate_columns
-from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
+from crowdcover.kinds.table.suites import binarized, ingested, released
+from crowdcover.validations import run as run_module
+from crowdcover.validations.run import validate_columns
+from crowdcover.validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 Columns = dict[str, NDArray[Any]]
 
@@ -214,15 +214,15 @@ def test_great_expectations_is_not_heard(module: str) -> None:
 
 LISTEN = """
 import os, sys, json
-import validations
+import crowdcover.validations
 assert not {'pandas', 'great_expectations'} & set(sys.modules)
 assert os.environ['GX_ANALYTICS_ENABLED'] == 'false'
-import validations.verdicts
+import crowdcover.validations.verdicts
 assert 'great_expectations' not in sys.modules
-import validations.run
+import crowdcover.validations.run
 import numpy as np
 from tests.validations.test_verdicts import _planted
-from validations.run import validate_columns
+from crowdcover.validations.run import validate_columns
 heard = []
 QUIET = "socket.", "subprocess.", "tempfile.", "os.mkdir", "os.rename", "os.remove", "shutil."
 def hear(event, arguments):

@@ -8,10 +8,10 @@ from great_expectations.render.renderer.inline_renderer import InlineRenderer
 
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
-from kinds.table.suites import binarized, ingested, released
-from validations import run as run_module
-from validations.run import AT_ONCE, _plain_value, _word_expectation, validate_columns
-from validations.verdicts import Verdict
+from crowdcover.kinds.table.suites import binarized, ingested, released
+from crowdcover.validations import run as run_module
+from crowdcover.validations.run import AT_ONCE, _plain_value, _word_expectation, validate_columns
+from crowdcover.validations.verdicts import Verdict
 
 NAMES = [f"c{number}" for number in range(3 * AT_ONCE + 5)]
 

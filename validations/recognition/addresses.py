@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from validations.recognition.cells import Cells, any_word
-from validations.recognition.words import load_words
+from crowdcover.validations.recognition.cells import Cells, any_word
+from crowdcover.validations.recognition.words import load_words
 
 _AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
 DOT = r"(?:\.|[\[({<]\s*(?:dot|\.|punkt|point|punto)\s*[\])}>]|\s+dot\s+)"

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from validations.recognition.words import load_words
+from crowdcover.validations.recognition.words import load_words
 
 SIGNS = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),

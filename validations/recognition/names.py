@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from validations.recognition.cells import BEFORE, Cells, any_word, build_loose_pattern
-from validations.recognition.words import load_words
+from crowdcover.validations.recognition.cells import BEFORE, Cells, any_word, build_loose_pattern
+from crowdcover.validations.recognition.words import load_words
 
 _NUMBER = re.compile(
     r"(?<![\w.,-])(?=[A-Z0-9]*\d[A-Z0-9]*\d[A-Z0-9]*\d)[A-Z]{0,3} ?[A-Z0-9]{5,12}(?!\w)"

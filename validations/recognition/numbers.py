@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from validations.recognition.cells import BEFORE, Cells, any_word
-from validations.recognition.chance import compute_binomial_tail
-from validations.recognition.words import load_numbers
+from crowdcover.validations.recognition.cells import BEFORE, Cells, any_word
+from crowdcover.validations.recognition.chance import compute_binomial_tail
+from crowdcover.validations.recognition.words import load_numbers
 
 _LEFT, _RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
 # What each number beside other signs has somewhere: most texts have none of it.

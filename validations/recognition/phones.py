@@ -22,9 +22,9 @@ from phonenumbers import (
     parse,
 )
 
-from validations.recognition.cells import Cells, any_word, build_loose_pattern
-from validations.recognition.chance import compute_binomial_tail
-from validations.recognition.words import load_words
+from crowdcover.validations.recognition.cells import Cells, any_word, build_loose_pattern
+from crowdcover.validations.recognition.chance import compute_binomial_tail
+from crowdcover.validations.recognition.words import load_words
 
 ABROAD = re.compile(r"(?<![\w+])(?:\+ ?|00 ?)[1-9][\d ()./-]{6,22}\d(?!\w)")
 _LEFT, _RIGHT = r"(?<![\w+])(?<!\d[.,/-])(?<!\d )", r"(?!\w)(?![.,/-]\d)(?! \d)"

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from validations.recognition.cells import Cells
-from validations.recognition.words import load_words
+from crowdcover.validations.recognition.cells import Cells
+from crowdcover.validations.recognition.words import load_words
 
 LEAST_WORDS, LEAST_SIGNS = 3, 12
 LONG, LONG_SIGNS = 6, 20  # words and signs of texts that are no names of products if written small

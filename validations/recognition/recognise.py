@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from validations.recognition.addresses import (
+from crowdcover.validations.recognition.addresses import (
     find_emails,
     find_handles,
     find_ips,
@@ -15,12 +15,12 @@ from validations.recognition.addresses import (
     find_positions,
     find_urls,
 )
-from validations.recognition.cells import Cells
-from validations.recognition.kinds import Kind
-from validations.recognition.names import find_documents, find_names
-from validations.recognition.numbers import find_numbers
-from validations.recognition.phones import find_phones
-from validations.recognition.prose import find_notes
+from crowdcover.validations.recognition.cells import Cells
+from crowdcover.validations.recognition.kinds import Kind
+from crowdcover.validations.recognition.names import find_documents, find_names
+from crowdcover.validations.recognition.numbers import find_numbers
+from crowdcover.validations.recognition.phones import find_phones
+from crowdcover.validations.recognition.prose import find_notes
 
 Recogniser = Callable[[Cells], NDArray[np.bool_]]
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_set_option
+from crowdcover.flows.commands.command import Command, add_set_option
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +53,7 @@ APPROVE = Command(
     "crowdcover approve 0123456789abcdef --plan people.toml "
     '--by "Ada Lovelace" --note "read and agreed"',
     add_approval_arguments,
-    "flows.vault.decisions:approve_release",
+    "crowdcover.flows.vault.decisions:approve_release",
 )
 REJECT = Command(
     "reject",
@@ -61,12 +61,12 @@ REJECT = Command(
     "crowdcover reject 0123456789abcdef --vault vault "
     '--by "Ada Lovelace" --note "raise k for villages"',
     add_decision_arguments,
-    "flows.vault.decisions:reject_release",
+    "crowdcover.flows.vault.decisions:reject_release",
 )
 REOPEN = Command(
     "reopen",
     "ask again for an approval that was rejected or not given in time",
     "crowdcover reopen 0123456789abcdef --plan people.toml",
     add_run_arguments,
-    "flows.vault.decisions:reopen_approval",
+    "crowdcover.flows.vault.decisions:reopen_approval",
 )

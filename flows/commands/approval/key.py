@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command
+from crowdcover.flows.commands.command import Command
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the line for publish.approvers of a plan, or the public key alone."""
     from anon_core.errors import escape_unprintable
-    from flows.vault.signatures import format_approver_line
-    from kinds.section import PlanError
-    from storage.approval.signing_keys import as_pem, new_key, public_of, read_key
+    from crowdcover.flows.vault.signatures import format_approver_line
+    from crowdcover.kinds.section import PlanError
+    from crowdcover.storage.approval.signing_keys import as_pem, new_key, public_of, read_key
 
     alone = options.public or options.pem
     given = (options.output is not None, options.key is not None)

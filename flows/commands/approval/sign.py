@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.commands.command import Command
+from crowdcover.flows.commands.command import Command
 
 if TYPE_CHECKING:
-    from storage.approval.officer_copy import Copy
+    from crowdcover.storage.approval.officer_copy import Copy
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show the numbers, sign, and write the decision beside the report."""
     from anon_core.errors import escape_unprintable
-    from flows.vault.signatures import sign_copy
-    from storage.approval.officer_copy import Copy
+    from crowdcover.flows.vault.signatures import sign_copy
+    from crowdcover.storage.approval.officer_copy import Copy
 
     copy = Copy.read(options.report)
     if not options.quiet:
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
 def show_copy_summary(copy: "Copy") -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
     from anon_core.errors import escape_unprintable
-    from flows.look.named_release import print_manifest
-    from storage.approval.officer_copy import REPORT
+    from crowdcover.flows.look.named_release import print_manifest
+    from crowdcover.storage.approval.officer_copy import REPORT
 
     print_manifest(copy.request.question.manifest)
     print(escape_unprintable(f"asked by {copy.request.asker or 'nobody who is recorded'}"))

@@ -2,7 +2,7 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option, positive_integer
+from crowdcover.flows.commands.command import Command, add_json_option, positive_integer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,5 +41,5 @@ COMMAND = Command(
     "measure k, l, t, uniques and crowds of any table",
     "crowdcover assess table.csv --quasi age,zip --sensitive illness --k 5",
     arguments,
-    "flows.look.assessed_table:print_assessment",
+    "crowdcover.flows.look.assessed_table:print_assessment",
 )

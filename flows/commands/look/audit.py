@@ -3,7 +3,7 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, add_plan_option, add_release_argument
+from crowdcover.flows.commands.command import Command, add_plan_option, add_release_argument
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,12 +17,12 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from flows.look.audit import recompute_guarantees
-    from flows.look.named_release import require_release
-    from flows.plan.plan import ReleasePlan
-    from kinds import words_called
-    from reports.findings import sentence_of_finding
-    from reports.terminal.printing import create_console
+    from crowdcover.flows.look.audit import recompute_guarantees
+    from crowdcover.flows.look.named_release import require_release
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.kinds import words_called
+    from crowdcover.reports.findings import sentence_of_finding
+    from crowdcover.reports.terminal.printing import create_console
 
     require_release(options.release)
     plan = ReleasePlan.load(options.plan, options.overrides)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_release_argument, positive_integer
+from crowdcover.flows.commands.command import Command, add_release_argument, positive_integer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,5 +38,5 @@ COMMAND = Command(
     "draw plain tables from a release: each cell with one value that it allows",
     "crowdcover complete releases/adult/v1 --draws 5 --output completed.csv",
     arguments,
-    "flows.look.completed_tables:print_completed_tables",
+    "crowdcover.flows.look.completed_tables:print_completed_tables",
 )

@@ -2,9 +2,9 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option
-from flows.printed_json import printable_json
-from storage.places.place import place_of
+from crowdcover.flows.commands.command import Command, add_json_option
+from crowdcover.flows.printed_json import printable_json
+from crowdcover.storage.places.place import place_of
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,15 +20,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what changed, for people or as JSON."""
-    from flows.look.differences import compare_releases
+    from crowdcover.flows.look.differences import compare_releases
 
     changes = compare_releases(options.old, options.new, values=options.values)
     if options.json:
         print(printable_json(changes))
         return 0
-    from kinds import words_called
-    from reports.terminal import difference
-    from reports.terminal.printing import print_tables
+    from crowdcover.kinds import words_called
+    from crowdcover.reports.terminal import difference
+    from crowdcover.reports.terminal.printing import print_tables
 
     if not options.quiet:
         words = words_called(changes["kind"])

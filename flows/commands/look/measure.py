@@ -3,8 +3,13 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, positive_integer, size_in_bytes
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import (
+    Command,
+    add_json_option,
+    positive_integer,
+    size_in_bytes,
+)
+from crowdcover.flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +91,7 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the triangles of a graph for people, or as JSON."""
-    from flows.look.triangles import format_measures, measure_graph
+    from crowdcover.flows.look.triangles import format_measures, measure_graph
 
     numbers = measure_graph(options)
     print(printable_json(numbers) if options.json else "\n".join(format_measures(numbers)))

@@ -3,8 +3,8 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, add_json_option, add_release_argument
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import Command, add_json_option, add_release_argument
+from crowdcover.flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,8 +15,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
-    from flows.look.named_release import print_manifest, read_manifest
-    from storage.series.retractions import notice_of
+    from crowdcover.flows.look.named_release import print_manifest, read_manifest
+    from crowdcover.storage.series.retractions import notice_of
 
     manifest, notice = read_manifest(options.release), notice_of(options.release)
     if options.json:

@@ -3,8 +3,8 @@
 import argparse
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, add_json_option, add_release_argument
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import Command, add_json_option, add_release_argument
+from crowdcover.flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each finding and the result last; 4 if one does not hold."""
-    from flows.look.signatures import read_public_key, verify_release
+    from crowdcover.flows.look.signatures import read_public_key, verify_release
 
     findings = verify_release(
         options.release, [read_public_key(text) for text in options.key or ()]

@@ -2,8 +2,8 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option, add_vault_options
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import Command, add_json_option, add_vault_options
+from crowdcover.flows.printed_json import printable_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,15 +14,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what waits, until when, and the command to decide."""
-    from flows.look.named_vault import list_named_vaults
-    from flows.look.vault_lists import list_waiting_releases
+    from crowdcover.flows.look.named_vault import list_named_vaults
+    from crowdcover.flows.look.vault_lists import list_waiting_releases
 
     found = list_waiting_releases(list_named_vaults(options))
     if options.json:
         print(printable_json({"waiting": found}))
         return 0
-    from reports.terminal import run_list
-    from reports.terminal.printing import print_tables
+    from crowdcover.reports.terminal import run_list
+    from crowdcover.reports.terminal.printing import print_tables
 
     print_tables(run_list.list_waiting_lines(found))
     if not found:

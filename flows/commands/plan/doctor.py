@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, add_set_option
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import Command, add_json_option, add_set_option
+from crowdcover.flows.printed_json import printable_json
 
 MARKS = {"ok": "ok", "warning": "warning", "wrong": "WRONG"}
 
@@ -20,10 +20,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each look; 1 if something is wrong that the plan needs."""
-    from flows.look.machine import list_looks
-    from flows.plan.plan import ReleasePlan
-    from kinds.section import PlanError
-    from tasks.doctor.look import count_wrong_looks
+    from crowdcover.flows.look.machine import list_looks
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.kinds.section import PlanError
+    from crowdcover.tasks.doctor.look import count_wrong_looks
 
     if options.overrides and options.plan is None:
         raise PlanError("--set changes a plan; give one with --plan")

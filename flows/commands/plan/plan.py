@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from flows.commands.command import Command
-from kinds import KINDS
+from crowdcover.flows.commands.command import Command
+from crowdcover.kinds import KINDS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +45,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan, or write it to a new file, with the schema that editors check it with."""
-    from flows.plan.schema import FILE, LINE, plan_schema, refuse_other, write_schema
-    from kinds import kind_called
-    from kinds.section import PlanError, source_called
+    from crowdcover.flows.plan.schema import FILE, LINE, plan_schema, refuse_other, write_schema
+    from crowdcover.kinds import kind_called
+    from crowdcover.kinds.section import PlanError, source_called
 
     source = replace(source_called(options.source, options.query), sheet=options.sheet)
     text = kind_called(options.kind).starter(source, options.header, options.names)

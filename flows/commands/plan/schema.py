@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command
-from kinds import KINDS
+from crowdcover.flows.commands.command import Command
+from crowdcover.kinds import KINDS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the schema, or write it to a file."""
-    from flows.plan.schema import format_schema, plan_schema, write_schema
+    from crowdcover.flows.plan.schema import format_schema, plan_schema, write_schema
 
     schema = plan_schema(options.kind)
     if options.output is None:

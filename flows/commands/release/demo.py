@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command
+from crowdcover.flows.commands.command import Command
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,9 +18,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
-    from flows.launch.one_plan import frozen_release
-    from flows.look.named_release import print_manifest, read_manifest
-    from kinds.table.starter.demo import demo_plan
+    from crowdcover.flows.launch.one_plan import frozen_release
+    from crowdcover.flows.look.named_release import print_manifest, read_manifest
+    from crowdcover.kinds.table.starter.demo import demo_plan
 
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:

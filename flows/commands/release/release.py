@@ -7,10 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from anon_core.errors import AnonymityError, escape_unprintable
-from flows.commands.command import Command, add_json_option, add_set_option, positive_integer
-from flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
-from flows.printed_json import printable_json
-from storage.places.place import Place
+from crowdcover.flows.commands.command import (
+    Command,
+    add_json_option,
+    add_set_option,
+    positive_integer,
+)
+from crowdcover.flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
+from crowdcover.flows.printed_json import printable_json
+from crowdcover.storage.places.place import Place
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         return _rehearse_plans(options)
     if options.json:
-        from kinds.section import PlanError
+        from crowdcover.kinds.section import PlanError
 
         raise PlanError("--json belongs to --dry-run; a release prints its folder")
     if options.partition is not None or options.backfill is not None:
@@ -73,12 +78,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _release_partitions(options: argparse.Namespace) -> int:
     """One version of one partition, or one for each of a range."""
-    from kinds.section import PlanError
+    from crowdcover.kinds.section import PlanError
 
     if len(options.plans) > 1 or None not in (options.partition, options.backfill):
         raise PlanError("give one plan, and either --partition or --backfill")
-    from flows.plan.plan import ReleasePlan
-    from flows.runs.partitions import backfill_partitions, format_partition_settings
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.flows.runs.partitions import backfill_partitions, format_partition_settings
 
     path, changes = options.plans[0], options.overrides
 
@@ -99,7 +104,7 @@ def _release_partitions(options: argparse.Namespace) -> int:
 
 def _rehearse_plans(options: argparse.Namespace) -> int:
     """What each release would begin with; the refusal of one plan stops the command."""
-    from kinds.section import PlanError
+    from crowdcover.kinds.section import PlanError
 
     if options.backfill is not None:
         raise PlanError("--dry-run takes one version: give --partition instead of --backfill")
@@ -107,15 +112,15 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
     if options.partition is not None:
         if len(options.plans) > 1:
             raise PlanError("give one plan, and either --partition or --backfill")
-        from flows.runs.partitions import format_partition_settings
+        from crowdcover.flows.runs.partitions import format_partition_settings
 
         named = format_partition_settings(options.partition)
     # All plans are checked before the first source is read in full.
     plans = [load_ready_plan(path, [*options.overrides, *named]) for path in options.plans]
     from dataclasses import asdict
 
-    from flows.rehearsing import rehearse_release
-    from reports.terminal.rehearsal import list_rehearsal_lines
+    from crowdcover.flows.rehearsing import rehearse_release
+    from crowdcover.reports.terminal.rehearsal import list_rehearsal_lines
 
     for plan in plans:
         document = {"name": plan.name, **asdict(rehearse_release(plan))}
@@ -130,8 +135,8 @@ def _release_plans(
     paths: Sequence[Path], changes: Sequence[str], workers: int
 ) -> list[tuple[int, str]]:
     """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
-    from flows.outcome import exit_code
-    from kinds.section import PlanError
+    from crowdcover.flows.outcome import exit_code
+    from crowdcover.kinds.section import PlanError
 
     if find_spec("prefect_dask") is None:
         raise PlanError(
@@ -146,8 +151,8 @@ def _release_plans(
             outcomes[number] = exit_code(refusal), str(refusal)
     # Prefect and Dask take seconds to import: not if every plan was refused.
     if plans:
-        from flows.launch.deployments import refuse_prefect_failures
-        from flows.launch.many_plans import release_all
+        from crowdcover.flows.launch.deployments import refuse_prefect_failures
+        from crowdcover.flows.launch.many_plans import release_all
 
         with refuse_prefect_failures():
             # Keys are places on the command line: refused plans have left gaps among them.

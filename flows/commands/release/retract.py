@@ -2,7 +2,12 @@
 
 import argparse
 
-from flows.commands.command import Command, add_json_option, add_plan_option, add_release_argument
+from crowdcover.flows.commands.command import (
+    Command,
+    add_json_option,
+    add_plan_option,
+    add_release_argument,
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,5 +29,5 @@ COMMAND = Command(
     "crowdcover retract releases/people/v1 --plan people.toml "
     '--by "Ada Lovelace" --reason "k was too small; never sent"',
     arguments,
-    "flows.vault.retraction:retract_release",
+    "crowdcover.flows.vault.retraction:retract_release",
 )

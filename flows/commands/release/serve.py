@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_set_option, positive_integer
+from crowdcover.flows.commands.command import Command, add_set_option, positive_integer
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
-    from flows.plan.plan import ReleasePlan
-    from kinds.section import PlanError
+    from crowdcover.flows.plan.plan import ReleasePlan
+    from crowdcover.kinds.section import PlanError
 
     plans = [ReleasePlan.load(path, options.overrides) for path in options.plans]
     for plan in plans:
@@ -42,9 +42,13 @@ def run(options: argparse.Namespace) -> int:
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
-    from flows.launch.deployments import parse_schedules, refuse_prefect_failures, serve_plans
-    from flows.launch.one_plan import freeze_plan
-    from flows.runs.partitions import require_partition
+    from crowdcover.flows.launch.deployments import (
+        parse_schedules,
+        refuse_prefect_failures,
+        serve_plans,
+    )
+    from crowdcover.flows.launch.one_plan import freeze_plan
+    from crowdcover.flows.runs.partitions import require_partition
 
     when = parse_schedules(names, options.cron, options.timezone)
     for plan in plans:

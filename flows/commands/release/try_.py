@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from anon_core.errors import escape_unprintable
-from flows.commands.command import Command, add_json_option, add_set_option, positive_integer
-from flows.printed_json import printable_json
+from crowdcover.flows.commands.command import (
+    Command,
+    add_json_option,
+    add_set_option,
+    positive_integer,
+)
+from crowdcover.flows.printed_json import printable_json
 
 _WIDE = 110  # where standard output is no terminal
 
@@ -55,10 +60,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each setting; the code of the first refusal where none gives numbers."""
-    from flows.runs.partitions import format_partition_settings
-    from flows.trying import build_setting_plans, list_settings, try_settings
-    from reports.comparison import Line, build_settings_table
-    from reports.terminal.printing import print_tables
+    from crowdcover.flows.runs.partitions import format_partition_settings
+    from crowdcover.flows.trying import build_setting_plans, list_settings, try_settings
+    from crowdcover.reports.comparison import Line, build_settings_table
+    from crowdcover.reports.terminal.printing import print_tables
 
     stated = list_settings(options.k, options.weights)
     part = [] if options.partition is None else format_partition_settings(options.partition)

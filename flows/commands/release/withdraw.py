@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, add_plan_option
+from crowdcover.flows.commands.command import Command, add_json_option, add_plan_option
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +25,5 @@ COMMAND = Command(
     "leave people out of all later versions of a series",
     "crowdcover withdraw leavers.txt --plan people.toml",
     arguments,
-    "flows.vault.withdrawal:withdraw_people",
+    "crowdcover.flows.vault.withdrawal:withdraw_people",
 )

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_json_option, add_set_option
+from crowdcover.flows.commands.command import Command, add_json_option, add_set_option
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,42 +100,42 @@ STEPS = (
         "look for damage in keys, stages, ledger and releases",
         "crowdcover vault verify --plan people.toml",
         _add_verify_arguments,
-        "flows.vault.upkeep:verify_vault",
+        "crowdcover.flows.vault.upkeep:verify_vault",
     ),
     Command(
         "backup",
         "write one file with the whole vault, also while runs go on",
         "crowdcover vault backup --plan people.toml --to vault-2026-10-01.age",
         _add_backup_arguments,
-        "flows.vault.upkeep:back_up_vault",
+        "crowdcover.flows.vault.upkeep:back_up_vault",
     ),
     Command(
         "restore",
         "make a new vault of a backup",
         "crowdcover vault restore vault-2026-10-01.age --vault vault",
         _add_restore_arguments,
-        "flows.vault.upkeep:restore_vault",
+        "crowdcover.flows.vault.upkeep:restore_vault",
     ),
     Command(
         "prune",
         "remove what no later audit, intersection or series needs",
         "crowdcover vault prune --plan people.toml --keep 90d --dry-run",
         _add_prune_arguments,
-        "flows.vault.upkeep:prune_vault",
+        "crowdcover.flows.vault.upkeep:prune_vault",
     ),
     Command(
         "rotate",
         "encrypt the vault, or put all its files under a new key",
         "crowdcover vault rotate --plan people.toml --to new.key",
         _add_rotate_arguments,
-        "flows.vault.upkeep:rotate_vault_key",
+        "crowdcover.flows.vault.upkeep:rotate_vault_key",
     ),
     Command(
         "key",
         "make a key for a vault or for its backups; prints the public key",
         "crowdcover vault key --output vault.key",
         _add_key_arguments,
-        "flows.vault.upkeep:write_new_key",
+        "crowdcover.flows.vault.upkeep:write_new_key",
     ),
     Command(
         "read",
@@ -143,7 +143,7 @@ STEPS = (
         "crowdcover vault read runs/0123456789abcdef/approval.html "
         "--plan people.toml --output approval.html",
         _add_read_arguments,
-        "flows.vault.upkeep:print_vault_file",
+        "crowdcover.flows.vault.upkeep:print_vault_file",
     ),
 )
 # Its own work never runs: STEP is required, and the parser of each step sets `run` anew.
@@ -152,5 +152,5 @@ COMMAND = Command(
     "verify, back up, restore, prune, rotate or read a vault, or make a key for it",
     "crowdcover vault verify --plan people.toml",
     arguments,
-    "flows.vault.upkeep:verify_vault",
+    "crowdcover.flows.vault.upkeep:verify_vault",
 )

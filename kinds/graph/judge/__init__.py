@@ -10,6 +10,6 @@ see that each vertex has a key of its own, that the order of keys tells nothing,
 release is from the source at each vertex.
 """
 
-from kinds.graph.judge.audit import audit_graph
+from crowdcover.kinds.graph.judge.audit import audit_graph
 
 __all__ = ["audit_graph"]

@@ -6,16 +6,21 @@ from pathlib import Path
 import polars as pl
 
 from anon_core.promise import Promise
-from kinds.graph.judge.measured import Measured
-from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_released_edges
-from kinds.graph.judge.source import SourceGraph
-from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
-from kinds.graph.pipeline.read import read_source
-from kinds.graph.pipeline.rows import flatten_rows
-from kinds.graph.plan.sections import GraphPlan
-from kinds.judge.audit import Audit, Finding, not_judged
-from kinds.judge.files import read_matching, read_rows
-from storage.source.reading import Reading
+from crowdcover.kinds.graph.judge.measured import Measured
+from crowdcover.kinds.graph.judge.released import (
+    judge_codebook,
+    judge_edges,
+    judge_map,
+    read_released_edges,
+)
+from crowdcover.kinds.graph.judge.source import SourceGraph
+from crowdcover.kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
+from crowdcover.kinds.graph.pipeline.read import read_source
+from crowdcover.kinds.graph.pipeline.rows import flatten_rows
+from crowdcover.kinds.graph.plan.sections import GraphPlan
+from crowdcover.kinds.judge.audit import Audit, Finding, not_judged
+from crowdcover.kinds.judge.files import read_matching, read_rows
+from crowdcover.storage.source.reading import Reading
 
 _OBFUSCATED = "obfuscated"
 _TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file

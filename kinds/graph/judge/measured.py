@@ -28,9 +28,9 @@ from anon_core.measures.graph.structure import (
     degree_counts,
 )
 from anon_core.specs.graphs import ONE, Knowledge
-from kinds.graph.judge.source import SourceGraph
-from kinds.graph.plan.sections import GraphPlan
-from kinds.judge.rounding import DIGITS, round_down, round_up
+from crowdcover.kinds.graph.judge.source import SourceGraph
+from crowdcover.kinds.graph.plan.sections import GraphPlan
+from crowdcover.kinds.judge.rounding import DIGITS, round_down, round_up
 
 _KNOWN: dict[Knowledge, str] = {
     "ceiling": "the expected degree",

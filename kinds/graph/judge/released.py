@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
-from kinds.graph.judge.source import SourceGraph
-from kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, list_codebook_forms
-from kinds.judge.audit import Finding
-from kinds.judge.seats import KEY_FORM
+from crowdcover.kinds.graph.judge.source import SourceGraph
+from crowdcover.kinds.graph.layout import CODEBOOK, KEY, RECORD, P, U, V, list_codebook_forms
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.seats import KEY_FORM
 
 _MILLION = 1_000_000
 _LEAST = 1000  # billionths in a millionth

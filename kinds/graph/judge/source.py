@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import UncertainEdges
 from anon_core.specs.graphs import ONE
-from kinds.demands import demands_again
-from kinds.graph.pipeline.read import Read
-from kinds.graph.plan.sections import GraphPlan, Rule
+from crowdcover.kinds.demands import demands_again
+from crowdcover.kinds.graph.pipeline.read import Read
+from crowdcover.kinds.graph.plan.sections import GraphPlan, Rule
 
 
 @dataclass(frozen=True)

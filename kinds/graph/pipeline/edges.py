@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.specs.graphs import ONE
-from kinds.demands import find_demanded_k
-from kinds.graph.pipeline.read import Read
-from kinds.graph.plan.sections import GraphPlan, Rule
+from crowdcover.kinds.demands import find_demanded_k
+from crowdcover.kinds.graph.pipeline.read import Read
+from crowdcover.kinds.graph.plan.sections import GraphPlan, Rule
 
 
 class PairedEdges(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from anon_core.graphs.records import UncertainGraph
-from kinds.graph.layout import DEMAND, EDGES, GRAPH
-from kinds.graph.plan.sections import GraphPlan
-from kinds.section import refuse_alone
-from storage.vault.run import Stored
+from crowdcover.kinds.graph.layout import DEMAND, EDGES, GRAPH
+from crowdcover.kinds.graph.plan.sections import GraphPlan
+from crowdcover.kinds.section import refuse_alone
+from crowdcover.storage.vault.run import Stored
 
 
 def write_encoded(plan: GraphPlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.layout import DEMAND, EDGES
-from kinds.graph.pipeline.edges import demands_of, join_directions
-from kinds.graph.pipeline.read import read_source
-from kinds.graph.plan.sections import GraphPlan
-from storage.ledger.digests import write_identifiers
-from storage.ledger.ledger import Ledger
-from storage.source.reading import Reading
+from crowdcover.kinds.graph.layout import DEMAND, EDGES
+from crowdcover.kinds.graph.pipeline.edges import demands_of, join_directions
+from crowdcover.kinds.graph.pipeline.read import read_source
+from crowdcover.kinds.graph.plan.sections import GraphPlan
+from crowdcover.storage.ledger.digests import write_identifiers
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.source.reading import Reading
 
 VERTEX = "vertex"  # the kind of digests: whatever the columns are called
 

@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from kinds.graph.layout import EDGES
-from storage.ledger.digests import People, read_identifiers
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.graph.layout import EDGES
+from crowdcover.storage.ledger.digests import People, read_identifiers
+from crowdcover.storage.vault.run import Run, Stored
 
 _AT = "vertex"
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from kinds.columns import convert_to_texts, respell_identifiers
-from kinds.demands import Demands, count_doubled, read_demands
-from kinds.graph.plan.sections import GraphPlan
-from storage.source.reading import Reading
-from storage.source.values import call_or_refuse, unwrap_extension
+from crowdcover.kinds.columns import convert_to_texts, respell_identifiers
+from crowdcover.kinds.demands import Demands, count_doubled, read_demands
+from crowdcover.kinds.graph.plan.sections import GraphPlan
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.values import call_or_refuse, unwrap_extension
 
 ROUNDED = 1e-6  # billionths: a smaller rest is the rounding of a float64
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from kinds.graph.layout import P
+from crowdcover.kinds.graph.layout import P
 
 _MILLION = 1_000_000
 

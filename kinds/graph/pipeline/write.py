@@ -9,7 +9,7 @@ import polars as pl
 
 from anon_core.graphs.records import ObfuscatedGraph
 from anon_core.specs.graphs import ONE
-from kinds.graph.layout import (
+from crowdcover.kinds.graph.layout import (
     CODEBOOK,
     CSV,
     KEY,
@@ -21,9 +21,9 @@ from kinds.graph.layout import (
     V,
     format_codebook,
 )
-from kinds.graph.pipeline.rows import flatten_rows
-from kinds.rows import key_texts, write_csv, write_parquet
-from storage.vault import secret_streams
+from crowdcover.kinds.graph.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import key_texts, write_csv, write_parquet
+from crowdcover.storage.vault import secret_streams
 
 
 def write_release(seed: bytes, result: ObfuscatedGraph, folder: Path) -> Mapping[str, Any]:

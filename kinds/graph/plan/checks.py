@@ -5,11 +5,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kinds.accepting import AcceptedSection, read_counted_limits
-from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
-from kinds.graph.profile import GraphDriftLimits
-from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, build_number, read_number
-from kinds.section import Section, Share, declare_or_off
+from crowdcover.kinds.accepting import AcceptedSection, read_counted_limits
+from crowdcover.kinds.checks import (
+    LimitsSection,
+    declare_attack_limit,
+    declare_limit,
+    declare_unchanged_limit,
+)
+from crowdcover.kinds.graph.profile import GraphDriftLimits
+from crowdcover.kinds.judge.limits import (
+    LimitNumber,
+    MeasuredSections,
+    StarterLine,
+    build_number,
+    read_number,
+)
+from crowdcover.kinds.section import Section, Share, declare_or_off
 
 LESS = "lower k, raise privacy.eps or the limit"
 _Positive = Annotated[float, Field(ge=0)]

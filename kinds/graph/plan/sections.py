@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.graphs import Knowledge
-from kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
-from kinds.graph.plan.checks import ChecksSection
-from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
-from storage.source.sources import Source
+from crowdcover.kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
+from crowdcover.kinds.graph.plan.checks import ChecksSection
+from crowdcover.kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
+from crowdcover.storage.source.sources import Source
 
 Rule = Literal["refuse", "mean", "max", "union"]
 K_RULE = "must be a whole number or {path = 'a table of vertices and their k'}"

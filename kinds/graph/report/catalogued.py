@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from kinds.graph.layout import P, U, V
-from reports.catalogue.described import Field, Type
-from reports.messages import load_messages
+from crowdcover.kinds.graph.layout import P, U, V
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.reports.messages import load_messages
 
 ROLES = {U: "vertex", V: "vertex", P: "probability"}
 

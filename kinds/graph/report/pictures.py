@@ -9,15 +9,15 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from kinds.bars import draw_labelled_bars
-from kinds.graph.report import facts
-from reports import drawing
-from reports.drawing import ACCENT, DANGER, INK, SECOND
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.pages.templates import load_template
-from reports.quantities import one_in, percent, points
-from reports.words import PageSection, Words
+from crowdcover.kinds.bars import draw_labelled_bars
+from crowdcover.kinds.graph.report import facts
+from crowdcover.reports import drawing
+from crowdcover.reports.drawing import ACCENT, DANGER, INK, SECOND
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.quantities import one_in, percent, points
+from crowdcover.reports.words import PageSection, Words
 
 LEVELS = (0, 1, 2, 3, 5)  # of k: vertices are counted between these multiples of their own k
 _STEPS = (1, 2, 3, 5, 7, 10, 15)  # degrees at which a bin may begin, then ten times these

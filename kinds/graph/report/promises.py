@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from kinds.graph.report.findings import OBFUSCATED
-from kinds.words import describe_demand, list_promised_findings
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.verdict import protects_nobody
-from reports.words import Text
+from crowdcover.kinds.graph.report.findings import OBFUSCATED
+from crowdcover.kinds.words import describe_demand, list_promised_findings
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.verdict import protects_nobody
+from crowdcover.reports.words import Text
 
 _MESSAGES = load_messages("kinds", "kinds.graph")
 

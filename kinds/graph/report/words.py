@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kinds.graph.report import facts, promises
-from kinds.graph.report.findings import list_promise_checks
-from kinds.words import KindWords, find_strongest_chance
-from reports.comparison import Compared
-from reports.facts import BadFact, Fact, Manifest, list_facts
-from reports.messages import load_messages
-from reports.quantities import count, digits, one_in, percent, points
-from reports.words import Block, Exposure, PageSection
+from crowdcover.kinds.graph.report import facts, promises
+from crowdcover.kinds.graph.report.findings import list_promise_checks
+from crowdcover.kinds.words import KindWords, find_strongest_chance
+from crowdcover.reports.comparison import Compared
+from crowdcover.reports.facts import BadFact, Fact, Manifest, list_facts
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, digits, one_in, percent, points
+from crowdcover.reports.words import Block, Exposure, PageSection
 
 MUCH = 0.1  # of a chance
 
@@ -107,7 +107,7 @@ class GraphWords(KindWords):
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
         """Sections on checks, attackers, hiding, what is left and how to read a row."""
-        from kinds.graph.report import pictures  # matplotlib takes a second to import
+        from crowdcover.kinds.graph.report import pictures  # matplotlib takes a second to import
 
         return pictures.build_page_sections(manifest, measured, self)
 

@@ -8,13 +8,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.judge.measured import Measured
-from kinds.graph.layout import EDGES, KEY, MATCHING, RECORD, U, V
-from kinds.graph.pipeline.encode import load_encoded
-from kinds.graph.suites import encoded as of_encoded
-from kinds.graph.suites import ingested as of_ingested
-from kinds.graph.suites import released as of_released
-from storage.vault.run import Stored
+from crowdcover.kinds.graph.judge.measured import Measured
+from crowdcover.kinds.graph.layout import EDGES, KEY, MATCHING, RECORD, U, V
+from crowdcover.kinds.graph.pipeline.encode import load_encoded
+from crowdcover.kinds.graph.suites import encoded as of_encoded
+from crowdcover.kinds.graph.suites import ingested as of_ingested
+from crowdcover.kinds.graph.suites import released as of_released
+from crowdcover.storage.vault.run import Stored
 
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 

@@ -4,7 +4,7 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.layout import P, U, V
+from crowdcover.kinds.graph.layout import P, U, V
 
 AGAIN = "again"
 

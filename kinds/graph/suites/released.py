@@ -3,7 +3,7 @@
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from validations.expectations import random_keys
+from crowdcover.validations.expectations import random_keys
 
 KEY, BELOW, RELEASED_EDGES, LEAST_RELEASED_P, GREATEST_RELEASED_P = (
     "key",

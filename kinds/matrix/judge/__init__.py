@@ -7,6 +7,6 @@ the vault's row map, and that as a claim: if it pairs all records with all rows,
 are counted by the content of the rows, and majorities in the source.
 """
 
-from kinds.matrix.judge.rows import audit_matrix
+from crowdcover.kinds.matrix.judge.rows import audit_matrix
 
 __all__ = ["audit_matrix"]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinds.judge.direct import ShownTexts, build_shown_labels
-from kinds.matrix.judge.released import ReleasedRows
-from kinds.matrix.pipeline.items import item_columns
-from kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.judge.direct import ShownTexts, build_shown_labels
+from crowdcover.kinds.matrix.judge.released import ReleasedRows
+from crowdcover.kinds.matrix.pipeline.items import item_columns
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
 
 
 def list_shown_items(

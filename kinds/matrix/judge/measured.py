@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anon_core.measures.matrix.classes import RowClasses
 from anon_core.measures.matrix.linkage import ItemLinkage
 from anon_core.measures.matrix.smoothness import Smoothness
-from kinds.judge.rounding import DIGITS, ROUNDING, round_down, round_up
+from crowdcover.kinds.judge.rounding import DIGITS, ROUNDING, round_down, round_up
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
-from kinds.judge.audit import Finding
-from kinds.judge.seats import KEY_FORM
-from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
-from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.seats import KEY_FORM
+from crowdcover.kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.values import FOREIGN_ERRORS
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,24 @@ from anon_core.measures.matrix.classes import RowClasses
 from anon_core.measures.matrix.linkage import measure_linkage
 from anon_core.measures.matrix.smoothness import measure_smoothness
 from anon_core.promise import Promise
-from kinds.judge.audit import Audit, Finding, not_judged
-from kinds.judge.direct import count_direct, direct_finding
-from kinds.judge.files import read_matching, read_rows
-from kinds.judge.seats import find_row_seats
-from kinds.matrix.judge.labels import list_shown_items
-from kinds.matrix.judge.measured import Measured
-from kinds.matrix.judge.released import ReleasedRows, judge_codebook, read_codebook, read_items
-from kinds.matrix.judge.source import SourceMatrix
-from kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
-from kinds.matrix.pipeline.read import read_source
-from kinds.matrix.pipeline.rows import flatten_rows
-from kinds.matrix.plan.sections import MatrixPlan
-from storage.source.reading import Reading
+from crowdcover.kinds.judge.audit import Audit, Finding, not_judged
+from crowdcover.kinds.judge.direct import count_direct, direct_finding
+from crowdcover.kinds.judge.files import read_matching, read_rows
+from crowdcover.kinds.judge.seats import find_row_seats
+from crowdcover.kinds.matrix.judge.labels import list_shown_items
+from crowdcover.kinds.matrix.judge.measured import Measured
+from crowdcover.kinds.matrix.judge.released import (
+    ReleasedRows,
+    judge_codebook,
+    read_codebook,
+    read_items,
+)
+from crowdcover.kinds.matrix.judge.source import SourceMatrix
+from crowdcover.kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
+from crowdcover.kinds.matrix.pipeline.read import read_source
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.storage.source.reading import Reading
 
 _CLASSES, _MAJORITY = "equivalence classes", "smooth majority"
 _KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person

@@ -7,10 +7,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.codebook.levels import source_levels
-from kinds.demands import demands_again
-from kinds.matrix.layout import ITEM, RECORD
-from kinds.matrix.pipeline.read import Read
-from kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.demands import demands_again
+from crowdcover.kinds.matrix.layout import ITEM, RECORD
+from crowdcover.kinds.matrix.pipeline.read import Read
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
 
 
 @dataclass(frozen=True)

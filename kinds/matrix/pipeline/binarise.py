@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.tables.encoding import encode, fit_codebook
-from kinds.columns import convert_to_arrays
-from kinds.demands import find_demanded_k as k_of
-from kinds.matrix.layout import ITEM, RECORD
-from kinds.matrix.pipeline.read import NO_ENTRIES, Read
-from kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.demands import find_demanded_k as k_of
+from crowdcover.kinds.matrix.layout import ITEM, RECORD
+from crowdcover.kinds.matrix.pipeline.read import NO_ENTRIES, Read
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
 
 IS = "="  # between a column and its value
 

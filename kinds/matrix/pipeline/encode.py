@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from anon_core.matrices.records import SparseMatrix
-from kinds.matrix.layout import DEMAND, ENTRIES, ITEM, MATRIX, NAMES, RECORD
-from kinds.matrix.plan.sections import MatrixPlan
-from kinds.section import refuse_alone
-from storage.vault.run import Stored
+from crowdcover.kinds.matrix.layout import DEMAND, ENTRIES, ITEM, MATRIX, NAMES, RECORD
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.section import refuse_alone
+from crowdcover.storage.vault.run import Stored
 
 
 def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kinds.matrix.layout import BY_ROW, DEMAND, ENTRIES, ITEM
-from kinds.matrix.pipeline.binarise import demands_of, pairs_of
-from kinds.matrix.pipeline.read import read_source
-from kinds.matrix.plan.sections import MatrixPlan
-from storage.ledger.digests import write_identifiers
-from storage.ledger.ledger import Ledger
-from storage.source.reading import Reading
+from crowdcover.kinds.matrix.layout import BY_ROW, DEMAND, ENTRIES, ITEM
+from crowdcover.kinds.matrix.pipeline.binarise import demands_of, pairs_of
+from crowdcover.kinds.matrix.pipeline.read import read_source
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.storage.ledger.digests import write_identifiers
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.source.reading import Reading
 
 
 def ingest_source(

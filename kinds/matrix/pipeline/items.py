@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
 
 _ITEMS = "items"  # of arrays, which have no columns
 

@@ -8,12 +8,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.matrix.intersection import count_alike_users
-from kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
-from kinds.matrix.pipeline.rows import flatten_rows
-from storage.ledger.digests import COLUMN, COLUMNS, match_people
-from storage.ledger.ledger import Ledger, Overlap
-from storage.ledger.other_releases import build_incomparable_error, runs_of
-from storage.vault.run import Run
+from crowdcover.kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.storage.ledger.digests import COLUMN, COLUMNS, match_people
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.ledger.other_releases import build_incomparable_error, runs_of
+from crowdcover.storage.vault.run import Run
 
 _STAGES = ("ingest", "encode", "anonymize")  # of which a release can be laid beside others
 

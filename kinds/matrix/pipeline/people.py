@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 
-from kinds.matrix.layout import ENTRIES, ITEM, ITEMS, RECORD
-from storage.ledger.digests import People, read_identifiers
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.matrix.layout import ENTRIES, ITEM, ITEMS, RECORD
+from crowdcover.storage.ledger.digests import People, read_identifiers
+from crowdcover.storage.vault.run import Run, Stored
 
 USERS_AT_ONCE = 1_000_000  # records whose items are texts at the same time
 

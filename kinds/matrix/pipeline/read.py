@@ -9,19 +9,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.columns import (
+from crowdcover.kinds.columns import (
     UNREADABLE_TEXT,
     Column,
     convert_to_texts,
     respell_identifiers,
     type_source_column,
 )
-from kinds.demands import Demands, read_demands
-from kinds.matrix.layout import ITEM, RECORD
-from kinds.matrix.plan.sections import MatrixPlan
-from storage.ledger.identifier_spelling import normalize_spelling
-from storage.source.reading import Reading
-from storage.source.values import call_or_refuse, unwrap_extension
+from crowdcover.kinds.demands import Demands, read_demands
+from crowdcover.kinds.matrix.layout import ITEM, RECORD
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.values import call_or_refuse, unwrap_extension
 
 NO_ENTRIES = "the source has no entries: no user holds an item"
 NO_CSR = "the arrays of the source are no CSR matrix; write it anew"

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from kinds.matrix.layout import ITEMS
+from crowdcover.kinds.matrix.layout import ITEMS
 
 BETWEEN = " "  # two items of a row
 

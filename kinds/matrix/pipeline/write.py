@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.matrices.records import GroupedMatrix
-from kinds.matrix.layout import (
+from crowdcover.kinds.matrix.layout import (
     CODEBOOK,
     CSV,
     ITEM,
@@ -23,11 +23,11 @@ from kinds.matrix.layout import (
     READING,
     RECORD,
 )
-from kinds.matrix.pipeline.rows import flatten_rows
-from kinds.matrix.plan.sections import MatrixPlan
-from kinds.rows import key_texts, write_csv, write_parquet
-from storage.vault import secret_streams
-from storage.vault.run import Stored
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
+from crowdcover.kinds.rows import key_texts, write_csv, write_parquet
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.run import Stored
 
 
 class PublishedItems(NamedTuple):

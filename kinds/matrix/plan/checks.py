@@ -3,11 +3,22 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from kinds.accepting import AcceptedSection, read_counted_limits
-from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
-from kinds.judge.limits import LimitNumber, MeasuredSections, StarterLine, read_attacks, read_number
-from kinds.matrix.profile import MatrixDriftLimits
-from kinds.section import Section, Share, declare_or_off
+from crowdcover.kinds.accepting import AcceptedSection, read_counted_limits
+from crowdcover.kinds.checks import (
+    LimitsSection,
+    declare_attack_limit,
+    declare_limit,
+    declare_unchanged_limit,
+)
+from crowdcover.kinds.judge.limits import (
+    LimitNumber,
+    MeasuredSections,
+    StarterLine,
+    read_attacks,
+    read_number,
+)
+from crowdcover.kinds.matrix.profile import MatrixDriftLimits
+from crowdcover.kinds.section import Section, Share, declare_or_off
 
 
 class DriftSection(Section):

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.columns import ColumnSpec
-from kinds.accepting import Note, read_allowed_kinds
-from kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
-from kinds.matrix.plan.checks import ChecksSection
-from kinds.section import (
+from crowdcover.kinds.accepting import Note, read_allowed_kinds
+from crowdcover.kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
+from crowdcover.kinds.matrix.plan.checks import ChecksSection
+from crowdcover.kinds.section import (
     Bins,
     MarkedSection,
     PlanError,
@@ -20,8 +20,8 @@ from kinds.section import (
     Unshown,
     groups_of,
 )
-from storage.source.sources import Source
-from validations.recognition.kinds import Kind as IdentifierKind
+from crowdcover.storage.source.sources import Source
+from crowdcover.validations.recognition.kinds import Kind as IdentifierKind
 
 Layout = Literal["edges", "lists", "table", "csr"]
 NEEDS: Mapping[Layout, tuple[str, ...]] = {  # keys of [columns]

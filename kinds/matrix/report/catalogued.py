@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from kinds.matrix.layout import ITEMS, KEY
-from reports.catalogue.described import Field, Type
-from reports.messages import load_messages
+from crowdcover.kinds.matrix.layout import ITEMS, KEY
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.reports.messages import load_messages
 
 
 def describe_fields(form: str, types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kinds.matrix.report.findings import CLASSES
-from kinds.words import build_unmeasured_figure
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import is_number, one_in, percent
-from reports.words import (
+from crowdcover.kinds.matrix.report.findings import CLASSES
+from crowdcover.kinds.words import build_unmeasured_figure
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import is_number, one_in, percent
+from crowdcover.reports.words import (
     ABOVE,
     NO_DEMAND,
     NO_LIMIT,

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from kinds.words import list_promised_findings
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import count, is_number
-from reports.verdict import protects_nobody
-from reports.words import Check
+from crowdcover.kinds.words import list_promised_findings
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, is_number
+from crowdcover.reports.verdict import protects_nobody
+from crowdcover.reports.words import Check
 
 CLASSES, MAJORITY = "equivalence classes", "smooth majority"
 _COUNTED = {CLASSES: "classes_below_k", MAJORITY: "minorities"}

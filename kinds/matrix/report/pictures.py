@@ -8,14 +8,14 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from kinds.bars import draw_labelled_bars
-from kinds.matrix.report import facts
-from reports.drawing import ACCENT, DANGER, SECOND
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.pages.templates import load_template
-from reports.quantities import one_in, percent
-from reports.words import PageSection, Words
+from crowdcover.kinds.bars import draw_labelled_bars
+from crowdcover.kinds.matrix.report import facts
+from crowdcover.reports.drawing import ACCENT, DANGER, SECOND
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.quantities import one_in, percent
+from crowdcover.reports.words import PageSection, Words
 
 _EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of the smallest k
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from kinds import direct
-from kinds.matrix.report import facts, promises
-from kinds.matrix.report.findings import list_promise_checks
-from kinds.words import KindWords, find_strongest_chance
-from reports.comparison import Compared
-from reports.facts import BadFact, Fact, Manifest, list_facts
-from reports.messages import load_messages
-from reports.quantities import count, one_in, percent
-from reports.words import Block, ColumnRole, Exposure, PageSection, Text
+from crowdcover.kinds import direct
+from crowdcover.kinds.matrix.report import facts, promises
+from crowdcover.kinds.matrix.report.findings import list_promise_checks
+from crowdcover.kinds.words import KindWords, find_strongest_chance
+from crowdcover.reports.comparison import Compared
+from crowdcover.reports.facts import BadFact, Fact, Manifest, list_facts
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, one_in, percent
+from crowdcover.reports.words import Block, ColumnRole, Exposure, PageSection, Text
 
 _LITTLE = 0.5  # of the entries
 
@@ -115,7 +115,7 @@ class MatrixWords(KindWords):
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
         """Sections on checks, attacks, classes, entries and how to read a row."""
-        from kinds.matrix.report import pictures  # matplotlib takes a second to import
+        from crowdcover.kinds.matrix.report import pictures  # matplotlib takes a second to import
 
         return pictures.build_page_sections(manifest, measured, self)
 

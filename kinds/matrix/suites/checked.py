@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.matrix.judge.measured import Measured
-from kinds.matrix.layout import ENTRIES, ITEM, KEY, PARQUET, RECORD
-from kinds.matrix.pipeline.encode import load_encoded
-from kinds.matrix.suites import encoded as of_encoded
-from kinds.matrix.suites import ingested as of_ingested
-from kinds.matrix.suites import released as of_released
-from storage.vault.run import Stored
+from crowdcover.kinds.matrix.judge.measured import Measured
+from crowdcover.kinds.matrix.layout import ENTRIES, ITEM, KEY, PARQUET, RECORD
+from crowdcover.kinds.matrix.pipeline.encode import load_encoded
+from crowdcover.kinds.matrix.suites import encoded as of_encoded
+from crowdcover.kinds.matrix.suites import ingested as of_ingested
+from crowdcover.kinds.matrix.suites import released as of_released
+from crowdcover.storage.vault.run import Stored
 
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 

@@ -8,7 +8,7 @@ stands there, too.
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from kinds.matrix.layout import RECORD
+from crowdcover.kinds.matrix.layout import RECORD
 
 ENTRIES_HELD, DISTINCT_ITEMS, MISSING_ITEMS = "held", "distinct", "missing"
 

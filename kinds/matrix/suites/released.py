@@ -3,7 +3,7 @@
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from validations.expectations import ExpectCrowdsToMeetDemands, random_keys
+from crowdcover.validations.expectations import ExpectCrowdsToMeetDemands, random_keys
 
 KEY, CLASS_SIZE, DEMANDED_SIZE, MINORITIES = "key", "class", "demanded", "minorities"
 

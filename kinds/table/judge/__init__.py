@@ -6,6 +6,6 @@ all rows and every row is truthful for its record, then the guarantees on crowds
 the release. The second is read where even seats are promised: the records that hold each row.
 """
 
-from kinds.table.judge.rows import audit_release, audit_rows
+from crowdcover.kinds.table.judge.rows import audit_release, audit_rows
 
 __all__ = ["audit_release", "audit_rows"]

@@ -16,9 +16,9 @@ from anon_core.measures.table.codebook.native import (
     texts_of_lists,
     texts_of_sets,
 )
-from kinds.table.forms import ABSENT, COUNTED, HI, LO, is_whole
-from kinds.table.judge.coded import Coded
-from kinds.table.version_files import SINCE
+from crowdcover.kinds.table.forms import ABSENT, COUNTED, HI, LO, is_whole
+from crowdcover.kinds.table.judge.coded import Coded
+from crowdcover.kinds.table.version_files import SINCE
 
 _AT_ONCE = 2**17  # rows
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kinds.judge.audit import Sections
+from crowdcover.kinds.judge.audit import Sections
 
 TWICE = ("records_ever", "histories_below_k", "linked_below_k")  # who came back counted so
 BY_SECRET = ("tightest row", "insider")  # 0.1.0 counted how often these attackers were right

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.codebook.coarse import coarsen_distinct
 from anon_core.specs.coarse import Ends
-from kinds.columns import Column
-from kinds.table.judge.as_text import number_distinct_cells
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.judge.as_text import number_distinct_cells
 
 
 def coarsen_columns(

@@ -7,11 +7,15 @@ from typing import Any
 from anon_core.errors import InputError
 from anon_core.measures.table.codebook.codebook import is_exact_codebook
 from anon_core.measures.table.codebook.shared import SharedCounts, count_shared_levels
-from kinds.columns import Column
-from kinds.judge.audit import Finding
-from kinds.table.forms import describe_coarse_columns, describe_codebook_columns, is_typed
-from kinds.table.judge.records import Records, values_of
-from kinds.table.layout import CODEBOOK
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.table.forms import (
+    describe_coarse_columns,
+    describe_codebook_columns,
+    is_typed,
+)
+from crowdcover.kinds.table.judge.records import Records, values_of
+from crowdcover.kinds.table.layout import CODEBOOK
 
 BOOK, _SHARED = "codebook of the source", "levels of enough people"
 

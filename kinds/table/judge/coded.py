@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from anon_core.measures.table.codebook.native import CellBounds, group_bounds, value_bounds
-from kinds.table.forms import COUNTED
+from crowdcover.kinds.table.forms import COUNTED
 
 OPEN_ENDS = (-inf, inf)
 

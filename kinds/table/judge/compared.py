@@ -19,13 +19,13 @@ from anon_core.measures.table.shown_drift import (
     shift_of_categories,
     shift_of_numbers,
 )
-from kinds.table.forms import COUNTED
-from kinds.table.judge.as_text import Reader, show_as_text
-from kinds.table.judge.coded import OPEN_ENDS, Coded
-from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
-from storage.shelf.layout import MANIFEST
-from storage.source.csv_rows import first_rows, read_csv
-from storage.source.values import FOREIGN_ERRORS
+from crowdcover.kinds.table.forms import COUNTED
+from crowdcover.kinds.table.judge.as_text import Reader, show_as_text
+from crowdcover.kinds.table.judge.coded import OPEN_ENDS, Coded
+from crowdcover.kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
+from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.source.csv_rows import first_rows, read_csv
+from crowdcover.storage.source.values import FOREIGN_ERRORS
 
 
 @dataclass(frozen=True)

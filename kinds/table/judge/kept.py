@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kinds.table.judge.measuring import Laid
-from kinds.table.layout import KEY
-from kinds.table.version_files import ROW_KEY, is_in_version
+from crowdcover.kinds.table.judge.measuring import Laid
+from crowdcover.kinds.table.layout import KEY
+from crowdcover.kinds.table.version_files import ROW_KEY, is_in_version
 
 KEPT_ROWS = "kept.parquet"  # versions: one line for each row ever published
 _EXACT, _LOST = "exact", "lost"

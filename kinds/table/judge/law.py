@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from anon_core.measures.table.attackers.attacks import Tightest
 from anon_core.measures.table.attackers.law import Law, judge_law
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from kinds.judge.audit import Finding
-from kinds.table.judge.records import Records
-from kinds.table.layout import KEY
-from storage.source.panics import silence_panics
-from storage.source.values import FOREIGN_ERRORS
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.table.judge.records import Records
+from crowdcover.kinds.table.layout import KEY
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.values import FOREIGN_ERRORS
 
 EVEN_SEATS = "even seats"
 _AT_ONCE = 2**17  # rows whose lists are read at a time

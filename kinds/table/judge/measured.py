@@ -16,8 +16,8 @@ from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity
 from anon_core.measures.table.least_loss import LeastLoss
 from anon_core.measures.table.utility import Shares, Utility
-from kinds.columns import Column
-from kinds.table.layout import CARRIED, RANKED
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.layout import CARRIED, RANKED
 
 
 @dataclass(frozen=True)

@@ -26,20 +26,25 @@ from anon_core.measures.table.utility import (
     utility,
     widths_lost,
 )
-from kinds.columns import Column
-from kinds.judge.direct import ShownTexts, build_shown_cells, build_shown_labels, count_direct
-from kinds.section import toml_key
-from kinds.table.judge import law
-from kinds.table.judge.attacks import build_attack_section
-from kinds.table.judge.carried import find_equal_values
-from kinds.table.judge.measured import (
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.judge.direct import (
+    ShownTexts,
+    build_shown_cells,
+    build_shown_labels,
+    count_direct,
+)
+from crowdcover.kinds.section import toml_key
+from crowdcover.kinds.table.judge import law
+from crowdcover.kinds.table.judge.attacks import build_attack_section
+from crowdcover.kinds.table.judge.carried import find_equal_values
+from crowdcover.kinds.table.judge.measured import (
     Measured,
     constant_values,
     sensitive_values,
     unique_values,
 )
-from kinds.table.judge.records import Records
-from kinds.table.layout import CARRIED, KEY, list_released_columns
+from crowdcover.kinds.table.judge.records import Records
+from crowdcover.kinds.table.layout import CARRIED, KEY, list_released_columns
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.measures.table.cells import ALL_TEXT, format_node
-from kinds.judge.audit import Finding
-from kinds.table.layout import NODE_COLUMNS, NODES
-from kinds.table.version_files import BATCHES
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.table.layout import NODE_COLUMNS, NODES
+from crowdcover.kinds.table.version_files import BATCHES
 
 _NAME = "nodes of the codebook"
 

@@ -7,9 +7,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.weights import compute_weights
-from kinds.columns import Column
-from kinds.table.judge.records import list_row_values
-from kinds.table.plan.purpose import MILLION, Purpose, weigh_columns
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.judge.records import list_row_values
+from crowdcover.kinds.table.plan.purpose import MILLION, Purpose, weigh_columns
 
 
 def apply_purpose(

@@ -19,9 +19,9 @@ from anon_core.measures.table.demands import compute_demands
 from anon_core.specs.coarse import Ends
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.columns import Column
-from kinds.table.judge.as_text import number_distinct_cells
-from kinds.table.judge.coarse import coarsen_columns
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.judge.as_text import number_distinct_cells
+from crowdcover.kinds.table.judge.coarse import coarsen_columns
 
 
 @dataclass(frozen=True)

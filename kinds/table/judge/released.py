@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from kinds.judge.audit import Finding
-from kinds.judge.files import read_matching, read_rows
-from kinds.table.judge.as_text import Reader, show_as_text
-from kinds.table.judge.codebook import read_codebook
-from kinds.table.judge.nodes import nodes_findings
-from kinds.table.judge.types import judge_types
-from kinds.table.layout import FILES, LAW, PARQUET
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.files import read_matching, read_rows
+from crowdcover.kinds.table.judge.as_text import Reader, show_as_text
+from crowdcover.kinds.table.judge.codebook import read_codebook
+from crowdcover.kinds.table.judge.nodes import nodes_findings
+from crowdcover.kinds.table.judge.types import judge_types
+from crowdcover.kinds.table.layout import FILES, LAW, PARQUET
 
 Rows = tuple[pl.DataFrame | None, list[Finding]]
 

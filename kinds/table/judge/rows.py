@@ -14,27 +14,27 @@ from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.codebook.native import read_level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
-from kinds.columns import Column
-from kinds.judge.audit import Audit, Finding, not_judged
-from kinds.judge.direct import direct_finding
-from kinds.judge.seats import find_row_seats
-from kinds.table.forms import build_stored_schema, is_typed, is_whole
-from kinds.table.judge import law
-from kinds.table.judge.as_text import Reader, number_distinct_cells
-from kinds.table.judge.codebook import codebook_findings
-from kinds.table.judge.measured import Measured
-from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
-from kinds.table.judge.purpose import apply_purpose
-from kinds.table.judge.records import Records
-from kinds.table.judge.released import Claims, Released, ReleasedFolder
-from kinds.table.layout import KEY, list_released_columns
-from kinds.table.pipeline.read import read_others, read_table
-from kinds.table.plan.diverse import Diverse
-from kinds.table.plan.purpose import Purpose
-from kinds.table.plan.sections import TablePlan
-from kinds.table.report.findings import meets_limit
-from storage.ledger.identifier_spelling import normalize_spelling
-from storage.source.reading import Reading
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.judge.audit import Audit, Finding, not_judged
+from crowdcover.kinds.judge.direct import direct_finding
+from crowdcover.kinds.judge.seats import find_row_seats
+from crowdcover.kinds.table.forms import build_stored_schema, is_typed, is_whole
+from crowdcover.kinds.table.judge import law
+from crowdcover.kinds.table.judge.as_text import Reader, number_distinct_cells
+from crowdcover.kinds.table.judge.codebook import codebook_findings
+from crowdcover.kinds.table.judge.measured import Measured
+from crowdcover.kinds.table.judge.measuring import Laid, list_shown_texts, measure_release
+from crowdcover.kinds.table.judge.purpose import apply_purpose
+from crowdcover.kinds.table.judge.records import Records
+from crowdcover.kinds.table.judge.released import Claims, Released, ReleasedFolder
+from crowdcover.kinds.table.layout import KEY, list_released_columns
+from crowdcover.kinds.table.pipeline.read import read_others, read_table
+from crowdcover.kinds.table.plan.diverse import Diverse
+from crowdcover.kinds.table.plan.purpose import Purpose
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.report.findings import meets_limit
+from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
+from crowdcover.storage.source.reading import Reading
 
 _COMPATIBLE, _MATCHABLE, _IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 _DIVERSE = "diverse classes"

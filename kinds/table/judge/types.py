@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from kinds.judge.audit import Finding
+from crowdcover.kinds.judge.audit import Finding
 
 _TYPES = "types of the columns"
 

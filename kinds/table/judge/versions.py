@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from anon_core.measures.series import SeriesCell, cell_crowds, count_histories
 from anon_core.measures.table.fitting import find_fitting_rows
-from kinds.columns import Column, type_source_column
-from kinds.judge.audit import Finding
-from kinds.judge.files import read_rows
-from kinds.table.forms import is_typed
-from kinds.table.judge.as_text import Reader, batches_as_text
-from kinds.table.judge.codebook import BOOK, read_codebook
-from kinds.table.judge.coded import Coded
-from kinds.table.judge.measuring import Laid
-from kinds.table.judge.nodes import nodes_findings
-from kinds.table.judge.released import ReleasedFolder
-from kinds.table.layout import FILES, KEY
-from kinds.table.pipeline.seals import seals_of
-from kinds.table.plan.sections import TablePlan
-from kinds.table.version_files import (
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.judge.files import read_rows
+from crowdcover.kinds.table.forms import is_typed
+from crowdcover.kinds.table.judge.as_text import Reader, batches_as_text
+from crowdcover.kinds.table.judge.codebook import BOOK, read_codebook
+from crowdcover.kinds.table.judge.coded import Coded
+from crowdcover.kinds.table.judge.measuring import Laid
+from crowdcover.kinds.table.judge.nodes import nodes_findings
+from crowdcover.kinds.table.judge.released import ReleasedFolder
+from crowdcover.kinds.table.layout import FILES, KEY
+from crowdcover.kinds.table.pipeline.seals import seals_of
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.version_files import (
     BATCHES,
     BORN,
     CHAIN,
@@ -40,11 +40,11 @@ from kinds.table.version_files import (
     fits_file,
     is_in_version,
 )
-from kinds.table.version_records import records_of_rows
-from storage.ledger.digests import column_digests
-from storage.ledger.identifier_spelling import FORM
-from storage.source.reading import Reading
-from storage.vault.run import Stored
+from crowdcover.kinds.table.version_records import records_of_rows
+from crowdcover.storage.ledger.digests import column_digests
+from crowdcover.storage.ledger.identifier_spelling import FORM
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.run import Stored
 
 FROZEN, _WITHDRAWN, _BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]

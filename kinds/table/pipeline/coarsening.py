@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.coarse import Coarse, Ends
 from anon_core.tables.cuts import readable_cut
-from kinds.columns import Column
-from storage.source.values import EXACT
+from crowdcover.kinds.columns import Column
+from crowdcover.storage.source.values import EXACT
 
 _PLACES = 700  # digits of the quotient of any two float64
 _Owners = NDArray[np.integer[Any]] | None

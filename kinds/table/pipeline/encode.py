@@ -17,10 +17,11 @@ from anon_core.tables.demands import of_people, resolve_demands
 from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
 from anon_core.tables.records import BinaryTable
-from kinds.columns import Column, convert_to_arrays
-from kinds.partial_files import ColumnFile
-from kinds.section import refuse_alone
-from kinds.table.layout import (
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.partial_files import ColumnFile
+from crowdcover.kinds.section import refuse_alone
+from crowdcover.kinds.table.layout import (
     BITS,
     CODEBOOK,
     DEMAND,
@@ -29,11 +30,11 @@ from kinds.table.layout import (
     TABLE,
     WEIGHTS,
 )
-from kinds.table.pipeline.coarsening import coarsen_numbers
-from kinds.table.plan.diverse import Diverse
-from kinds.table.plan.purpose import weigh_columns
-from kinds.table.plan.sections import TablePlan
-from storage.vault.run import Stored
+from crowdcover.kinds.table.pipeline.coarsening import coarsen_numbers
+from crowdcover.kinds.table.plan.diverse import Diverse
+from crowdcover.kinds.table.plan.purpose import weigh_columns
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.storage.vault.run import Stored
 
 
 class Encoded(NamedTuple):

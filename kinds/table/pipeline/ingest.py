@@ -11,15 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.layout import DEMAND, LEARNT_FROM, PERSON_NUMBERS, TABLE, WEIGHTS
-from kinds.table.pipeline.read import read_others, read_table
-from kinds.table.pipeline.weighing import find_learning_rows, learn_weights
-from kinds.table.plan.sections import TablePlan
-from kinds.table.profile import build_table_profile
-from storage.ledger.digests import write_identifiers
-from storage.ledger.identifier_spelling import count_respelt, normalize_spelling
-from storage.ledger.ledger import Ledger
-from storage.source.reading import Reading
+from crowdcover.kinds.table.layout import DEMAND, LEARNT_FROM, PERSON_NUMBERS, TABLE, WEIGHTS
+from crowdcover.kinds.table.pipeline.read import read_others, read_table
+from crowdcover.kinds.table.pipeline.weighing import find_learning_rows, learn_weights
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.profile import build_table_profile
+from crowdcover.storage.ledger.digests import write_identifiers
+from crowdcover.storage.ledger.identifier_spelling import count_respelt, normalize_spelling
+from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.source.reading import Reading
 
 
 @dataclass(frozen=True)

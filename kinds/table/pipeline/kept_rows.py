@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from kinds.table.layout import CELLS, PARQUET
-from storage.vault.run import Stored
+from crowdcover.kinds.table.layout import CELLS, PARQUET
+from crowdcover.storage.vault.run import Stored
 
 
 def text_rows(stored: Stored) -> pl.DataFrame:

@@ -9,12 +9,12 @@ import polars as pl
 
 from anon_core.errors import InputError
 from anon_core.specs.demands import Demand
-from kinds.columns import Column
-from kinds.dates import to_dates
-from kinds.named_values import NUMBER, is_named
-from storage.ledger.identifier_spelling import count_ambiguous
-from storage.source.sources import Source
-from storage.source.values import call_or_refuse, is_csv_type, unwrap_extension
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.dates import to_dates
+from crowdcover.kinds.named_values import NUMBER, is_named
+from crowdcover.storage.ledger.identifier_spelling import count_ambiguous
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.source.values import call_or_refuse, is_csv_type, unwrap_extension
 
 BLANKS = re.compile(r"\s+")
 

@@ -17,8 +17,8 @@ from anon_core.tables.bounds import (
 )
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.records import Attribute, Codebook
-from kinds.columns import Column
-from kinds.table.forms import (
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.forms import (
     ABSENT,
     COUNTED,
     EXCLUDED,

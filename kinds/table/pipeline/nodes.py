@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.tables.cells import node_text
-from kinds.table.layout import NODE_COLUMNS, NODES
-from kinds.table.version_files import BATCHES
+from crowdcover.kinds.table.layout import NODE_COLUMNS, NODES
+from crowdcover.kinds.table.version_files import BATCHES
 
 ALL = "*"  # the root, and its level
 _QUOTED = (",", '"', "\n", "\r")

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from anon_core.measures.table.attackers.intersection import ReleaseRows, crowds_left
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from kinds.table.layout import KEY
-from kinds.table.pipeline.encode import load_encoded
-from kinds.table.pipeline.kept_rows import text_rows
-from storage.ledger.digests import match_people
-from storage.ledger.identifier_spelling import spell_plainly
-from storage.ledger.ledger import Ledger, Overlap
-from storage.ledger.other_releases import build_incomparable_error, runs_of
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Run
+from crowdcover.kinds.table.layout import KEY
+from crowdcover.kinds.table.pipeline.encode import load_encoded
+from crowdcover.kinds.table.pipeline.kept_rows import text_rows
+from crowdcover.storage.ledger.digests import match_people
+from crowdcover.storage.ledger.identifier_spelling import spell_plainly
+from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.ledger.other_releases import build_incomparable_error, runs_of
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Run
 
 _STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
 

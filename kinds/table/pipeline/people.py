@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.table.layout import TABLE
-from kinds.table.pipeline.encode import load_source_rows
-from storage.ledger.digests import People, read_identifiers
-from storage.vault.run import Run, Stored
+from crowdcover.kinds.table.layout import TABLE
+from crowdcover.kinds.table.pipeline.encode import load_source_rows
+from crowdcover.storage.ledger.digests import People, read_identifiers
+from crowdcover.storage.vault.run import Run, Stored
 
 ROWS_AT_ONCE = 262_144  # rows of the source that are read at the same time
 

@@ -9,12 +9,12 @@ import polars as pl
 
 from anon_core.errors import InputError
 from anon_core.specs.demands import Demand
-from kinds.columns import Column, type_source_column
-from kinds.table.layout import list_released_columns
-from kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
-from kinds.table.plan.purpose import Purpose
-from storage.source.panics import silence_panics
-from storage.source.reading import Reading
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.table.layout import list_released_columns
+from crowdcover.kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
+from crowdcover.kinds.table.plan.purpose import Purpose
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.reading import Reading
 
 
 class Read(NamedTuple):

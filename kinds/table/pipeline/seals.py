@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from storage.ledger.digests import row_digests
+from crowdcover.storage.ledger.digests import row_digests
 
 
 def seals_of(rows: pl.DataFrame, key: bytes) -> pl.Series:

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.plan.purpose import MILLION, Purpose
+from crowdcover.kinds.table.plan.purpose import MILLION, Purpose
 
 LEAST_ROWS = 100  # from fewer rows nothing is learnt
 _LEAST_HELD = 20  # rows of a value: rarer ones are one, or chance would tell most of all

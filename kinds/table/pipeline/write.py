@@ -18,15 +18,15 @@ from anon_core.specs.coarse import Ends
 from anon_core.tables.cells import MaskedColumn, cell_texts, list_shown_cells
 from anon_core.tables.orders import invert_order
 from anon_core.tables.records import Attribute, MaskedTable
-from kinds.columns import Column
-from kinds.rows import (
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.rows import (
     cut_evenly,
     key_texts,
     write_csv_of_batches,
     write_parquet,
     write_parquet_of_batches,
 )
-from kinds.table.layout import (
+from crowdcover.kinds.table.layout import (
     CELLS,
     CODEBOOK,
     CSV,
@@ -38,12 +38,12 @@ from kinds.table.layout import (
     TABLE,
     list_released_columns,
 )
-from kinds.table.pipeline.coarsening import coarsen_columns
-from kinds.table.pipeline.native import build_published_codebook, native_cells
-from kinds.table.pipeline.nodes import write_nodes
-from kinds.table.plan.sections import TablePlan
-from storage.vault import secret_streams
-from storage.vault.run import Stored
+from crowdcover.kinds.table.pipeline.coarsening import coarsen_columns
+from crowdcover.kinds.table.pipeline.native import build_published_codebook, native_cells
+from crowdcover.kinds.table.pipeline.nodes import write_nodes
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.run import Stored
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,19 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
-from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
-from kinds.checks import LimitsSection, declare_attack_limit, declare_limit, declare_unchanged_limit
-from kinds.judge.drift import DriftLimits
-from kinds.judge.limits import StarterLine, read_number
-from kinds.nearest import did_you_mean
-from kinds.section import PlanError, Section, Share, declare_or_off
-from kinds.table.plan import limits
-from kinds.table.plan.limits import ClosenessSection, DiversitySection
+from crowdcover.kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from crowdcover.kinds.checks import (
+    LimitsSection,
+    declare_attack_limit,
+    declare_limit,
+    declare_unchanged_limit,
+)
+from crowdcover.kinds.judge.drift import DriftLimits
+from crowdcover.kinds.judge.limits import StarterLine, read_number
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import PlanError, Section, Share, declare_or_off
+from crowdcover.kinds.table.plan import limits
+from crowdcover.kinds.table.plan.limits import ClosenessSection, DiversitySection
 
 COMPARED = ("quasi", "sensitive", "keep")  # roles of the columns that drift is about
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.specs.coarse import Coarse
-from kinds.section import PlanError
-from kinds.table.layout import CARRIED
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.layout import CARRIED
 
 COARSE = ("step", "top", "bottom")
 

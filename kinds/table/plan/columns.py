@@ -11,12 +11,12 @@ from pydantic import Field
 from anon_core.errors import InputError
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from anon_core.specs.hierarchies import Floor, Hierarchy
-from kinds.accepting import Note, read_allowed_kinds
-from kinds.columns import Column, Role
-from kinds.dates import ISO_DATE, has_short_year
-from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
-from kinds.table.plan.coarse import COARSE, coarse_of
-from kinds.table.plan.hierarchies import (
+from crowdcover.kinds.accepting import Note, read_allowed_kinds
+from crowdcover.kinds.columns import Column, Role
+from crowdcover.kinds.dates import ISO_DATE, has_short_year
+from crowdcover.kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
+from crowdcover.kinds.table.plan.coarse import COARSE, coarse_of
+from crowdcover.kinds.table.plan.hierarchies import (
     FloorSection,
     HierarchySection,
     describe_floor_for_hash,
@@ -24,8 +24,8 @@ from kinds.table.plan.hierarchies import (
     floor_of,
     hierarchy_of,
 )
-from kinds.table.plan.numerals import NUMERAL_KEYS, read_numerals
-from validations.recognition.kinds import Kind
+from crowdcover.kinds.table.plan.numerals import NUMERAL_KEYS, read_numerals
+from crowdcover.validations.recognition.kinds import Kind
 
 QUASI_ONLY = (
     *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),

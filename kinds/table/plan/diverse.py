@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from anon_core.specs.demands import DiverseMeasure
-from kinds.columns import Column
-from kinds.section import PlanError, Section
-from kinds.table.layout import RANKED
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.section import PlanError, Section
+from crowdcover.kinds.table.layout import RANKED
 
 
 @dataclass(frozen=True)

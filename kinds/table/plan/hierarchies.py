@@ -15,7 +15,7 @@ from pydantic import Field
 
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import CALENDAR, Floor, Hierarchy, read_hierarchy
-from kinds.section import Section
+from crowdcover.kinds.section import Section
 
 _Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from kinds.nearest import did_you_mean
-from kinds.section import K_FORMS, PlanError, Schema, table_schema
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import K_FORMS, PlanError, Schema, table_schema
 
 K_RULE = (
     "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} "

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kinds.judge.limits import (
+from crowdcover.kinds.judge.limits import (
     LimitMeasure,
     LimitNumber,
     MeasuredSections,
@@ -13,8 +13,8 @@ from kinds.judge.limits import (
     build_share,
     read_attacks,
 )
-from kinds.section import Section, Share
-from reports.quantities import percent
+from crowdcover.kinds.section import Section, Share
+from crowdcover.reports.quantities import percent
 
 BY_DEMAND = "demand"  # an attack that names no row, but k
 WITNESS = "insider who knows"  # beyond every promise: shown, neither limited nor warned of

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from kinds.numerals import Numerals
-from kinds.section import PlanError
+from crowdcover.kinds.numerals import Numerals
+from crowdcover.kinds.section import PlanError
 
 NUMERAL_KEYS = ("decimal", "thousands", "strip")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
-from kinds.columns import Column, type_source_column
-from kinds.nearest import did_you_mean
-from kinds.section import PlanError, Section, SourceSection
-from storage.source.partitions import By, is_label, labels_of, wrong_label
-from storage.source.reading import Reading
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import PlanError, Section, SourceSection
+from crowdcover.storage.source.partitions import By, is_label, labels_of, wrong_label
+from crowdcover.storage.source.reading import Reading
 
 
 class PartitionSection(Section):

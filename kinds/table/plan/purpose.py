@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kinds.columns import Column
-from kinds.nearest import did_you_mean
-from kinds.section import PlanError, Section
-from kinds.table.layout import list_released_columns
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import PlanError, Section
+from crowdcover.kinds.table.layout import list_released_columns
 
 LEAST_WEIGHT = 0.1  # of the greatest: a column that tells nothing is still worth something
 MOST_LEARNT_FROM = 0.5  # of the people: a release of fewer is not one of the table

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.demands import Demand, Demanded
-from kinds.columns import Column
-from kinds.nearest import did_you_mean
-from kinds.section import (
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.section import (
     ALLOWED,
     K_FORMS,
     MarkedSection,
@@ -20,14 +20,14 @@ from kinds.section import (
     Unshown,
     optional_of,
 )
-from kinds.table.layout import KEY, list_released_columns
-from kinds.table.plan.checks import ChecksSection
-from kinds.table.plan.columns import ColumnSection
-from kinds.table.plan.diverse import Diverse, DiverseSection
-from kinds.table.plan.k_forms import K_RULE, K_SCHEMA, require_k_type
-from kinds.table.plan.partitions import Partition, TableSource
-from kinds.table.plan.purpose import Purpose, PurposeSection, weigh_columns
-from storage.source.sources import Source
+from crowdcover.kinds.table.layout import KEY, list_released_columns
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.plan.columns import ColumnSection
+from crowdcover.kinds.table.plan.diverse import Diverse, DiverseSection
+from crowdcover.kinds.table.plan.k_forms import K_RULE, K_SCHEMA, require_k_type
+from crowdcover.kinds.table.plan.partitions import Partition, TableSource
+from crowdcover.kinds.table.plan.purpose import Purpose, PurposeSection, weigh_columns
+from crowdcover.storage.source.sources import Source
 
 MOST_LEFT_OUT = 0.1  # of the records: a release of fewer is not one of the table
 

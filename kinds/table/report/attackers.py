@@ -4,11 +4,17 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kinds.table.plan.limits import BY_DEMAND, WITNESS
-from reports.facts import Fact, Manifest
-from reports.messages import load_messages
-from reports.quantities import NOT_STATED, convert_to_float, is_number, percent, printable
-from reports.words import Block
+from crowdcover.kinds.table.plan.limits import BY_DEMAND, WITNESS
+from crowdcover.reports.facts import Fact, Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import (
+    NOT_STATED,
+    convert_to_float,
+    is_number,
+    percent,
+    printable,
+)
+from crowdcover.reports.words import Block
 
 _MESSAGES = load_messages("kinds", "kinds.table")
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinds.table.report.attackers import Attack
-from kinds.table.report.facts import ColumnKept
-from reports import drawing
-from reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND
-from reports.quantities import is_number, one_in, percent
+from crowdcover.kinds.table.report.attackers import Attack
+from crowdcover.kinds.table.report.facts import ColumnKept
+from crowdcover.reports import drawing
+from crowdcover.reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND
+from crowdcover.reports.quantities import is_number, one_in, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

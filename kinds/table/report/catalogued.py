@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table.layout import KEY
-from kinds.table.version_files import SINCE
-from reports.catalogue.described import Field, Type
-from reports.messages import load_messages
+from crowdcover.kinds.table.layout import KEY
+from crowdcover.kinds.table.version_files import SINCE
+from crowdcover.reports.catalogue.described import Field, Type
+from crowdcover.reports.messages import load_messages
 
 _MESSAGES = load_messages("kinds", "kinds.table")
 OF_KIND: Mapping[str, Type] = {"numeric": "number", "date": "date"}

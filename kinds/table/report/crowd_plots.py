@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reports import drawing
-from reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND, SURFACE
-from reports.quantities import count, percent, utility
+from crowdcover.reports import drawing
+from crowdcover.reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND, SURFACE
+from crowdcover.reports.quantities import count, percent, utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

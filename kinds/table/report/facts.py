@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Manifest, describe_levels, list_facts
-from reports.messages import load_messages
-from reports.quantities import convert_to_float, count, digits, is_number, printable
-from reports.words import Block, ShareCell
+from crowdcover.reports.facts import Manifest, describe_levels, list_facts
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import convert_to_float, count, digits, is_number, printable
+from crowdcover.reports.words import Block, ShareCell
 
 
 class CrowdDiversity(NamedTuple):

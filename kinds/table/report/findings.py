@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table.report.facts import describe_subjects, promise_of
-from reports import series
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import NOT_STATED, count, is_number
-from reports.verdict import protects_nobody
-from reports.words import Check
+from crowdcover.kinds.table.report.facts import describe_subjects, promise_of
+from crowdcover.reports import series
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import NOT_STATED, count, is_number
+from crowdcover.reports.verdict import protects_nobody
+from crowdcover.reports.words import Check
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
 CLASSES, EVEN = "equivalence classes", "even seats"

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from kinds.table.report import attackers, bars, crowd_plots, facts
-from kinds.table.report import series_pictures as of_versions
-from kinds.table.report.crowd_plots import CrowdCounts
-from reports import series
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.pages.templates import load_template
-from reports.words import PageSection, Words
+from crowdcover.kinds.table.report import attackers, bars, crowd_plots, facts
+from crowdcover.kinds.table.report import series_pictures as of_versions
+from crowdcover.kinds.table.report.crowd_plots import CrowdCounts
+from crowdcover.reports import series
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.words import PageSection, Words
 
 
 class ExampleRow(NamedTuple):

@@ -6,20 +6,20 @@ The promise follows from the findings that the manifest names.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table.report import series_words as versions
-from kinds.table.report.facts import (
+from crowdcover.kinds.table.report import series_words as versions
+from crowdcover.kinds.table.report.facts import (
     count_owners,
     describe_subjects,
     describe_table_demand,
     promise_of,
 )
-from kinds.table.report.findings import CLASSES, EVEN, MATCHABLE, shows_exchange
-from reports import series
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import is_number, printable
-from reports.verdict import protects_nobody
-from reports.words import Text
+from crowdcover.kinds.table.report.findings import CLASSES, EVEN, MATCHABLE, shows_exchange
+from crowdcover.reports import series
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import is_number, printable
+from crowdcover.reports.verdict import protects_nobody
+from crowdcover.reports.words import Text
 
 _MESSAGES = load_messages("kinds", "kinds.table")
 

@@ -9,18 +9,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from anon_core.measures.requirements import is_limit_reached
-from kinds.table.plan.checks import ChecksSection
-from kinds.table.plan.limits import BY_DEMAND, WITNESS
-from kinds.table.report import attackers
-from kinds.table.report import series_words as versions
-from kinds.table.report.facts import count_owners, describe_subjects, promise_of
-from kinds.table.report.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, list_promise_counts
-from kinds.table.report.roles import list_columns_by_role
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import count, digits, is_number, one_in, percent, printable
-from reports.verdict import protects_nobody
-from reports.words import (
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.plan.limits import BY_DEMAND, WITNESS
+from crowdcover.kinds.table.report import attackers
+from crowdcover.kinds.table.report import series_words as versions
+from crowdcover.kinds.table.report.facts import count_owners, describe_subjects, promise_of
+from crowdcover.kinds.table.report.findings import (
+    CLASSES,
+    COMPATIBLE,
+    EVEN,
+    TRUTHFUL,
+    list_promise_counts,
+)
+from crowdcover.kinds.table.report.roles import list_columns_by_role
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, digits, is_number, one_in, percent, printable
+from crowdcover.reports.verdict import protects_nobody
+from crowdcover.reports.words import (
     ABOVE,
     NO_DEMAND,
     NO_LIMIT,

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import printable
-from reports.words import ColumnRole
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import printable
+from crowdcover.reports.words import ColumnRole
 
 _MESSAGES = load_messages("kinds", "kinds.table")
 _BY_K = {"top": "top_by_k", "bottom": "bottom_by_k"}  # messages where k finds the number

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from kinds.table.report import series_words
-from reports import drawing, series
-from reports.drawing import ACCENT, DANGER, GRID, MUTED, SECOND
-from reports.facts import Manifest
-from reports.messages import load_messages
+from crowdcover.kinds.table.report import series_words
+from crowdcover.reports import drawing, series
+from crowdcover.reports.drawing import ACCENT, DANGER, GRID, MUTED, SECOND
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

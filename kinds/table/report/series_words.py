@@ -3,11 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reports import series
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.quantities import count, is_number, percent, printable
-from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Block, Check, Figure, Text
+from crowdcover.reports import series
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, is_number, percent, printable
+from crowdcover.reports.words import (
+    ABOVE,
+    NO_LIMIT,
+    NOT_MEASURED,
+    WITHIN,
+    Block,
+    Check,
+    Figure,
+    Text,
+)
 
 OFTEN = 0.1  # share of the records that were followed
 _MESSAGES = load_messages("kinds", "kinds.table")

@@ -1,10 +1,10 @@
 """What a report says of single values: groups of numbers, rare values."""
 
-from kinds.table.report.facts import list_columns_carried_as
-from reports import series
-from reports.facts import Manifest
-from reports.messages import load_messages
-from reports.words import Text
+from crowdcover.kinds.table.report.facts import list_columns_carried_as
+from crowdcover.reports import series
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.words import Text
 
 _MESSAGES = load_messages("kinds", "kinds.table")
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from kinds import direct
-from kinds.table.report import attackers, facts, promises, risks, roles, value_words
-from kinds.table.report import series_words as versions
-from kinds.table.report.findings import CLASSES, EVEN, list_promise_checks
-from kinds.words import KindWords
-from reports import series
-from reports.comparison import Compared
-from reports.facts import BadFact, Fact, Manifest
-from reports.messages import load_messages
-from reports.quantities import count, digits, is_number, one_in, percent, printable
-from reports.words import Block, Check, Exposure, PageSection, Risk, Text
+from crowdcover.kinds import direct
+from crowdcover.kinds.table.report import attackers, facts, promises, risks, roles, value_words
+from crowdcover.kinds.table.report import series_words as versions
+from crowdcover.kinds.table.report.findings import CLASSES, EVEN, list_promise_checks
+from crowdcover.kinds.words import KindWords
+from crowdcover.reports import series
+from crowdcover.reports.comparison import Compared
+from crowdcover.reports.facts import BadFact, Fact, Manifest
+from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import count, digits, is_number, one_in, percent, printable
+from crowdcover.reports.words import Block, Check, Exposure, PageSection, Risk, Text
 
 __all__ = ["WORDS", "TableWords"]
 
@@ -183,7 +183,7 @@ class TableWords(KindWords):
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
         """Sections on checks, attacks, crowds, columns and cells."""
-        from kinds.table.report import pictures  # matplotlib takes a second to import
+        from crowdcover.kinds.table.report import pictures  # matplotlib takes a second to import
 
         return pictures.build_page_sections(manifest, measured, self)
 

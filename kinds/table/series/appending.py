@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from kinds.table.plan.sections import TablePlan
-from kinds.table.series.present import Present, is_among, list_needed_columns
-from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD_DIGEST
-from storage.vault.run import Stored
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.series.present import Present, is_among, list_needed_columns
+from crowdcover.kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD_DIGEST
+from crowdcover.storage.vault.run import Stored
 
 IDENTITY = [CHAIN, PERSON, RECORD_DIGEST, OWNER]
 NO_RECORDS = pl.DataFrame(

@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 
 from anon_core.errors import GuaranteeError
-from kinds.rows import write_csv, write_parquet
-from kinds.table.forms import OF_VERSIONS, is_typed
-from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
-from kinds.table.layout import KEY as RELEASED_KEY
-from kinds.table.pipeline.encode import load_encoded
-from kinds.table.pipeline.kept_rows import text_rows
-from kinds.table.pipeline.nodes import write_nodes
-from kinds.table.pipeline.seals import constants_of, seals_of
-from kinds.table.series.appending import IDENTITY, load_waiting_records
-from kinds.table.version_files import (
+from crowdcover.kinds.rows import write_csv, write_parquet
+from crowdcover.kinds.table.forms import OF_VERSIONS, is_typed
+from crowdcover.kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
+from crowdcover.kinds.table.layout import KEY as RELEASED_KEY
+from crowdcover.kinds.table.pipeline.encode import load_encoded
+from crowdcover.kinds.table.pipeline.kept_rows import text_rows
+from crowdcover.kinds.table.pipeline.nodes import write_nodes
+from crowdcover.kinds.table.pipeline.seals import constants_of, seals_of
+from crowdcover.kinds.table.series.appending import IDENTITY, load_waiting_records
+from crowdcover.kinds.table.version_files import (
     BATCH,
     BATCHES,
     BORN,
@@ -38,8 +38,8 @@ from kinds.table.version_files import (
     SINCE,
     VALUES,
 )
-from kinds.versions import Before, Following
-from storage.vault.run import Stored
+from crowdcover.kinds.versions import Before, Following
+from crowdcover.storage.vault.run import Stored
 
 
 def assemble_version(

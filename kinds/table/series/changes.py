@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import type_source_column
-from kinds.table.layout import CARRIED, list_released_columns
-from kinds.table.plan.sections import TablePlan
-from kinds.table.series.present import Present
-from kinds.table.version_files import AT, GOES, RECORD_DIGEST, VALUES
+from crowdcover.kinds.columns import type_source_column
+from crowdcover.kinds.table.layout import CARRIED, list_released_columns
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.series.present import Present
+from crowdcover.kinds.table.version_files import AT, GOES, RECORD_DIGEST, VALUES
 
 _MOSTLY = 0.5  # of the values of a column
 

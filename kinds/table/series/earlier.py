@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from anon_core.series.fits import Fits
-from kinds.table.series.appending import NO_RECORDS, load_waiting_records
-from kinds.table.version_files import (
+from crowdcover.kinds.table.series.appending import NO_RECORDS, load_waiting_records
+from crowdcover.kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
@@ -21,10 +21,10 @@ from kinds.table.version_files import (
     VALUES,
     fits_file,
 )
-from kinds.table.version_records import records_of_rows
-from kinds.versions import Before
-from storage.ledger.identifier_spelling import FORM
-from storage.vault.run import Stored
+from crowdcover.kinds.table.version_records import records_of_rows
+from crowdcover.kinds.versions import Before
+from crowdcover.storage.ledger.identifier_spelling import FORM
+from crowdcover.storage.vault.run import Stored
 
 NO_ROWS = pl.DataFrame(
     schema={

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from anon_core.series.fits import Fits
 from anon_core.series.histories import ValueCounts, count_matchable_rows, find_pasts
 from anon_core.tables.pasts import Pasts
-from kinds.table.series.earlier import Earlier
-from kinds.table.version_files import BORN, CHAIN, CONSTANT, DIED
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.version_files import BORN, CHAIN, CONSTANT, DIED
 
 _VALUE = "#value"  # what a row carries in these columns, as a number
 

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.tables.demands import list_stated_k
 from anon_core.tables.encoding import find_complete_records
-from kinds.columns import Column, convert_to_arrays, type_source_column
-from kinds.table.layout import list_released_columns
-from kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
-from kinds.table.pipeline.read import demand_column
-from kinds.table.pipeline.seals import constants_of
-from kinds.table.plan.sections import TablePlan
-from kinds.table.version_files import CONSTANT, OWNER, RECORD_DIGEST, VALUES
-from kinds.versions import Following
-from storage.ledger.digests import column_digests, row_digests
-from storage.ledger.identifier_spelling import normalize_spelling
-from storage.source.reading import Reading
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.table.layout import list_released_columns
+from crowdcover.kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
+from crowdcover.kinds.table.pipeline.read import demand_column
+from crowdcover.kinds.table.pipeline.seals import constants_of
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.version_files import CONSTANT, OWNER, RECORD_DIGEST, VALUES
+from crowdcover.kinds.versions import Following
+from crowdcover.storage.ledger.digests import column_digests, row_digests
+from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
+from crowdcover.storage.source.reading import Reading
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.table.plan.sections import TablePlan
-from kinds.table.series.appending import IDENTITY, back_again, to_hold
-from kinds.table.series.earlier import Earlier
-from kinds.table.series.present import Present, is_among, list_needed_columns, present_of
-from kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD_DIGEST
-from kinds.versions import Following, KnownPeople
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.series.appending import IDENTITY, back_again, to_hold
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.series.present import Present, is_among, list_needed_columns, present_of
+from crowdcover.kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD_DIGEST
+from crowdcover.kinds.versions import Following, KnownPeople
 
 
 @dataclass(frozen=True)

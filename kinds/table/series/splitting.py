@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.series.histories import ValueCounts
 from anon_core.tables.pasts import MOST_WAYS, Pasts
-from kinds.table.layout import TABLE
-from kinds.table.plan.sections import TablePlan
-from kinds.table.profile import build_table_profile
-from kinds.table.report.series_words import describe_movements, list_change_warnings
-from kinds.table.series.changes import count_changed_records, describe_telling_columns
-from kinds.table.series.earlier import Earlier
-from kinds.table.series.linking import Linking
-from kinds.table.series.present import Present, is_among, read_present_records
-from kinds.table.series.returning import Returning
-from kinds.table.series.widening import find_gone_rows
-from kinds.table.version_files import (
+from crowdcover.kinds.table.layout import TABLE
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.profile import build_table_profile
+from crowdcover.kinds.table.report.series_words import describe_movements, list_change_warnings
+from crowdcover.kinds.table.series.changes import count_changed_records, describe_telling_columns
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.series.linking import Linking
+from crowdcover.kinds.table.series.present import Present, is_among, read_present_records
+from crowdcover.kinds.table.series.returning import Returning
+from crowdcover.kinds.table.series.widening import find_gone_rows
+from crowdcover.kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
@@ -45,8 +45,8 @@ from kinds.table.version_files import (
     ROWS,
     VALUES,
 )
-from kinds.versions import Before, Following, KnownPeople
-from storage.source.reading import Reading
+from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.storage.source.reading import Reading
 
 ROOM = 3  # times the greatest k: people in a batch, where enough can be pulled along
 

@@ -10,19 +10,23 @@ import polars as pl
 
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
-from kinds.judge.audit import Finding
-from kinds.section import PlanError
-from kinds.table.judge import kept as kept_of
-from kinds.table.judge import versions as judge
-from kinds.table.judge.rows import lay_rows_beside_records
-from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET, list_released_columns
-from kinds.table.pipeline.encode import load_encoded
-from kinds.table.pipeline.kept_rows import text_rows
-from kinds.table.plan.sections import TablePlan
-from kinds.table.series.assembling import assemble_version
-from kinds.table.series.present import digest_identifiers, list_needed_columns, read_present_records
-from kinds.table.series.splitting import divide_version
-from kinds.table.version_files import (
+from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.judge import kept as kept_of
+from crowdcover.kinds.table.judge import versions as judge
+from crowdcover.kinds.table.judge.rows import lay_rows_beside_records
+from crowdcover.kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET, list_released_columns
+from crowdcover.kinds.table.pipeline.encode import load_encoded
+from crowdcover.kinds.table.pipeline.kept_rows import text_rows
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.series.assembling import assemble_version
+from crowdcover.kinds.table.series.present import (
+    digest_identifiers,
+    list_needed_columns,
+    read_present_records,
+)
+from crowdcover.kinds.table.series.splitting import divide_version
+from crowdcover.kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
@@ -37,11 +41,11 @@ from kinds.table.version_files import (
     SINCE,
     fits_file,
 )
-from kinds.versions import Before, Following, KnownPeople, Versions
-from storage.ledger.digests import column_digests, of_column, read_people
-from storage.ledger.identifier_spelling import FORM
-from storage.source.reading import Reading
-from storage.vault.run import Stored
+from crowdcover.kinds.versions import Before, Following, KnownPeople, Versions
+from crowdcover.storage.ledger.digests import column_digests, of_column, read_people
+from crowdcover.storage.ledger.identifier_spelling import FORM
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.run import Stored
 
 
 class TableVersions(Versions):

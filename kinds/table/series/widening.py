@@ -5,9 +5,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.series.withdrawing import widen_withdrawal
-from kinds.table.series.earlier import Earlier
-from kinds.table.series.linking import Linking
-from kinds.table.version_files import BORN, DEMANDED_K, DIED, PERSON, ROW_KEY
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.series.linking import Linking
+from crowdcover.kinds.table.version_files import BORN, DEMANDED_K, DIED, PERSON, ROW_KEY
 
 
 def find_gone_rows(

@@ -7,9 +7,9 @@ the codes of countries beside it.
 import re
 from collections.abc import Sequence
 
-from kinds.table.starter.names import Name
-from kinds.table.starter.proposal import Proposal
-from kinds.table.starter.values import FEW, Values
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.proposal import Proposal
+from crowdcover.kinds.table.starter.values import FEW, Values
 
 _POSTAL = frozenset(("zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"))
 _POSTAL_CODE = re.compile(r"\d{4,6}")

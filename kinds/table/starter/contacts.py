@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from stdnum import get_cc_module, iban, luhn
 
-from kinds.table.starter.lexicon import (
+from crowdcover.kinds.table.starter.lexicon import (
     UNSPACED,
     list_name_particles,
     list_name_titles,
@@ -19,7 +19,7 @@ from kinds.table.starter.lexicon import (
     names_of_people,
     tokenize_name,
 )
-from validations.recognition.phones import is_possible, is_valid
+from crowdcover.validations.recognition.phones import is_possible, is_valid
 
 ONE_IN = 10  # texts may be of another form
 SAMPLE = 200  # distinct texts that are checked one by one

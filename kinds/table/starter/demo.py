@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from kinds.section import PlanError, toml_text
+from crowdcover.kinds.section import PlanError, toml_text
 
 DEMO = """\
 # The Fair survey of 1978: what 6,366 women told a magazine about their marriages.

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.errors import InputError
-from kinds.numerals import find_numerals
-from kinds.table.starter.markers import is_marker
-from kinds.table.starter.moments import formats_of
-from kinds.table.starter.names import Name
-from kinds.table.starter.values import is_numeral
-from storage.source.sources import Source, read_leading_rows
+from crowdcover.kinds.numerals import find_numerals
+from crowdcover.kinds.table.starter.markers import is_marker
+from crowdcover.kinds.table.starter.moments import formats_of
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.values import is_numeral
+from crowdcover.storage.source.sources import Source, read_leading_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up

@@ -24,7 +24,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from kinds.table.starter import words
+from crowdcover.kinds.table.starter import words
 
 _WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
 _DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")

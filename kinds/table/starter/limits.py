@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from kinds.checks import propose_limits
-from kinds.section import toml_key, toml_text
-from kinds.table.plan.checks import ChecksSection
-from kinds.table.starter.proposal import Proposal
-from kinds.table.starter.values import SHARED_BY, Values
+from crowdcover.kinds.checks import propose_limits
+from crowdcover.kinds.section import toml_key, toml_text
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.starter.proposal import Proposal
+from crowdcover.kinds.table.starter.values import SHARED_BY, Values
 
 COMMENTS_AT = 27  # characters before a comment
 _OFFERED = """\

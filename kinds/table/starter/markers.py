@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.columns import Column, type_source_column
-from kinds.table.starter.values import Values
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.table.starter.values import Values
 
 # Texts that no table uses for a value.
 SURE = frozenset({

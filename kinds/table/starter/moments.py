@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from kinds.dates import ISO_DATE, to_dates
-from kinds.table.starter.lexicon import (
+from crowdcover.kinds.dates import ISO_DATE, to_dates
+from crowdcover.kinds.table.starter.lexicon import (
     list_calendar_words,
     list_filler_words,
     list_month_words,

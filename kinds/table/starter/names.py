@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from kinds.table.starter.lexicon import load_lexicon, tokenize_name, topics_of
+from crowdcover.kinds.table.starter.lexicon import load_lexicon, tokenize_name, topics_of
 
 
 class Name:

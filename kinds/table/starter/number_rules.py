@@ -1,14 +1,14 @@
 """Rules for columns of numbers: amounts in intervals, codes as categories, the rest asked about."""
 
-from kinds.table.starter.names import Name
-from kinds.table.starter.proposal import (
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.proposal import (
     MOST_LEVELS,
     Proposal,
     build_category_proposal,
     build_numeric_proposal,
     describe_counts,
 )
-from kinds.table.starter.values import FEW, Values
+from crowdcover.kinds.table.starter.values import FEW, Values
 
 GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
 OLDEST = 130

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from kinds.numerals import Guess, find_numerals, list_numeral_keys
-from kinds.section import toml_text
-from kinds.table.starter.limits import format_commented_line
-from kinds.table.starter.proposal import NUMERIC, Proposal
-from kinds.table.starter.values import Values
+from crowdcover.kinds.numerals import Guess, find_numerals, list_numeral_keys
+from crowdcover.kinds.section import toml_text
+from crowdcover.kinds.table.starter.limits import format_commented_line
+from crowdcover.kinds.table.starter.proposal import NUMERIC, Proposal
+from crowdcover.kinds.table.starter.values import Values
 
 
 def read_numerals(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Guess]]:

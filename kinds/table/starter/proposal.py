@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.table.starter.names import Name
-from kinds.table.starter.values import FEW, SHARED_BY, Values
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.values import FEW, SHARED_BY, Values
 
 MOST_LEVELS = 500  # past this a category is hardly ever shared by a crowd
 LONG_TEXT = 60  # characters on average: free text

@@ -6,15 +6,15 @@ published, numbers that may be codes get no intervals, and what may be sensitive
 
 import polars as pl
 
-from kinds.dates import ISO_DATE, has_short_year
-from kinds.section import toml_text
-from kinds.table.layout import KEY
-from kinds.table.starter import number_rules
-from kinds.table.starter.code_shapes import add_prefix_tree
-from kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
-from kinds.table.starter.moments import order_of
-from kinds.table.starter.names import Name
-from kinds.table.starter.proposal import (
+from crowdcover.kinds.dates import ISO_DATE, has_short_year
+from crowdcover.kinds.section import toml_text
+from crowdcover.kinds.table.layout import KEY
+from crowdcover.kinds.table.starter import number_rules
+from crowdcover.kinds.table.starter.code_shapes import add_prefix_tree
+from crowdcover.kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
+from crowdcover.kinds.table.starter.moments import order_of
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.proposal import (
     LONG_TEXT,
     MOST_LEVELS,
     NUMERIC,
@@ -22,8 +22,8 @@ from kinds.table.starter.proposal import (
     build_category_proposal,
     describe_counts,
 )
-from kinds.table.starter.values import FEW, Values
-from storage.source.values import is_csv_type
+from crowdcover.kinds.table.starter.values import FEW, Values
+from crowdcover.storage.source.values import is_csv_type
 
 _NEARLY_ALL = 0.8  # so many distinct texts a row name the row
 FLAGS = 3  # values of a yes or no, one of them "not known"

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import UTC
-from kinds.table.starter import contacts
-from kinds.table.starter.contacts import SAMPLE
-from kinds.table.starter.moments import formats_of, is_worded
-from storage.source.values import EXACT
+from crowdcover.kinds.columns import UTC
+from crowdcover.kinds.table.starter import contacts
+from crowdcover.kinds.table.starter.contacts import SAMPLE
+from crowdcover.kinds.table.starter.moments import formats_of, is_worded
+from crowdcover.storage.source.values import EXACT
 
 SHARED_BY = 5  # the k that a starter plan proposes
 LIKE_TIME = r"(^|\D)(1[89]|20)\d{2}(\D|$)|(^|\D)\d{1,2}:\d{2}(\D|$)"

@@ -9,26 +9,26 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from anon_core.errors import InputError
-from kinds.columns import Column
-from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
-from kinds.table.pipeline.naming import repeats_names
-from kinds.table.pipeline.read import read_columns
-from kinds.table.starter.header import Header, compare_first_row, separator_of
-from kinds.table.starter.limits import (
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.section import MOST_NAME, PlanError, toml_key, toml_text
+from crowdcover.kinds.table.pipeline.naming import repeats_names
+from crowdcover.kinds.table.pipeline.read import read_columns
+from crowdcover.kinds.table.starter.header import Header, compare_first_row, separator_of
+from crowdcover.kinds.table.starter.limits import (
     format_commented_line,
     most_uniform,
     offer_mixing,
     state_limits,
 )
-from kinds.table.starter.markers import Markers, clear_markers, find_markers
-from kinds.table.starter.names import Name
-from kinds.table.starter.numerals import read_numerals, state_numerals
-from kinds.table.starter.proposal import Proposal
-from kinds.table.starter.proposals import count_repeated_rows, propose_role
-from kinds.table.starter.values import SHARED_BY, Values
-from storage.source.drivers import split_file_address
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_leading_rows, require_distinct_names
+from crowdcover.kinds.table.starter.markers import Markers, clear_markers, find_markers
+from crowdcover.kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.numerals import read_numerals, state_numerals
+from crowdcover.kinds.table.starter.proposal import Proposal
+from crowdcover.kinds.table.starter.proposals import count_repeated_rows, propose_role
+from crowdcover.kinds.table.starter.values import SHARED_BY, Values
+from crowdcover.storage.source.drivers import split_file_address
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.

@@ -8,7 +8,10 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 
 from anon_core.tables.records import Codebook
-from validations.expectations import ExpectColumnLevelsToBeShared, ExpectColumnLevelsToDecode
+from crowdcover.validations.expectations import (
+    ExpectColumnLevelsToBeShared,
+    ExpectColumnLevelsToDecode,
+)
 
 LEVEL = "level:"
 RECORD_K = "k"

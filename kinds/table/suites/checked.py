@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from polars import selectors
 
 from anon_core.tables.encoding import decode_levels
-from kinds.columns import convert_to_arrays
-from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
-from kinds.table.pipeline.encode import load_bits, load_encoded
-from kinds.table.plan.sections import TablePlan
-from kinds.table.suites import binarized as of_binarized
-from kinds.table.suites import ingested as of_ingested
-from kinds.table.suites import released as of_released
-from storage.vault.run import Stored
-from validations.rows import ROWS_AT_ONCE, Rows
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
+from crowdcover.kinds.table.pipeline.encode import load_bits, load_encoded
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.suites import binarized as of_binarized
+from crowdcover.kinds.table.suites import ingested as of_ingested
+from crowdcover.kinds.table.suites import released as of_released
+from crowdcover.storage.vault.run import Stored
+from crowdcover.validations.rows import ROWS_AT_ONCE, Rows
 
 Suite = tuple[Any, Rows]
 _Arrays = dict[str, NDArray[Any]]

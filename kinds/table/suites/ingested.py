@@ -7,7 +7,7 @@ import great_expectations.expectations as gxe
 from great_expectations.expectations.expectation import Expectation
 
 from anon_core.specs.columns import ColumnSpec
-from validations.expectations import ExpectColumnNumbersToBeFinite
+from crowdcover.validations.expectations import ExpectColumnNumbersToBeFinite
 
 
 def build_suite(specs: Sequence[ColumnSpec], carried: Sequence[str]) -> gx.ExpectationSuite:

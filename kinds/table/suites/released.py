@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from validations.expectations import (
+from crowdcover.validations.expectations import (
     ExpectColumnCellsToAllowALevel,
     ExpectCrowdsToMeetDemands,
     ExpectRowsToBeTruthful,

@@ -1,11 +1,11 @@
 """Databases: a file and an entry in `DATABASES` each. A database is told by its address."""
 
-from storage.source.drivers.base import Database
-from storage.source.drivers.duck import DUCKDB
-from storage.source.drivers.lite import SQLITE
-from storage.source.drivers.mssql import MSSQL
-from storage.source.drivers.postgres import POSTGRES
-from storage.source.drivers.warehouses import BIGQUERY, SNOWFLAKE
+from crowdcover.storage.source.drivers.base import Database
+from crowdcover.storage.source.drivers.duck import DUCKDB
+from crowdcover.storage.source.drivers.lite import SQLITE
+from crowdcover.storage.source.drivers.mssql import MSSQL
+from crowdcover.storage.source.drivers.postgres import POSTGRES
+from crowdcover.storage.source.drivers.warehouses import BIGQUERY, SNOWFLAKE
 
 DATABASES = (SQLITE, DUCKDB, POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 _FIRST = [each.starts[0] for each in DATABASES]

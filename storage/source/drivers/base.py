@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from storage.source.database_types import Answer
-from storage.source.sources import require_file
+from crowdcover.storage.source.database_types import Answer
+from crowdcover.storage.source.sources import require_file
 
 
 class Database(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.database_types import Answer, build_type_refusal
-from storage.source.drivers.base import Database, require_database_file
+from crowdcover.storage.source.database_types import Answer, build_type_refusal
+from crowdcover.storage.source.drivers.base import Database, require_database_file
 
 ONE_SELECT = "source.query is not one SELECT, and a source is only read; give one SELECT"
 IN_UTC = "set global TimeZone = 'UTC'"  # else the machine's zone decides days and fingerprint

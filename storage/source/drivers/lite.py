@@ -5,8 +5,8 @@ from contextlib import closing
 
 import polars as pl
 
-from storage.source.database_types import Answer, fetch_selected_rows
-from storage.source.drivers.base import Database, require_database_file
+from crowdcover.storage.source.database_types import Answer, fetch_selected_rows
+from crowdcover.storage.source.drivers.base import Database, require_database_file
 
 
 def fetch_from_sqlite(uri: str, statement: str, form: int) -> Answer:

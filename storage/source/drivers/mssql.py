@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anon_core.errors import InputError
-from storage.source.database_types import Answer, fetch_selected_rows
-from storage.source.drivers.base import Database
+from crowdcover.storage.source.database_types import Answer, fetch_selected_rows
+from crowdcover.storage.source.drivers.base import Database
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
 SERIALIZABLE = "set transaction isolation level serializable"

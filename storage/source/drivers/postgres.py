@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.database_types import Answer, build_type_refusal
-from storage.source.drivers.base import Database
-from storage.source.values import DECIMAL_DIGITS
+from crowdcover.storage.source.database_types import Answer, build_type_refusal
+from crowdcover.storage.source.drivers.base import Database
+from crowdcover.storage.source.values import DECIMAL_DIGITS
 
 REPEATABLE_READ = "set transaction isolation level repeatable read, read only"
 MONEY = "select 1::numeric::money"  # in the smallest unit, which a setting of the database decides

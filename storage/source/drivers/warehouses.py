@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from storage.source.database_types import Answer
-from storage.source.drivers.base import Database
+from crowdcover.storage.source.database_types import Answer
+from crowdcover.storage.source.drivers.base import Database
 
 
 def fetch_from_snowflake(uri: str, statement: str, _form: int) -> Answer:

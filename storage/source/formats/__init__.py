@@ -6,16 +6,23 @@ Where the first bytes tell nothing, the end of the file name does; what is left 
 from pathlib import Path, PurePosixPath
 
 from anon_core.errors import InputError
-from storage.source.csv_text import BAD_GZIP
-from storage.source.file_bytes import CLOSED, Content, File, OpenFile, is_packed, open_bytes
-from storage.source.formats.base import Format
-from storage.source.formats.columnar import Arrow, Parquet
-from storage.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format
-from storage.source.formats.json_lines import JsonLines
-from storage.source.formats.npz import Npz
-from storage.source.formats.text import Csv
-from storage.source.formats.workbook import Workbook
-from storage.source.packing import (
+from crowdcover.storage.source.csv_text import BAD_GZIP
+from crowdcover.storage.source.file_bytes import (
+    CLOSED,
+    Content,
+    File,
+    OpenFile,
+    is_packed,
+    open_bytes,
+)
+from crowdcover.storage.source.formats.base import Format
+from crowdcover.storage.source.formats.columnar import Arrow, Parquet
+from crowdcover.storage.source.formats.foreign import refuse_foreign_archive, refuse_foreign_format
+from crowdcover.storage.source.formats.json_lines import JsonLines
+from crowdcover.storage.source.formats.npz import Npz
+from crowdcover.storage.source.formats.text import Csv
+from crowdcover.storage.source.formats.workbook import Workbook
+from crowdcover.storage.source.packing import (
     DAMAGED_LAYER,
     GZIP,
     ArchiveMembers,

@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import File
-from storage.source.packing import ArchiveMembers
+from crowdcover.storage.source.file_bytes import File
+from crowdcover.storage.source.packing import ArchiveMembers
 
 
 class Dialect(NamedTuple):

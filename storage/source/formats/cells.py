@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.values import EXACT
+from crowdcover.storage.source.values import EXACT
 
 MIDNIGHT = datetime.time()
 _PLAIN = (bool, int, float, str, datetime.date, datetime.datetime, datetime.time)

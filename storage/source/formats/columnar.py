@@ -10,9 +10,9 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import Content, File, OpenFile
-from storage.source.formats.base import Dialect, Format
-from storage.source.values import DECIMAL_DIGITS, call_or_refuse
+from crowdcover.storage.source.file_bytes import Content, File, OpenFile
+from crowdcover.storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.values import DECIMAL_DIGITS, call_or_refuse
 
 BREAKS_OFF = "the source breaks off or is damaged: not every row could be read; write it anew"
 FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may

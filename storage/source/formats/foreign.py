@@ -3,7 +3,7 @@
 import re
 
 from anon_core.errors import InputError
-from storage.source.packing import ArchiveMembers
+from crowdcover.storage.source.packing import ArchiveMembers
 
 EXPORT = "export the table as CSV or Parquet"
 UNPACK = "unpack it and name the file that holds the table"

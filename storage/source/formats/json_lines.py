@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import File, read_bytes
-from storage.source.formats.base import Dialect, Format
-from storage.source.formats.cells import type_column
-from storage.source.packing import HEAD_BYTES
+from crowdcover.storage.source.file_bytes import File, read_bytes
+from crowdcover.storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.formats.cells import type_column
+from crowdcover.storage.source.packing import HEAD_BYTES
 
 
 class JsonLines(Format):

@@ -9,10 +9,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import File, read_bytes
-from storage.source.formats.base import Dialect, Format
-from storage.source.packing import ArchiveMembers
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.file_bytes import File, read_bytes
+from crowdcover.storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.packing import ArchiveMembers
+from crowdcover.storage.source.values import call_or_refuse
 
 NO_ARRAYS = "the source is not a readable .npz file of arrays; write it anew"
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from storage.source.csv_rows import first_rows, read_csv
-from storage.source.file_bytes import File
-from storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.csv_rows import first_rows, read_csv
+from crowdcover.storage.source.file_bytes import File
+from crowdcover.storage.source.formats.base import Dialect, Format
 
 
 class Csv(Format):

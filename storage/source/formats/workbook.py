@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import polars as pl
 
 from anon_core.errors import InputError
-from storage.source.file_bytes import File, read_bytes
-from storage.source.formats.base import Dialect, Format
-from storage.source.formats.cells import text_of, type_column
-from storage.source.packing import ArchiveMembers
-from storage.source.values import call_or_refuse
+from crowdcover.storage.source.file_bytes import File, read_bytes
+from crowdcover.storage.source.formats.base import Dialect, Format
+from crowdcover.storage.source.formats.cells import text_of, type_column
+from crowdcover.storage.source.packing import ArchiveMembers
+from crowdcover.storage.source.values import call_or_refuse
 
 SHEETS = "application/vnd.oasis.opendocument.spreadsheet"
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls, and of workbooks with a password

@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from kinds.base import Kind
-from kinds.checks import LimitsSection
-from kinds.judge.audit import Audit, Finding
-from kinds.judge.drift import Changes
-from kinds.section import PlanError, Section, SourceSection
-from storage.ledger.digests import People
+from crowdcover.kinds.base import Kind
+from crowdcover.kinds.checks import LimitsSection
+from crowdcover.kinds.judge.audit import Audit, Finding
+from crowdcover.kinds.judge.drift import Changes
+from crowdcover.kinds.section import PlanError, Section, SourceSection
+from crowdcover.storage.ledger.digests import People
 from tests.contract.bag.pool import Bag
 
 KEY, VALUE = "key", "value"

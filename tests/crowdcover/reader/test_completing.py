@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from flows import cli
-from flows.look import completed_tables
+from crowdcover.flows import cli
+from crowdcover.flows.look import completed_tables
 from tests.crowdcover.reader.folders import attribute, folder
 from tests.flows.processes import command
 
@@ -73,7 +73,9 @@ def test_the_seed_decides_whatever_the_threads(place, tmp_path):
         output = tmp_path / f"{threads}.csv"
         words = ["complete", str(place), "--draws", "2", "--seed", "9", "--output", str(output)]
         environment = {**os.environ, "POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads}
-        subprocess.run([sys.executable, "-m", "flows.cli", *words], check=True, env=environment)
+        subprocess.run(
+            [sys.executable, "-m", "crowdcover.flows.cli", *words], check=True, env=environment
+        )
         digests.add(hashlib.sha256(output.read_bytes()).hexdigest())
     assert len(digests) == 1
     release = cc.read(place)
@@ -133,7 +135,7 @@ def test_the_command_refuses_what_it_cannot_do(place, tmp_path, monkeypatch, cap
 
 
 def test_the_command_reads_object_storage(place, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.put(str(place), "memory://bucket/v1", recursive=True)

@@ -115,7 +115,9 @@ def test_the_seed_decides_whatever_the_threads(place, tmp_path):
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
         }
-        subprocess.run([sys.executable, "-m", "flows.cli", *words], check=True, env=environment)
+        subprocess.run(
+            [sys.executable, "-m", "crowdcover.flows.cli", *words], check=True, env=environment
+        )
         digests.add(hashlib.sha256(output.read_bytes()).hexdigest())
     assert len(digests) == 1
     release = cc.read(place)

@@ -11,9 +11,9 @@ import pytest
 from anon_core.errors import AnonymityError, GuaranteeError, InputError
 from crowdcover import anonymize
 from crowdcover import plan as propose
+from crowdcover.flows.look.audit import recompute_guarantees
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 from crowdcover.releasing.saving import save_release
-from flows.look.audit import recompute_guarantees
-from flows.plan.plan import PlanError, ReleasePlan
 from tests.crowdcover.releasing.people import people
 from tests.names import ROOT
 

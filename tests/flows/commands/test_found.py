@@ -6,12 +6,12 @@ from textwrap import dedent
 
 import pytest
 
-from flows import cli, commands
+from crowdcover.flows import cli, commands
 
 TOY = '''
     """`crowdcover toy`: says how many letters a word has."""
 
-    from flows.commands.command import Command
+    from crowdcover.flows.commands.command import Command
 
 
     def arguments(parser):
@@ -35,7 +35,7 @@ def toy(tmp_path, monkeypatch):
     (tmp_path / "play" / "toy.py").write_text(dedent(TOY))
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
     yield
-    for name in ("flows.commands.play", "flows.commands.play.toy"):
+    for name in ("crowdcover.flows.commands.play", "crowdcover.flows.commands.play.toy"):
         sys.modules.pop(name, None)
 
 
@@ -54,7 +54,7 @@ def test_a_new_command_is_one_file(monkeypatch, capsys):
 
 
 def test_the_function_that_a_command_names_is_there():
-    from flows.commands.vault.vault import STEPS
+    from crowdcover.flows.commands.vault.vault import STEPS
 
     named = [each for each in (*cli.COMMANDS.values(), *STEPS) if isinstance(each.run, str)]
     assert len(named) > 10

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 
 PLAN = """
 name = "x"

@@ -11,11 +11,11 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attackers.attacks import SWEEPS
-from flows.release import release
-from kinds.table.report.words import WORDS
-from kinds.table.starter.writing import propose_plan
-from reports.verdict import judge_manifest
-from storage.source.sources import Source
+from crowdcover.flows.release import release
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.reports.verdict import judge_manifest
+from crowdcover.storage.source.sources import Source
 from tests import naive
 from tests.flows.orders import SEED, Order, data_bytes, people
 from tests.support.audits import audit_release
@@ -238,7 +238,7 @@ def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published
 
 
 def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, monkeypatch):
-    from validations import run
+    from crowdcover.validations import run
 
     def held(suite, columns):
         if suite.name == "required":

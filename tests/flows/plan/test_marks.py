@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 from tests.support.plans import PLAN, refused
 
 OPEN = (

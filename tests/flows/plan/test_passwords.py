@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from flows.plan.passwords import withhold_passwords
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
-from storage.places.credentials import (
+from crowdcover.flows.plan.passwords import withhold_passwords
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.credentials import (
     CredentialsError,
     holds_password,
     secret_of,
@@ -189,7 +189,9 @@ def test_a_password_is_found_when_it_is_used(plan_of, tmp_path, monkeypatch):
 
 
 def test_only_a_containers_own_folder_is_open_to_all(tmp_path, monkeypatch):
-    monkeypatch.setattr("storage.places.credentials.OPEN_TO_ALL", (str(tmp_path / "secrets"),))
+    monkeypatch.setattr(
+        "crowdcover.storage.places.credentials.OPEN_TO_ALL", (str(tmp_path / "secrets"),)
+    )
     for name in ("secrets", "secrets-old"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "people").write_text(PASSWORD)
@@ -205,8 +207,8 @@ def test_a_process_that_is_started_finds_it(plan_of, tmp_path, monkeypatch):
     monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)
     frozen = plan_of(more='credentials = "env:PEOPLE_PASSWORD"').freeze(tmp_path / "vault/plans")
     words = (
-        "import sys; from pathlib import Path; from flows.plan.plan import ReleasePlan; "
-        "from storage.places.credentials import secret_of; "
+        "import sys; from pathlib import Path; from crowdcover.flows.plan.plan import ReleasePlan; "
+        "from crowdcover.storage.places.credentials import secret_of; "
         "print(secret_of(ReleasePlan.load(Path(sys.argv[1])).source.credentials))"
     )
     command = [sys.executable, "-c", words, str(frozen)]

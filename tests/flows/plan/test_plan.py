@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.columns import Column
-from kinds.table.plan.checks import ChecksSection
-from tasks.compute.spec import Cluster
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.tasks.compute.spec import Cluster
 from tests.flows.orders import Order
 from tests.support.plans import MARK, PLAN, refused
 
@@ -995,7 +995,7 @@ def test_values_may_hold_anything(load):
     value=st.text(st.sampled_from("a=\"'\\ #\n\x7fé\U0001f600"), max_size=8),
 )
 def test_any_column_name_can_be_set(tmp_path_factory, name, value):
-    from flows.plan.document import toml_text
+    from crowdcover.flows.plan.document import toml_text
 
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_text(PLAN, encoding="utf-8")
@@ -1279,7 +1279,7 @@ def test_where_it_runs_does_not_change_the_hash(load, override):
 def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(load, monkeypatch):
     plan = load("[compute]\nengine = 'dask'")
     plan.check_machine()
-    monkeypatch.setattr("flows.plan.plan.find_spec", lambda name: None)
+    monkeypatch.setattr("crowdcover.flows.plan.plan.find_spec", lambda name: None)
     load().check_machine()
     refused(r"pip install 'crowdcover\[dask\]'", plan.check_machine)
 

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.graph.kind import KIND
-from kinds.graph.pipeline.rows import flatten_rows
-from kinds.rows import write_csv
-from storage.source.reading import Reading
-from storage.vault.files import file_sha256
+from crowdcover.kinds.graph.kind import KIND
+from crowdcover.kinds.graph.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import write_csv
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.vault.files import file_sha256
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder, edges
 from tests.support.audits import audit_release

@@ -10,12 +10,12 @@ from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 
 WORK = {
-    "ingest reads": ("kinds.graph.pipeline.ingest", "read_source"),
-    "ingest digests vertices": ("kinds.graph.pipeline.ingest", "write_identifiers"),
-    "encode makes the graph": ("kinds.graph.pipeline.encode", "encode_edges"),
-    "anonymize writes": ("kinds.graph.pipeline.write", "write_csv"),
-    "check judges": ("kinds.graph.kind", "audit_graph"),
-    "publish renders the report": ("tasks.stages.publish", "render_report"),
+    "ingest reads": ("crowdcover.kinds.graph.pipeline.ingest", "read_source"),
+    "ingest digests vertices": ("crowdcover.kinds.graph.pipeline.ingest", "write_identifiers"),
+    "encode makes the graph": ("crowdcover.kinds.graph.pipeline.encode", "encode_edges"),
+    "anonymize writes": ("crowdcover.kinds.graph.pipeline.write", "write_csv"),
+    "check judges": ("crowdcover.kinds.graph.kind", "audit_graph"),
+    "publish renders the report": ("crowdcover.tasks.stages.publish", "render_report"),
 }
 FILES = ("edges.parquet", "edges.csv.gz", "codebook.json")
 

@@ -8,11 +8,11 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinds.graph.kind import KIND
-from kinds.graph.layout import format_codebook
-from kinds.graph.pipeline.rows import flatten_rows
-from kinds.rows import write_csv
-from storage.source.reading import Reading
+from crowdcover.kinds.graph.kind import KIND
+from crowdcover.kinds.graph.layout import format_codebook
+from crowdcover.kinds.graph.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import write_csv
+from crowdcover.storage.source.reading import Reading
 from tests import naive
 from tests.contract.alike import Alike
 from tests.kinds.graph.orders import GraphOrder

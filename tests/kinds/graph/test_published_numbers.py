@@ -8,8 +8,8 @@ import pytest
 from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import ONE
-from kinds.graph.judge.measured import Measured, round_step
-from kinds.graph.report.pictures import choose_degree_bins, degree_plot, level_plot
+from crowdcover.kinds.graph.judge.measured import Measured, round_step
+from crowdcover.kinds.graph.report.pictures import choose_degree_bins, degree_plot, level_plot
 from tests.kinds.graph.orders import manifest
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.graphs import ONE
-from flows.plan.plan import PlanError
-from kinds.graph.judge.source import SourceGraph
-from kinds.graph.pipeline.edges import join_directions
-from kinds.graph.pipeline.read import read_source
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import PlanError
+from crowdcover.kinds.graph.judge.source import SourceGraph
+from crowdcover.kinds.graph.pipeline.edges import join_directions
+from crowdcover.kinds.graph.pipeline.read import read_source
+from crowdcover.storage.source.reading import Reading
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
 from tests.support.audits import audit_release
 

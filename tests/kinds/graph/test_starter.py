@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
-from flows.cli import main
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.graph.pipeline.read import read_source
-from storage.source.reading import Reading
+from crowdcover.flows.cli import main
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.graph.pipeline.read import read_source
+from crowdcover.storage.source.reading import Reading
 from tests.kinds.graph.orders import GraphOrder, edges, manifest
 
 

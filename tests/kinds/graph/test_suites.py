@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from anon_core.specs.graphs import ONE
-from kinds.graph.suites import checked, encoded, released
-from validations.run import validate_columns
+from crowdcover.kinds.graph.suites import checked, encoded, released
+from crowdcover.validations.run import validate_columns
 
 
 class Folder:

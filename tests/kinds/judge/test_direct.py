@@ -8,9 +8,14 @@ import polars as pl
 import pytest
 
 from anon_core.promise import Promise
-from kinds.judge.audit import DIRECT, OLDER, Audit, Finding, audit_folder
-from kinds.judge.direct import build_shown_cells, build_shown_labels, count_direct, direct_finding
-from kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.judge.audit import DIRECT, OLDER, Audit, Finding, audit_folder
+from crowdcover.kinds.judge.direct import (
+    build_shown_cells,
+    build_shown_labels,
+    count_direct,
+    direct_finding,
+)
+from crowdcover.kinds.table.plan.checks import ChecksSection
 
 CALL, WRITE = "call +49 171 2345678", "anna@example.org"
 

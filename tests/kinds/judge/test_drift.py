@@ -10,10 +10,10 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.drift import Drift, by_chance
 from anon_core.specs.columns import ColumnSpec
-from flows.plan.document import read_document
-from kinds.columns import Column
-from kinds.judge.drift import Accepted, Changes, DriftError, DriftLimits
-from kinds.table.profile import build_table_profile, compare_profiles
+from crowdcover.flows.plan.document import read_document
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.judge.drift import Accepted, Changes, DriftError, DriftLimits
+from crowdcover.kinds.table.profile import build_table_profile, compare_profiles
 
 ROOT = Path(__file__).parents[3]
 SAME = Changes(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinds.judge import files
-from kinds.judge.files import read_rows
-from kinds.partial_files import ColumnFile
-from kinds.rows import write_csv, write_parquet
-from kinds.table.judge.as_text import number_distinct_cells
+from crowdcover.kinds.judge import files
+from crowdcover.kinds.judge.files import read_rows
+from crowdcover.kinds.partial_files import ColumnFile
+from crowdcover.kinds.rows import write_csv, write_parquet
+from crowdcover.kinds.table.judge.as_text import number_distinct_cells
 
 FILES = {"parquet": "data.parquet", "csv": "data.csv.gz"}
 ODD = ["a", 'say "no"', "x,y", "two\nlines", "lone\r", "\0", "", " ", "\ufeff", None, "-1", "1.50"]

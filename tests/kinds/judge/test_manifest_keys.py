@@ -2,8 +2,8 @@
 
 import pytest
 
-from kinds import KINDS, kind_called
-from kinds.judge.manifest_keys import (
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.judge.manifest_keys import (
     EACH,
     MEASURED_KEYS,
     NUMBERS,

@@ -5,7 +5,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinds.judge.seats import find_row_seats
+from crowdcover.kinds.judge.seats import find_row_seats
 
 KEYS = st.sampled_from(["00", "0a", "0A", "a", "ff", "zz", None])
 

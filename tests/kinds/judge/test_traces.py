@@ -10,10 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from kinds.judge.files import read_rows
-from kinds.judge.footers import MISCOUNTED, UNKNOWN, FormError, require_counts, require_page
-from kinds.judge.forms import check_file_forms
-from kinds.judge.layouts import (
+from crowdcover.kinds.judge.files import read_rows
+from crowdcover.kinds.judge.footers import (
+    MISCOUNTED,
+    UNKNOWN,
+    FormError,
+    require_counts,
+    require_page,
+)
+from crowdcover.kinds.judge.forms import check_file_forms
+from crowdcover.kinds.judge.layouts import (
     UNREADABLE,
     ZSTD,
     list_pages,
@@ -21,10 +27,10 @@ from kinds.judge.layouts import (
     read_footer,
     require_exact_page,
 )
-from kinds.judge.thrift import Compact
-from kinds.judge.traces import find_file_traces, has_used_entries
-from kinds.rows import write_csv
-from storage.shelf.layout import MANIFEST
+from crowdcover.kinds.judge.thrift import Compact
+from crowdcover.kinds.judge.traces import find_file_traces, has_used_entries
+from crowdcover.kinds.rows import write_csv
+from crowdcover.storage.shelf.layout import MANIFEST
 
 FRAME = pl.DataFrame(
     {

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.matrix.pipeline.rows import flatten_rows
-from kinds.rows import write_csv
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import write_csv
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.corruptions import Copy
 

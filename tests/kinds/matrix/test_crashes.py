@@ -10,12 +10,12 @@ from tests.support.audits import audit_release
 from tests.support.crashes import release_until
 
 WORK = {
-    "ingest reads": ("kinds.matrix.pipeline.ingest", "read_source"),
-    "ingest digests users": ("kinds.matrix.pipeline.ingest", "write_identifiers"),
-    "encode numbers": ("kinds.matrix.pipeline.encode", "encode_entries"),
-    "anonymize writes": ("kinds.matrix.pipeline.write", "write_csv"),
-    "check judges": ("kinds.matrix.kind", "audit_matrix"),
-    "publish renders the report": ("tasks.stages.publish", "render_report"),
+    "ingest reads": ("crowdcover.kinds.matrix.pipeline.ingest", "read_source"),
+    "ingest digests users": ("crowdcover.kinds.matrix.pipeline.ingest", "write_identifiers"),
+    "encode numbers": ("crowdcover.kinds.matrix.pipeline.encode", "encode_entries"),
+    "anonymize writes": ("crowdcover.kinds.matrix.pipeline.write", "write_csv"),
+    "check judges": ("crowdcover.kinds.matrix.kind", "audit_matrix"),
+    "publish renders the report": ("crowdcover.tasks.stages.publish", "render_report"),
 }
 FILES = ("rows.parquet", "rows.csv.gz", "codebook.json")
 

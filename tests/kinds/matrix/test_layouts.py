@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import InputError
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.matrix.judge.labels import list_shown_items
-from kinds.matrix.judge.released import ReleasedRows
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.matrix.judge.labels import list_shown_items
+from crowdcover.kinds.matrix.judge.released import ReleasedRows
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 from tests.support.audits import audit_release

@@ -8,11 +8,11 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinds.matrix.kind import KIND
-from kinds.matrix.layout import READING
-from kinds.matrix.pipeline.rows import flatten_rows
-from kinds.rows import write_csv
-from storage.source.reading import Reading
+from crowdcover.kinds.matrix.kind import KIND
+from crowdcover.kinds.matrix.layout import READING
+from crowdcover.kinds.matrix.pipeline.rows import flatten_rows
+from crowdcover.kinds.rows import write_csv
+from crowdcover.storage.source.reading import Reading
 from tests import naive
 from tests.contract.runs import Runs
 from tests.kinds.matrix.orders import MatrixOrder

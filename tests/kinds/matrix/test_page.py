@@ -5,9 +5,9 @@ import copy
 import numpy as np
 import pytest
 
-from kinds.matrix.report.words import WORDS
-from reports.pages import page
-from reports.verdict import judge_manifest
+from crowdcover.kinds.matrix.report.words import WORDS
+from crowdcover.reports.pages import page
+from crowdcover.reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named

@@ -4,9 +4,9 @@ import json
 
 import polars as pl
 
-from kinds.matrix.judge.measured import round_step
-from kinds.matrix.kind import KIND
-from storage.source.reading import Reading
+from crowdcover.kinds.matrix.judge.measured import round_step
+from crowdcover.kinds.matrix.kind import KIND
+from crowdcover.storage.source.reading import Reading
 from tests.contract.runs import Runs
 from tests.kinds.matrix.orders import MatrixOrder, manifest
 from tests.support.corruptions import Copy

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
-from flows.plan.plan import PlanError
+from crowdcover.flows.plan.plan import PlanError
 from tests import naive
 from tests.codebooks import keeps_schema
 from tests.flows.processes import command

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import GuaranteeError
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests import naive
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 from tests.support.audits import audit_release

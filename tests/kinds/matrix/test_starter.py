@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import ReleasePlan
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, manifest
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.matrix.suites import checked, encoded, released
-from validations.run import validate_columns
+from crowdcover.kinds.matrix.suites import checked, encoded, released
+from crowdcover.validations.run import validate_columns
 
 
 class Folder:

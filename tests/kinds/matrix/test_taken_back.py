@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.kinds.matrix.orders import MatrixOrder, entries
 from tests.support.audits import audit_release
 from tests.support.demands import demands
@@ -44,7 +44,7 @@ def test_a_retracted_matrix_uses_no_source_up(released_once):
 
 
 def test_a_source_and_its_demands_that_move_on(tmp_path, monkeypatch):
-    import kinds.matrix.pipeline.ingest as module
+    import crowdcover.kinds.matrix.pipeline.ingest as module
 
     undisturbed = data_bytes(in_a_database(tmp_path / "one").release())
     order, reading = in_a_database(tmp_path / "two"), module.read_source

@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from kinds.table.judge.measured import _rank_values
+from crowdcover.kinds.table.judge.measured import _rank_values
 
 TEXTS = ["9", "10", None, "-1", "10"]
 

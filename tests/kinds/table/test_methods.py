@@ -3,7 +3,7 @@
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.orders import Order
 
 OF_TABLES = [name for name, maker in ANONYMIZERS.items() if maker.kind == "table"]

@@ -22,18 +22,18 @@ from anon_core.specs.demands import Demand
 from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables import bounds, categories, cells, encoding, number_levels
 from anon_core.tables.trees import Tree
-from flows import cli
-from kinds.columns import Column
-from kinds.table.judge import audit_rows
-from kinds.table.pipeline import encode as coding
-from kinds.table.pipeline import native, write
-from kinds.table.pipeline.read import read_table
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.vault import secret_streams
+from crowdcover.flows import cli
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.judge import audit_rows
+from crowdcover.kinds.table.pipeline import encode as coding
+from crowdcover.kinds.table.pipeline import native, write
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.vault import secret_streams
+from crowdcover.validations.verdicts import Verdict
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order
-from validations.verdicts import Verdict
 
 RECORDS = 72
 SEED = bytes(range(32))
@@ -637,7 +637,7 @@ def test_the_command_ends_with_4(tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         greatest_value_published(patch)
         patch.setattr(
-            "kinds.table.kind.audit_rows",
+            "crowdcover.kinds.table.kind.audit_rows",
             lambda *given, **more: pardoned(audit_rows(*given, **more)),
         )
         folder = order.release()
@@ -681,7 +681,7 @@ def test_the_command_ends_with_4_for_each_fault(order, monkeypatch, capsys, plan
     with monkeypatch.context() as patch:
         plant(patch)
         patch.setattr(
-            "kinds.table.kind.audit_rows",
+            "crowdcover.kinds.table.kind.audit_rows",
             lambda *given, **more: pardoned(audit_rows(*given, **more)),
         )
         patch.setattr(Verdict, "success", True)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from kinds import words_of
-from kinds.table.kind import KIND
-from kinds.table.plan.checks import ChecksSection
-from kinds.table.report import attackers
-from reports.terminal import summary
+from crowdcover.kinds import words_of
+from crowdcover.kinds.table.kind import KIND
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.report import attackers
+from crowdcover.reports.terminal import summary
 from tests.flows.orders import Order, columns, people
 from tests.reports.samples import full
 from tests.support.audits import audit_release

@@ -9,7 +9,7 @@ from anon_core.measures.table.attackers.law import judge_law
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, crowds
 from anon_core.tables import encoding
-from kinds.table.judge.attacks import build_attack_section
+from crowdcover.kinds.table.judge.attacks import build_attack_section
 from tests import naive
 from tests.support.auditing import released_of
 from tests.support.masked import unpack

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
-from kinds.table.layout import BITS
-from kinds.table.suites import binarized, ingested, released
-from kinds.table.suites.checked import build_binarized_suite
+from crowdcover.kinds.table.layout import BITS
+from crowdcover.kinds.table.suites import binarized, ingested, released
+from crowdcover.kinds.table.suites.checked import build_binarized_suite
+from crowdcover.validations.run import validate_columns
 from tests.flows.orders import Order
-from validations.run import validate_columns
 
 Columns = dict[str, NDArray[Any]]
 

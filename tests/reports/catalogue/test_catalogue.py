@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import ANONYMIZERS
-from kinds.catalogued import CATALOGUE
-from storage.approval.signing_keys import as_pem, new_key
-from storage.shelf.layout import SIGNATURE
+from crowdcover.kinds.catalogued import CATALOGUE
+from crowdcover.storage.approval.signing_keys import as_pem, new_key
+from crowdcover.storage.shelf.layout import SIGNATURE
 from tests.contract.runs import Runs
 from tests.flows.orders import Order, columns, people
 from tests.kinds.graph.orders import GraphOrder
@@ -129,8 +129,8 @@ def test_a_catalogue_tells_no_value(folders):
 
 
 def test_the_same_release_is_described_by_the_same_bytes(folders):
-    from flows.look.documents import catalogue_finding
-    from kinds import kind_called
+    from crowdcover.flows.look.documents import catalogue_finding
+    from crowdcover.kinds import kind_called
 
     for name, kind in (("series", "table"), ("matrix", "matrix"), ("graph", "graph")):
         manifest = json.loads((folders[name] / "manifest.json").read_text())

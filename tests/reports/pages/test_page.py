@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from kinds.table.report import crowd_plots as plots
-from reports.quantities import NOT_STATED
+from crowdcover.kinds.table.report import crowd_plots as plots
+from crowdcover.reports.quantities import NOT_STATED
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.reports.of_tables import render_page
 from tests.reports.samples import (

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from kinds.table.report.words import WORDS
-from reports import markdown
-from reports.pages.verdicts import list_checks, list_constant_checks
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports import markdown
+from crowdcover.reports.pages.verdicts import list_checks, list_constant_checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.reports.of_tables import render_verdicts
 from tests.reports.samples import HOSTILE, run, verdicts

@@ -5,10 +5,10 @@ import re
 import pytest
 from rich.table import Table
 
-from kinds import words_called
-from reports.terminal.difference import build_difference_tables, compare_manifests
-from reports.terminal.printing import print_tables
-from reports.terminal.run_list import list_run_lines, list_waiting_lines
+from crowdcover.kinds import words_called
+from crowdcover.reports.terminal.difference import build_difference_tables, compare_manifests
+from crowdcover.reports.terminal.printing import print_tables
+from crowdcover.reports.terminal.run_list import list_run_lines, list_waiting_lines
 from tests.reports import samples
 
 NAMES = ("[/b]", "[red]x", ":smile:", "a [b] c", "x[")

@@ -8,10 +8,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from kinds.table.report.words import WORDS
-from reports import quantities
-from reports.facts import Manifest
-from reports.terminal import summary
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports import quantities
+from crowdcover.reports.facts import Manifest
+from crowdcover.reports.terminal import summary
 from tests.reports.of_tables import holds, markdown, terminal
 from tests.reports.samples import HOSTILE, alarming, broken, full, manifest
 
@@ -176,8 +176,8 @@ def test_short_runs_are_shown_whole(iterations: int) -> None:
 
 def test_importing_is_cheap() -> None:
     code = (
-        "import sys, reports.terminal.summary; print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & "
-        "set(sys.modules)))"
+        "import sys, crowdcover.reports.terminal.summary; "
+        "print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -10,8 +10,8 @@ from itertools import product
 import pytest
 
 from anon_core.errors import GuaranteeError
-from storage.approval import request as module
-from storage.approval.approval import (
+from crowdcover.storage.approval import request as module
+from crowdcover.storage.approval.approval import (
     PAGE,
     RECORD,
     Approval,
@@ -23,8 +23,8 @@ from storage.approval.approval import (
     format_duration,
     page_sha256,
 )
-from storage.vault.files import file_sha256, write_json
-from storage.vault.vault import Vault
+from crowdcover.storage.vault.files import file_sha256, write_json
+from crowdcover.storage.vault.vault import Vault
 
 GIVEN = timedelta(hours=1)
 MANIFEST = {

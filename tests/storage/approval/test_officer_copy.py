@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from storage.approval import request as module
-from storage.approval.approval import (
+from crowdcover.storage.approval import request as module
+from crowdcover.storage.approval.approval import (
     PAGE,
     Approval,
     Decision,
@@ -18,7 +18,7 @@ from storage.approval.approval import (
     Request,
     page_sha256,
 )
-from storage.approval.officer_copy import (
+from crowdcover.storage.approval.officer_copy import (
     OUTCOME,
     Copy,
     close_copy,
@@ -27,11 +27,11 @@ from storage.approval.officer_copy import (
     take_up,
     write_copy,
 )
-from storage.approval.signing_keys import new_key, public_of, read_key
-from storage.approval.statement import Rules, attach_signature, to_file
-from storage.vault.files import read_json
-from storage.vault.refusals import FolderError
-from storage.vault.vault import Vault
+from crowdcover.storage.approval.signing_keys import new_key, public_of, read_key
+from crowdcover.storage.approval.statement import Rules, attach_signature, to_file
+from crowdcover.storage.vault.files import read_json
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.vault import Vault
 
 MANIFEST = {"name": "people", "version": "v1", "created": "then", "privacy": {"records": 9}}
 QUESTION = Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, MANIFEST)
@@ -203,10 +203,10 @@ def test_the_owner_of_a_decision_may_be_who_asked(copy, run, keys, rules, monkey
     ask(run, strict)
     again = write_copy(copy.parents[1], run, Approval.of(run).last)
     path = decide(again, keys)
-    monkeypatch.setattr("storage.approval.identity.find_account_name", lambda _: "ada")
+    monkeypatch.setattr("crowdcover.storage.approval.identity.find_account_name", lambda _: "ada")
     first, reasons = find_signed_decision(copy.parents[1], run, Approval.of(run).last, strict)
     assert (first.account, reasons) == ("ada", [])
-    monkeypatch.setattr("storage.approval.identity.find_account_name", lambda _: "carol")
+    monkeypatch.setattr("crowdcover.storage.approval.identity.find_account_name", lambda _: "carol")
     assert path.exists()
     first, reasons = find_signed_decision(copy.parents[1], run, Approval.of(run).last, strict)
     assert first is None

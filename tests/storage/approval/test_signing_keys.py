@@ -7,10 +7,10 @@ import stat
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from flows.look.signatures import read_public_key
-from kinds.section import PlanError
-from storage.approval.attestation import signature_in
-from storage.approval.signing_keys import (
+from crowdcover.flows.look.signatures import read_public_key
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.approval.attestation import signature_in
+from crowdcover.storage.approval.signing_keys import (
     WEAK,
     is_public,
     is_valid_signature,
@@ -19,8 +19,8 @@ from storage.approval.signing_keys import (
     read_key,
     sign_content,
 )
-from storage.shelf.layout import SIGNATURE
-from storage.vault.refusals import FolderError
+from crowdcover.storage.shelf.layout import SIGNATURE
+from crowdcover.storage.vault.refusals import FolderError
 
 # RFC 8032, section 7.1, test 2.
 PUBLIC = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="

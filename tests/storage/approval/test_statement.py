@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from anon_core.errors import GuaranteeError
-from storage.approval import identity
-from storage.approval.approval import (
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import (
     PAGE,
     Approval,
     Decision,
@@ -19,15 +19,15 @@ from storage.approval.approval import (
     build_approval_section,
     page_sha256,
 )
-from storage.approval.decision_rules import (
+from crowdcover.storage.approval.decision_rules import (
     find_decision_objection,
     find_release_objection,
     find_signature_objection,
     require_approved,
 )
-from storage.approval.officer_copy import accept_signed_decision
-from storage.approval.signing_keys import new_key, public_of, read_key, sign_content
-from storage.approval.statement import (
+from crowdcover.storage.approval.officer_copy import accept_signed_decision
+from crowdcover.storage.approval.signing_keys import new_key, public_of, read_key, sign_content
+from crowdcover.storage.approval.statement import (
     LONGEST_SIGNED,
     Rules,
     attach_signature,
@@ -36,8 +36,8 @@ from storage.approval.statement import (
     from_file,
     to_file,
 )
-from storage.vault.files import file_sha256, write_json
-from storage.vault.vault import Vault
+from crowdcover.storage.vault.files import file_sha256, write_json
+from crowdcover.storage.vault.vault import Vault
 
 ADA, BO = "ada@example.org", "bo@example.org"
 ASKED_BY = {"operating system": "carol"}

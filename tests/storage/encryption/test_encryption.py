@@ -6,10 +6,22 @@ import shutil
 
 import pytest
 
-from storage.encryption import encryption
-from storage.encryption.encryption import KEY, KEY_BLOCK, KEY_FILE, DamagedError, Seal, SealedError
-from storage.encryption.plain_copies import WORK, discard_plain_copies, room_of, sweep_plain_copies
-from storage.vault.files import (
+from crowdcover.storage.encryption import encryption
+from crowdcover.storage.encryption.encryption import (
+    KEY,
+    KEY_BLOCK,
+    KEY_FILE,
+    DamagedError,
+    Seal,
+    SealedError,
+)
+from crowdcover.storage.encryption.plain_copies import (
+    WORK,
+    discard_plain_copies,
+    room_of,
+    sweep_plain_copies,
+)
+from crowdcover.storage.vault.files import (
     file_sha256,
     find_readable_path,
     holds_files,
@@ -22,7 +34,7 @@ from storage.vault.files import (
     write_json,
     write_private,
 )
-from storage.vault.vault import Vault
+from crowdcover.storage.vault.vault import Vault
 
 CONTENT = b"ident-00001\n" * 20_000
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.ledger import digests
-from storage.ledger.digests import (
+from crowdcover.storage.ledger import digests
+from crowdcover.storage.ledger.digests import (
     NOTHING,
     RECORD,
     People,
@@ -18,8 +18,8 @@ from storage.ledger.digests import (
     base_digests,
     match_people,
 )
-from storage.ledger.identifier_spelling import spell_plainly
-from storage.vault.secret_streams import digest_with_key
+from crowdcover.storage.ledger.identifier_spelling import spell_plainly
+from crowdcover.storage.vault.secret_streams import digest_with_key
 
 KEY = bytes(range(32))
 

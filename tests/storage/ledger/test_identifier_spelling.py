@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.ledger.digests import (
+from crowdcover.storage.ledger.digests import (
     COLUMN,
     People,
     base_digests,
@@ -17,7 +17,7 @@ from storage.ledger.digests import (
     of_column,
     row_digests,
 )
-from storage.ledger.identifier_spelling import (
+from crowdcover.storage.ledger.identifier_spelling import (
     count_ambiguous,
     count_respelt,
     normalize_spelling,

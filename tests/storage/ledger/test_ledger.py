@@ -10,15 +10,15 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from kinds.table.pipeline.people import rebuild_people
-from storage.ledger import transaction as module
-from storage.ledger.digests import PEOPLE_FILE, People, read_people, write_people
-from storage.ledger.ledger import Ledger, LedgerError
-from storage.vault import secret_streams
-from storage.vault.files import file_sha256
-from storage.vault.refusals import FolderError
-from storage.vault.run import Release
-from storage.vault.vault import Vault
+from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger import transaction as module
+from crowdcover.storage.ledger.digests import PEOPLE_FILE, People, read_people, write_people
+from crowdcover.storage.ledger.ledger import Ledger, LedgerError
+from crowdcover.storage.vault import secret_streams
+from crowdcover.storage.vault.files import file_sha256
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.run import Release
+from crowdcover.storage.vault.vault import Vault
 
 MARK = "zq7"
 PLAN, OTHER, THIRD = "p" * 64, "q" * 64, "r" * 64

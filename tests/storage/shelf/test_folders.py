@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.shelf.folders import FolderShelf
+from crowdcover.storage.shelf.folders import FolderShelf
 
 
 @pytest.mark.parametrize("taken", ["file", "empty", "full", "link"])

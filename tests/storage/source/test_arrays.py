@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from anon_core.errors import InputError
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 
 
 @pytest.fixture

@@ -17,11 +17,11 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.plan.plan import ReleasePlan
-from flows.release import release_plan
-from kinds.columns import Column, type_source_column
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.release import release_plan
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 from tests.postgres import PASSWORD, USER, missing, running
 
 PLAN = Path(__file__).parents[3] / "docs/plan.md"
@@ -424,9 +424,9 @@ READ = """
 import hashlib, json, sys
 import numpy as np
 import polars as pl
-from kinds.columns import type_source_column
-from flows.plan.plan import ReleasePlan
-from storage.source.reading import Reading
+from crowdcover.kinds.columns import type_source_column
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.storage.source.reading import Reading
 for line in sys.stdin:
     data = ReleasePlan.of(json.loads(line)).data
     reading = Reading(data.source)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
-from storage.source import csv_rows, csv_text
-from storage.source.csv_text import BAD_QUOTES, NOT_UTF8, RAGGED, ZEROS
-from storage.source.file_bytes import Content
+from crowdcover.storage.source import csv_rows, csv_text
+from crowdcover.storage.source.csv_text import BAD_QUOTES, NOT_UTF8, RAGGED, ZEROS
+from crowdcover.storage.source.file_bytes import Content
 
 SIGNS = ["a", "b1", " ", ",", ",", '"', '""', "\n", "\n", "\r\n", "\r", "é", "\0", b"\xe9", "#"]
 ROWS = ["a,b\n", 'x,"y\nz"\r\n', '"a,""b",c\n', ",\n", " ,é\n", "longer text of a cell,b\n"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import InputError
-from flows.plan.document import read_document
-from storage.source.databases import query_database
+from crowdcover.flows.plan.document import read_document
+from crowdcover.storage.source.databases import query_database
 from tests.support.sources import MARK, quiet
 
 duckdb = pytest.importorskip(

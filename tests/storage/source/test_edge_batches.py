@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from storage.source import edge_batches
-from storage.source.edge_batches import read_edge_batches
-from storage.source.edges import name_vertices, number_vertices, read_edges
+from crowdcover.storage.source import edge_batches
+from crowdcover.storage.source.edge_batches import read_edge_batches
+from crowdcover.storage.source.edges import name_vertices, number_vertices, read_edges
 from tests.support.edge_files import EDGES, FORMS, join_edges, list_numbered
 
 MANY = [(i, (7 * i) % 101) for i in range(1, 101)]

@@ -8,7 +8,7 @@ import pytest
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from storage.source.edges import read_edges
+from crowdcover.storage.source.edges import read_edges
 from tests.support.edge_files import EDGES, FORMS, list_numbered
 
 

@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from anon_core.errors import InputError
-from storage.places.credentials import with_password
-from storage.source.databases import query_database
-from storage.source.drivers.mssql import connection_options
+from crowdcover.storage.places.credentials import with_password
+from crowdcover.storage.source.databases import query_database
+from crowdcover.storage.source.drivers.mssql import connection_options
 from tests.storage.source.tds import serving
 from tests.support.sources import quiet
 

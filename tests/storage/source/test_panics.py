@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError, InputError
-from kinds.columns import Column
-from kinds.table.pipeline.read import read_columns
-from storage.source.panics import silence_panics
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.source.values import call_or_refuse
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.pipeline.read import read_columns
+from crowdcover.storage.source.panics import silence_panics
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.source.values import call_or_refuse
 
 PANICS = (
     b"\nthread '<unnamed>' panicked at crates/polars/src/lib.rs:1:2:\ncell of Mrs Miller\n"
@@ -76,7 +76,10 @@ def test_damaged_files_of_every_format(tmp_path, capfd):
 
 def test_an_abort_is_told():
     """A damaged size may want more memory than there is: Rust ends the process."""
-    words = "import os; from storage.source import panics\nwith panics.silence_panics(): os.abort()"
+    words = (
+        "import os; from crowdcover.storage.source import panics\n"
+        "with panics.silence_panics(): os.abort()"
+    )
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=False
     )

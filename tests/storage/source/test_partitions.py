@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.source.partitions import FORMS, Picked, is_label, labels_of, range_of, write_rows
-from storage.source.sources import Source
+from crowdcover.storage.source.partitions import (
+    FORMS,
+    Picked,
+    is_label,
+    labels_of,
+    range_of,
+    write_rows,
+)
+from crowdcover.storage.source.sources import Source
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(9998, 12, 31))
 BY = st.sampled_from(sorted(FORMS))

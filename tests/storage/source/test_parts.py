@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from storage.places.objects import ObjectPath
-from storage.places.place import place_of
-from storage.source import parts
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_source_header
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.places.place import place_of
+from crowdcover.storage.source import parts
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_source_header
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.support.audits import audit_release
 
@@ -46,7 +46,7 @@ def write(folder, frame=FRAME):
 @pytest.fixture
 def memory(monkeypatch):
     """Object storage in memory."""
-    monkeypatch.setattr("storage.places.place.STARTS", ("memory://",))
+    monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
     store.store.clear()
     store.pseudo_dirs[:] = [""]
@@ -202,7 +202,7 @@ def test_a_release_is_of_one_moment(tmp_path, memory, monkeypatch, kind):
             memory.pipe_file(f"{place}/{number}.parquet", (tmp_path / "part").read_bytes())
     order.write(source={"path": place})
     order.fix_seed()
-    from flows import release as module
+    from crowdcover.flows import release as module
 
     validate = module.validate
 

@@ -11,13 +11,14 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from flows.plan.plan import ReleasePlan
-from flows.runs.partitions import backfill_partitions
-from kinds.columns import Column, convert_to_arrays
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.starter.writing import propose_plan
-from storage.places.credentials import without_password
-from storage.source.sources import Source
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.partitions import backfill_partitions
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.places.credentials import without_password
+from crowdcover.storage.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.postgres import PASSWORD, USER, missing, running
 from tests.support.audits import audit_release

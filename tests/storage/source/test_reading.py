@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from storage.places.objects import ObjectPath
-from storage.source.databases import query_database
-from storage.source.file_bytes import Content
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_source_header
-from storage.source.values import as_text
+from crowdcover.storage.places.objects import ObjectPath
+from crowdcover.storage.source.databases import query_database
+from crowdcover.storage.source.file_bytes import Content
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_source_header
+from crowdcover.storage.source.values import as_text
 from tests.support.readings import opens_counted, queries_counted
 
 MARK = "zq7"
@@ -134,8 +134,10 @@ def test_a_file_that_is_changed_in_place_is_refused(tmp_path, name, change):
 
 def test_an_object_is_on_disk_only_once_it_is_kept(tmp_path, monkeypatch):
     path = file_of(tmp_path)
-    monkeypatch.setattr("storage.source.reading.read_object", lambda *_: path.read_bytes())
-    monkeypatch.setattr("storage.source.reading.in_parts", lambda _: False)
+    monkeypatch.setattr(
+        "crowdcover.storage.source.reading.read_object", lambda *_: path.read_bytes()
+    )
+    monkeypatch.setattr("crowdcover.storage.source.reading.in_parts", lambda _: False)
     reading = Reading(Source(path=ObjectPath("s3://bucket/t.csv")))
     fingerprint = reading.sha256
     reading.keep(tmp_path)
@@ -165,7 +167,7 @@ def test_fewer_than_two_rows_are_refused_whatever_is_needed(tmp_path):
 @pytest.mark.parametrize("at_once", [1, 3, 250_000])
 def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path, monkeypatch, at_once):
     """Run folders in vaults are named by it: sorted columns, sorted rows, as JSON lines."""
-    monkeypatch.setattr("storage.source.databases.AT_ONCE", at_once)
+    monkeypatch.setattr("crowdcover.storage.source.databases.AT_ONCE", at_once)
     path = tmp_path / "t.db"
     rows = [("b", 2.5, None), ("a", None, b"\xff"), (None, 1.0, b""), ("a", None, b"\xff")]
     with sqlite3.connect(path) as connection:

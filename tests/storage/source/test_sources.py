@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.columns import Column, convert_to_arrays
-from kinds.table.pipeline import read as typed
-from kinds.table.pipeline.encode import encode_records
-from storage.source.reading import Reading
-from storage.source.sources import Source
-from storage.source.sources import read_source_header as peeked
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.pipeline import read as typed
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
+from crowdcover.storage.source.sources import read_source_header as peeked
 from tests.support.sources import MARK, fingerprint, header, quiet, read, read_order
 
 PLAIN = b"name,age\nann,1\nbob,2\n"

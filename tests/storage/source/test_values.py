@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.source import values
+from crowdcover.storage.source import values
 
 
 def strip(texts):

@@ -6,9 +6,9 @@ import types
 import pytest
 
 from anon_core.errors import InputError
-from storage.places.credentials import with_password
-from storage.source.databases import query_database
-from storage.source.sources import Source
+from crowdcover.storage.places.credentials import with_password
+from crowdcover.storage.source.databases import query_database
+from crowdcover.storage.source.sources import Source
 
 
 @pytest.fixture

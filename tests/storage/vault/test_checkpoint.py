@@ -11,8 +11,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.steps import Observer, State, Step
 from anon_core.tables import encoding
-from storage.vault import build
-from storage.vault.checkpoint import CheckpointFile
+from crowdcover.storage.vault import build
+from crowdcover.storage.vault.checkpoint import CheckpointFile
 
 INPUTS = ["i" * 64, "b" * 64]
 

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from storage.vault.disk_space import describe_full_disk, is_full
-from storage.vault.failures import StageError, keep_failures
-from storage.vault.files import write_private
-from storage.vault.refusals import FolderError
-from storage.vault.vault import Vault
+from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.failures import StageError, keep_failures
+from crowdcover.storage.vault.files import write_private
+from crowdcover.storage.vault.refusals import FolderError
+from crowdcover.storage.vault.vault import Vault
 
 FULL = Path("/dev/full")  # every write fails as on a full disk
 Usage = namedtuple("Usage", "total used free")
@@ -145,7 +145,7 @@ def test_a_file_that_is_replaced_stays_as_it_was(tmp_path, monkeypatch):
     def no_room(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("storage.vault.files.os.fsync", no_room)
+    monkeypatch.setattr("crowdcover.storage.vault.files.os.fsync", no_room)
     error = caught(lambda: write_private(path, b"after"))
     assert error.filename == str(path)
     assert path.read_bytes() == b"before"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.vault import secret_streams
+from crowdcover.storage.vault import secret_streams
 
 SEED = bytes(range(32))
 LABELS = ("order", "matching", "keys")

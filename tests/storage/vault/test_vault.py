@@ -7,18 +7,18 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InputError, LimitError
-from storage.encryption.encryption import DamagedError, SealedError
-from storage.places.credentials import CredentialsError
-from storage.places.objects import StoreError
-from storage.upkeep.backup import back_up
-from storage.vault import build
-from storage.vault.dry_run_vault import open_shadow
-from storage.vault.endings import read_ending
-from storage.vault.failures import StageError, keep_failures
-from storage.vault.files import file_sha256, read_json, write_json, write_private
-from storage.vault.refusals import BusyError, FolderError
-from storage.vault.run import Release, Stored
-from storage.vault.vault import BACKUP, LEDGER_KEY, REMOVED, Vault
+from crowdcover.storage.encryption.encryption import DamagedError, SealedError
+from crowdcover.storage.places.credentials import CredentialsError
+from crowdcover.storage.places.objects import StoreError
+from crowdcover.storage.upkeep.backup import back_up
+from crowdcover.storage.vault import build
+from crowdcover.storage.vault.dry_run_vault import open_shadow
+from crowdcover.storage.vault.endings import read_ending
+from crowdcover.storage.vault.failures import StageError, keep_failures
+from crowdcover.storage.vault.files import file_sha256, read_json, write_json, write_private
+from crowdcover.storage.vault.refusals import BusyError, FolderError
+from crowdcover.storage.vault.run import Release, Stored
+from crowdcover.storage.vault.vault import BACKUP, LEDGER_KEY, REMOVED, Vault
 from tests.flows.processes import FORKS, finish, hold, start
 
 PLAN, SOURCE = "p" * 64, "s" * 64

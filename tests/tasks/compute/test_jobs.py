@@ -15,12 +15,16 @@ import psij
 import pytest
 
 from anon_core.errors import ClusterError
-from tasks.compute import cluster as clusters
-from tasks.compute import jobs, slurm
-from tasks.compute.cluster import cancel_folder_job, cancel_jobs_of, require_ready_cluster
-from tasks.compute.jobs import run_job
-from tasks.compute.slurm import JobRecord, NoAnswer
-from tasks.compute.spec import Cluster
+from crowdcover.tasks.compute import cluster as clusters
+from crowdcover.tasks.compute import jobs, slurm
+from crowdcover.tasks.compute.cluster import (
+    cancel_folder_job,
+    cancel_jobs_of,
+    require_ready_cluster,
+)
+from crowdcover.tasks.compute.jobs import run_job
+from crowdcover.tasks.compute.slurm import JobRecord, NoAnswer
+from crowdcover.tasks.compute.spec import Cluster
 from tests.flows.processes import start
 from tests.tasks.compute import pretender
 from tests.tasks.compute.pretender import order

@@ -8,9 +8,9 @@ from rich.progress import Progress
 
 from anon_core.engines.mpi.job import Progress as Told
 from anon_core.steps import State, Step
-from tasks.compute import progress as module
-from tasks.compute.jobs import JobState
-from tasks.compute.progress import JobProgress, StepProgress
+from crowdcover.tasks.compute import progress as module
+from crowdcover.tasks.compute.jobs import JobState
+from crowdcover.tasks.compute.progress import JobProgress, StepProgress
 
 FIGURES = {"utility": 0.5, "cover_edges": 7}
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.approval.approval import Approval, Question, Request
-from storage.vault.vault import Vault
-from tasks.doctor import folders, machines, software
-from tasks.doctor.look import Look, count_wrong_looks
+from crowdcover.storage.approval.approval import Approval, Question, Request
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.doctor import folders, machines, software
+from crowdcover.tasks.doctor.look import Look, count_wrong_looks
 from tests.flows.orders import Order
 from tests.support.commands import call
 

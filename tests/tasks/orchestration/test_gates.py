@@ -5,14 +5,14 @@ import json
 import pytest
 
 from anon_core.errors import GuaranteeError
-from storage.approval.approval import WaitingError
-from storage.vault.files import file_sha256
-from storage.vault.refusals import SecondReleaseError
-from storage.vault.run import Release, Stored
-from storage.vault.vault import Vault
-from storage.vault.verdicts import VERDICT
-from tasks.orchestration import gates as verdicts
-from tasks.orchestration.gates import (
+from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.vault.files import file_sha256
+from crowdcover.storage.vault.refusals import SecondReleaseError
+from crowdcover.storage.vault.run import Release, Stored
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.storage.vault.verdicts import VERDICT
+from crowdcover.tasks.orchestration import gates as verdicts
+from crowdcover.tasks.orchestration.gates import (
     PAGE,
     close_gates,
     judge_stage,
@@ -20,7 +20,7 @@ from tasks.orchestration.gates import (
     refusals_shown,
     write_verdicts_page,
 )
-from validations.verdicts import Outcome, Verdict
+from crowdcover.validations.verdicts import Outcome, Verdict
 
 INPUTS = [Stored(path=None, sha256="ab" * 32)]
 

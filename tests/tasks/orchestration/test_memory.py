@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from tasks.orchestration import memory
-from tasks.orchestration.memory import give_back_memory
+from crowdcover.tasks.orchestration import memory
+from crowdcover.tasks.orchestration.memory import give_back_memory
 
 MANY, SIZE = 400_000, 100  # objects that the allocator of C keeps by itself
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tasks.orchestration import pulse
-from tasks.orchestration.pulse import Silence, tell_of_work
+from crowdcover.tasks.orchestration import pulse
+from crowdcover.tasks.orchestration.pulse import Silence, tell_of_work
 
 LONGEST = 20  # seconds until a line is missed
 

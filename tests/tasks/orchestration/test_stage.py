@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from anon_core.errors import InfeasibleError
-from storage.vault.failures import StageError
-from storage.vault.vault import Vault
-from tasks.orchestration import spans
-from tasks.orchestration import stage as module
-from tasks.orchestration.stage import log_line, show_in_prefect, stage
+from crowdcover.storage.vault.failures import StageError
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.orchestration import spans
+from crowdcover.tasks.orchestration import stage as module
+from crowdcover.tasks.orchestration.stage import log_line, show_in_prefect, stage
 
 REFUSAL = "90 of 90 records demand k > 90"
 

@@ -3,12 +3,12 @@
 import pytest
 
 from anon_core.errors import GuaranteeError
-from kinds.judge.drift import DriftLimits
-from kinds.table.kind import KIND
-from storage.vault.files import file_sha256, write_json
-from storage.vault.run import Release
-from storage.vault.vault import Vault
-from tasks.stages.compare import last_release
+from crowdcover.kinds.judge.drift import DriftLimits
+from crowdcover.kinds.table.kind import KIND
+from crowdcover.storage.vault.files import file_sha256, write_json
+from crowdcover.storage.vault.run import Release
+from crowdcover.storage.vault.vault import Vault
+from crowdcover.tasks.stages.compare import last_release
 
 LIMITS = DriftLimits(rows=0.4)
 

@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdcover.validations.recognition.cells import Cells
+from crowdcover.validations.recognition.chance import compute_binomial_tail
+from crowdcover.validations.recognition.kinds import KINDS, Kind
+from crowdcover.validations.recognition.numbers import SELDOM, SOME, list_sorts
+from crowdcover.validations.recognition.recognise import RECOGNISERS, count_rows
+from crowdcover.validations.recognition.words import load_words
 from tests.validations.recognition.columns import FORMS, HARMLESS_CELLS, harmless
 from tests.validations.recognition.drawn import draw
-from validations.recognition.cells import Cells
-from validations.recognition.chance import compute_binomial_tail
-from validations.recognition.kinds import KINDS, Kind
-from validations.recognition.numbers import SELDOM, SOME, list_sorts
-from validations.recognition.recognise import RECOGNISERS, count_rows
-from validations.recognition.words import load_words
 
 
 def counted(name, cells):

@@ -17,8 +17,8 @@ from anon_core.engines.mpi.job import (
     write_result,
 )
 from anon_core.errors import ClusterError, InputError, LimitError
-from tasks.compute import engines
-from tasks.compute.spec import Cluster
+from crowdcover.tasks.compute import engines
+from crowdcover.tasks.compute.spec import Cluster
 from tests.support.large import big_table
 from tests.support.masked import kept
 

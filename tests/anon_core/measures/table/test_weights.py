@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InputError
 from anon_core.measures.table.weights import compute_weights
-from kinds.table.judge.purpose import list_values
-from kinds.table.pipeline.weighing import find_learning_rows, learn_weights
-from kinds.table.plan.purpose import Purpose
+from crowdcover.kinds.table.judge.purpose import list_values
+from crowdcover.kinds.table.pipeline.weighing import find_learning_rows, learn_weights
+from crowdcover.kinds.table.plan.purpose import Purpose
 
 ROWS = 120
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", None]), min_size=ROWS, max_size=ROWS)

@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
-from reports.facts import Fact
-from reports.quantities import count, is_number
-from reports.words import Block, Check, CheckText, PageSection
+from crowdcover.reports.facts import Fact
+from crowdcover.reports.quantities import count, is_number
+from crowdcover.reports.words import Block, Check, CheckText, PageSection
 
 
 class BagWords:

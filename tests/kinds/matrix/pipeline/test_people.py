@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from kinds.matrix.layout import ENTRIES, ITEM, RECORD
-from kinds.matrix.pipeline import people
+from crowdcover.kinds.matrix.layout import ENTRIES, ITEM, RECORD
+from crowdcover.kinds.matrix.pipeline import people
 
 KEY = bytes(32)
 

@@ -1,6 +1,6 @@
 """Manifests of older builds are compared in what these measured in the same way."""
 
-from kinds.table.judge.before import select_comparable_numbers
+from crowdcover.kinds.table.judge.before import select_comparable_numbers
 
 MEASURED = {"rows": 26, "records_ever": 27, "histories_below_k": 1, "linked_below_k": 1}
 

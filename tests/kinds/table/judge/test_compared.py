@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from kinds.table.judge.compared import compare_published_tables
+from crowdcover.kinds.table.judge.compared import compare_published_tables
 
 AGE = {
     "name": "age", "kind": "numeric", "encoding": "ordinal", "labels": ["..30", "30.."],

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.table.judge import law
+from crowdcover.kinds.table.judge import law
 
 KEYS = pl.Series("key", ["a", "b", "c", "d", "e"])
 SOURCE_ROWS = np.array([1, 2, 4, 6, 9])

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from kinds.table.judge.nodes import nodes_findings
-from kinds.table.pipeline.nodes import write_nodes
+from crowdcover.kinds.table.judge.nodes import nodes_findings
+from crowdcover.kinds.table.pipeline.nodes import write_nodes
 
 ODD = ("(missing)", "", 'say "x"', "a,b", "two\nlines", "plain")
 TREE = [

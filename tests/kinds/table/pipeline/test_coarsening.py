@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.coarse import Coarse, Ends
-from kinds.columns import Column
-from kinds.table.judge import coarse as judged
-from kinds.table.pipeline import coarsening
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.judge import coarse as judged
+from crowdcover.kinds.table.pipeline import coarsening
 from tests import naive
 
 WHOLE = st.integers(-40, 40)

@@ -13,15 +13,16 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables.demands import list_stated_k
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.columns import Column, convert_to_arrays, type_source_column
-from kinds.numerals import Numerals
-from kinds.table.pipeline.naming import repeats_names
-from kinds.table.pipeline.read import read_table
-from kinds.table.plan.columns import ColumnSection
-from storage.ledger.identifier_spelling import normalize_spelling
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.numerals import Numerals
+from crowdcover.kinds.table.pipeline.naming import repeats_names
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.kinds.table.plan.columns import ColumnSection
+from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 
 DAY = datetime.date(2024, 1, 5)
 MARK = "zq7"

@@ -11,11 +11,11 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.cells import cell_texts
 from anon_core.tables.encoding import fit
 from anon_core.tables.records import Codebook
-from kinds.columns import Column
-from kinds.table.forms import FORMAT, find_stored_type, name_form
-from kinds.table.judge.as_text import Reader
-from kinds.table.judge.coded import Coded
-from kinds.table.pipeline.native import build_published_codebook, native_cells
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.table.forms import FORMAT, find_stored_type, name_form
+from crowdcover.kinds.table.judge.as_text import Reader
+from crowdcover.kinds.table.judge.coded import Coded
+from crowdcover.kinds.table.pipeline.native import build_published_codebook, native_cells
 from tests.codebooks import keeps_schema
 from tests.typed import typed_cell
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from kinds.table.pipeline import people
+from crowdcover.kinds.table.pipeline import people
 
 
 @pytest.mark.parametrize("rows", [[], [0], [0, 1, 2, 3, 4, 5, 6], [1, 6], [4, 5]])

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from kinds.table.pipeline import warm
+from crowdcover.kinds.table.pipeline import warm
 
 # Rooms whose kernels every release of a table calls.
 ROOMS = (

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from anon_core.errors import GuaranteeError
-from kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.plan.checks import ChecksSection
 
 MEASURED = {
     "privacy": {"records": 95},

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kinds.table.report.risks import list_risks
-from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN
+from crowdcover.kinds.table.report.risks import list_risks
+from crowdcover.reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN
 from tests.reports.samples import alarming, full, matchable, of_rows, old, unprotected
 
 

@@ -1,7 +1,7 @@
 """What the report says of groups of numbers and of rare values."""
 
-from kinds.table.report import facts
-from kinds.table.report.words import WORDS
+from crowdcover.kinds.table.report import facts
+from crowdcover.kinds.table.report.words import WORDS
 from tests.reports.samples import manifest
 
 

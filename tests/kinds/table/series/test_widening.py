@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from anon_core.series.fits import Fits
-from kinds.table.series.earlier import Earlier
-from kinds.table.series.widening import find_gone_rows
-from kinds.table.version_files import (
+from crowdcover.kinds.table.series.earlier import Earlier
+from crowdcover.kinds.table.series.widening import find_gone_rows
+from crowdcover.kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,

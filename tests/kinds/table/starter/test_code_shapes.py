@@ -6,8 +6,8 @@ import tomllib
 import polars as pl
 import pytest
 
-from kinds.table.plan.columns import ColumnSection
-from kinds.table.starter.proposals import propose_role
+from crowdcover.kinds.table.plan.columns import ColumnSection
+from crowdcover.kinds.table.starter.proposals import propose_role
 
 ZIPS = [f"{region}{number}" for region in ("10", "60", "90") for number in range(100, 130)]
 ICD = [f"{group}{end}.{sub}" for group in ("I2", "I3", "J2", "K5") for end in "058" for sub in "01"]

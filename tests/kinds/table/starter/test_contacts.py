@@ -4,8 +4,8 @@
 import polars as pl
 import pytest
 
-from kinds.table.starter.contacts import count_contacts, find_contact_form, is_name
-from kinds.table.starter.proposals import propose_role
+from crowdcover.kinds.table.starter.contacts import count_contacts, find_contact_form, is_name
+from crowdcover.kinds.table.starter.proposals import propose_role
 from tests.kinds.table.starter.tables import IBANS, digits, mixed, pesel, tckn
 
 ROWS = 600

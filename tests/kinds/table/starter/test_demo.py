@@ -4,9 +4,9 @@ import importlib.util
 
 import pytest
 
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.starter.demo import demo_plan
-from storage.source.sources import read_source_header
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.starter.demo import demo_plan
+from crowdcover.storage.source.sources import read_source_header
 
 
 def test_the_demos_plan_is_one(tmp_path):

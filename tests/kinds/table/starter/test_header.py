@@ -5,9 +5,9 @@ import tomllib
 import pytest
 
 from anon_core.errors import InputError
-from kinds.section import PlanError
-from kinds.table.starter.header import compare_first_row
-from storage.source.sources import Source
+from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.starter.header import compare_first_row
+from crowdcover.storage.source.sources import Source
 from tests.support.starter import MARK, people, store, written
 
 CITIES = ("ulm", "bonn", "kiel")

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import statsmodels
 
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.pipeline.read import read_table
-from kinds.table.starter.writing import propose_plan
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 from tests.kinds.table.starter.tables import write_table
 from tests.support.starter import decided
 

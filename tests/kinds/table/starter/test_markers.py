@@ -5,7 +5,7 @@ import tomllib
 import polars as pl
 import pytest
 
-from kinds.table.starter.markers import find_markers
+from crowdcover.kinds.table.starter.markers import find_markers
 from tests.support.starter import MARK, store, written
 
 NUMBERS = [str(i) for i in range(30)]

@@ -5,9 +5,9 @@ import datetime
 import polars as pl
 import pytest
 
-from kinds.dates import to_dates
-from kinds.table.starter.moments import formats_of, order_of
-from kinds.table.starter.proposals import propose_role
+from crowdcover.kinds.dates import to_dates
+from crowdcover.kinds.table.starter.moments import formats_of, order_of
+from crowdcover.kinds.table.starter.proposals import propose_role
 
 START = datetime.datetime(2019, 3, 4, 13, 5, 6, 789000)
 STEP = datetime.timedelta(days=3, hours=5, seconds=7)

@@ -6,15 +6,15 @@ from importlib.resources import files
 
 import pytest
 
-from kinds.table.starter import words
-from kinds.table.starter.lexicon import (
+from crowdcover.kinds.table.starter import words
+from crowdcover.kinds.table.starter.lexicon import (
     fold_accents,
     list_name_titles,
     load_lexicon,
     names_of_people,
     tokenize_name,
 )
-from kinds.table.starter.names import Name
+from crowdcover.kinds.table.starter.names import Name
 
 PEOPLE = {
     "German": "Vorname;Vor-Name;Nachname;Zuname;Geburtsname;Name, Vorname;Telefon privat;Handy-Nr.;"

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from kinds.columns import Column, type_source_column
-from kinds.table.starter.writing import propose_plan
-from storage.source.sources import Source
+from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.source.sources import Source
 
 
 def plan_of(folder, cells, name="pay", separator=";"):

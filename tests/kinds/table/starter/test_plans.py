@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.cells import write_cells
-from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.pipeline.encode import encode_records
-from kinds.table.pipeline.read import read_table
-from storage.source.reading import Reading
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.kinds.table.pipeline.encode import encode_records
+from crowdcover.kinds.table.pipeline.read import read_table
+from crowdcover.storage.source.reading import Reading
 from tests.support.starter import MARK, decided, people, store, written
 
 KINDS = ["csv", "csv.gz", "parquet", "arrow"]

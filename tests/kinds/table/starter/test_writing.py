@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError, source_called
-from kinds.table.starter.proposals import propose_role
-from kinds.table.starter.writing import propose_plan
-from storage.source.databases import Answered
-from storage.source.sources import Source
+from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.kinds.section import PlanError, source_called
+from crowdcover.kinds.table.starter.proposals import propose_role
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.source.databases import Answered
+from crowdcover.storage.source.sources import Source
 from tests.support.starter import MARK, decided, people, store, written
 
 ROWS = [(i, f"{MARK}{i % 4}", 20 + i % 9 + i % 17) for i in range(200)]
@@ -71,7 +71,7 @@ def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
     monkeypatch.setattr(
-        "storage.source.reading.query_database", lambda *_: Answered(frame, "0", {})
+        "crowdcover.storage.source.reading.query_database", lambda *_: Answered(frame, "0", {})
     )
     uri = "postgres://ann@db/people?sslmode=require"
     plan = propose_plan(Source(uri=uri, query="select age from people"))

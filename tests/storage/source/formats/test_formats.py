@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from anon_core.errors import InputError
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_source_header
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_source_header
 from tests.storage.source.formats.workbooks import ods, xlsx, zipped
 
 MARK = "zq7"

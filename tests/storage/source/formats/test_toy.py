@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from kinds import kind_called
-from kinds.section import PlanError
-from storage.source import formats
-from storage.source.edges import read_edges
-from storage.source.reading import Reading
-from storage.source.sources import Source, read_source_header
+from crowdcover.kinds import kind_called
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.source import formats
+from crowdcover.storage.source.edges import read_edges
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_source_header
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.storage.source.formats.toy import FixedWidth, fixed_width
 

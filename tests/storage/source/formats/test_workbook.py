@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from kinds.section import PlanError, SourceSection
-from kinds.table.starter.writing import propose_plan
-from storage.source.reading import Reading
-from storage.source.sources import Source
+from crowdcover.kinds.section import PlanError, SourceSection
+from crowdcover.kinds.table.starter.writing import propose_plan
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source
 from tests.storage.source.formats.workbooks import ods, xlsx
 
 DAY, MOMENT = datetime.date(2020, 2, 29), datetime.datetime(2020, 2, 29, 18, 0)

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from storage.source.file_bytes import read_bytes
-from storage.source.formats.base import Format
+from crowdcover.storage.source.file_bytes import read_bytes
+from crowdcover.storage.source.formats.base import Format
 
 SIGN = b"#width "
 

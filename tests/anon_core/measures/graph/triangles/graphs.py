@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from storage.source.edges import read_edges
+from crowdcover.storage.source.edges import read_edges
 
 ROOT = Path(__file__).parents[5]
 DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))
