@@ -43,6 +43,8 @@ def hash_sources(root: Path, names: Iterable[str]) -> str:
 
 def _list_sources(package: Path) -> Iterator[Path]:
     """Yield the files that are part of the program; Python, numba and editors leave others."""
+    if package.is_file():  # a module
+        yield package
     # A checkout links to some parts of a package, an installed one holds them.
     for parent, folders, files in os.walk(package, followlinks=True):
         # Compiled files are many: they are not looked at one by one.

@@ -2,12 +2,17 @@
 
 `KINDS` names the package of each kind. Its module `kind` has the kind as `KIND`; its module `words`
 has the kind's words for reports as `WORDS`, and imports nothing slow. Both are loaded when they are
-asked for. A new kind is one folder and one entry.
+asked for. A new kind is one folder and one entry, or a plug-in: its entry point in
+`crowdcover.kinds` names such a package.
 """
 
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from anon_core.errors import AnonymityError
+from anon_core.plugins import PluginWarning, list_plugins
 
 if TYPE_CHECKING:
     # Types only: a report that needs the words of a kind must not load readers and ledgers.
@@ -21,16 +26,46 @@ KINDS = {
 }
 
 
+_PLUGINS = {each.name: each for each in list_plugins("kinds") if each.name not in KINDS}
+KINDS |= {name: each.entry.value for name, each in _PLUGINS.items()}
+
+
 def kind_called(name: str) -> "Kind":
-    """The kind of this name; KeyError where there is none."""
-    kind: Kind = import_module(f"{KINDS[name]}.kind").KIND
+    """The kind of this name; KeyError where there is none, PlanError where it cannot be loaded."""
+    kind: Kind = _load_part(name, "kind", "KIND")
     return kind
 
 
 def words_called(name: str) -> "Words":
     """The words of the kind of this name."""
-    words: Words = import_module(f"{KINDS[name]}.report.words").WORDS
+    words: Words = _load_part(name, "report.words", "WORDS")
     return words
+
+
+def list_usable_kinds() -> list[str]:
+    """The kinds that can be loaded; one of another package that cannot is warned of."""
+    usable = []
+    for name in KINDS:
+        try:
+            kind_called(name)
+        except AnonymityError as error:
+            warnings.warn_explicit(str(error), PluginWarning, _PLUGINS[name].module, 1)
+        else:
+            usable.append(name)
+    return usable
+
+
+def _load_part(name: str, module: str, part: str) -> Any:
+    place = f"{KINDS[name]}.{module}"
+    if name not in _PLUGINS:
+        return getattr(import_module(place), part)
+    try:
+        return getattr(import_module(place), part)
+    except Exception as error:  # noqa: BLE001 - whatever another project's module raises
+        why = f"cannot be loaded: {type(error).__name__}; mend or uninstall it"
+    from crowdcover.kinds.section import PlanError
+
+    raise PlanError(_PLUGINS[name].describe_broken(why))
 
 
 def words_of(manifest: Mapping[str, Any]) -> "Words":

@@ -17,7 +17,7 @@ def find_commands(paths: Iterable[str] = __path__) -> dict[str, Command]:
     modules = [import_module(each.name) for each in pkgutil.walk_packages(paths, f"{__name__}.")]
     # Steps of `vault` stand in a tuple, so none of them is a command of its own.
     found = [
-        (module.__name__.split(".")[2], each)
+        (module.__name__.removeprefix(f"{__name__}.").partition(".")[0], each)
         for module in modules
         for each in vars(module).values()
         if isinstance(each, Command)

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.flows.plan.plan import model_of
-from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds import kind_called, list_usable_kinds
 from crowdcover.kinds.meanings import list_key_meanings
 from crowdcover.kinds.section import PlanError, Schema, table_schema
 
@@ -32,7 +32,7 @@ def plan_schema(kind: str | None = None) -> Schema:
     head: Schema = {"$schema": DRAFT, "title": TITLE}
     if kind is not None:
         return head | _of_kind(kind)
-    each = {name: _of_kind(name) for name in KINDS}
+    each = {name: _of_kind(name) for name in list_usable_kinds()}
     first, *others = each.values()
     keys = dict.fromkeys(key for whole in each.values() for key in whole["properties"])
     shared = {
@@ -42,7 +42,7 @@ def plan_schema(kind: str | None = None) -> Schema:
     }
     # Editors complete keys outside of conditions only: those that differ by kind stand here open.
     base = {key: shared.get(key) or _build_open_table({}) for key in keys}
-    base["source"] = _build_open_table({"kind": {"enum": list(KINDS), "default": "table"}})
+    base["source"] = _build_open_table({"kind": {"enum": list(each), "default": "table"}})
     own = {
         # NONE for a key that this kind lacks: `base` allows it, since another kind has it.
         name: {key: whole["properties"].get(key, NONE) for key in keys if key not in shared}
@@ -177,7 +177,7 @@ def _build_settings_schema(method: Any) -> dict[str, Schema]:
         schema = _resolve_references(TypeAdapter(hints[field.name]).json_schema(), {})
         if field.default is not MISSING:
             schema["default"] = field.default
-        settings[field.name] = schema | {"description": texts[field.name]}
+        settings[field.name] = schema | {"description": texts.get(field.name, "")}
     return settings
 
 

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from anon_core.build import hash_packages
+from anon_core.plugins import hash_plugins
 
 PACKAGES = ("crowdcover", "anon_core")
 CODE_VERSION = version("crowdcover")
@@ -16,7 +17,10 @@ CODE_VERSION = version("crowdcover")
 
 def compute_code_stamp() -> dict[str, str]:
     """What a stage and a checkpoint state about the code that made them."""
-    return {"version": CODE_VERSION, "code": hash_packages(*PACKAGES)}
+    stamp = {"version": CODE_VERSION, "code": hash_packages(*PACKAGES)}
+    if plugins := hash_plugins():
+        stamp["plugins"] = " ".join(f"{name} {code}" for name, code in plugins.items())
+    return stamp
 
 
 def stamp_of(record: Mapping[str, Any]) -> dict[str, Any]:

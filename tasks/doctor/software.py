@@ -7,10 +7,12 @@ from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
+from anon_core.plugins import PLUGIN_GROUPS, Plugin, list_plugins
 from crowdcover.storage.source.drivers import DATABASES
 from crowdcover.tasks.doctor.look import Look, rate_missing
 
 OURS = "crowdcover"
+_PIPELINE = "pipeline"  # the extra of all that runs plans
 # With the extra that brings it and what it is for; the first are needed by every run.
 _SHOWN = ("numpy", "numba", "polars", "prefect")
 STORAGE = {"s3": ("s3fs", "S3"), "gcs": ("gcsfs", "Google Cloud Storage")}
@@ -28,15 +30,28 @@ def check_software() -> Iterator[Look]:
     yield Look("Python", "ok", platform.python_version())
     for line in requires(OURS) or ():
         requirement = Requirement(line)
-        # Packages of extras have a marker; they are looked at if a plan needs them.
-        if requirement.marker is None:
+        # Packages of other extras are looked at if a plan needs them.
+        if requirement.marker is None or requirement.marker.evaluate({"extra": _PIPELINE}):
             yield from _check_package(requirement)
+    for plugin in (each for group in PLUGIN_GROUPS for each in list_plugins(group)):
+        yield _check_plugin(plugin)
+
+
+def _check_plugin(plugin: Plugin) -> Look:
+    """What another package adds: whether it can be loaded; kinds are loaded when a plan asks."""
+    what = f"plug-in {plugin.name} ({plugin.group})"
+    try:
+        plugin.entry.load()
+    except Exception as error:
+        found = f"{plugin.package}: {type(error).__name__}"
+        return Look(what, "wrong", found, "plans that name it are refused", "mend or uninstall it")
+    return Look(what, "ok", plugin.package)
 
 
 def _check_package(requirement: Requirement) -> Iterator[Look]:
     """A package that is shown always, or only if something is wrong with it."""
     name, allowed = requirement.name, str(requirement.specifier)
-    install = f"pip install '{requirement}'"
+    install = f"pip install '{name}{allowed}'"
     try:
         found = version(name)
     except PackageNotFoundError:

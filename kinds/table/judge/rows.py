@@ -17,6 +17,7 @@ from anon_core.specs.demands import Demand
 from crowdcover.kinds.columns import Column
 from crowdcover.kinds.judge.audit import Audit, Finding, not_judged
 from crowdcover.kinds.judge.direct import direct_finding
+from crowdcover.kinds.judge.plugins import judge_by_plugins
 from crowdcover.kinds.judge.seats import find_row_seats
 from crowdcover.kinds.table.forms import build_stored_schema, is_typed, is_whole
 from crowdcover.kinds.table.judge import law
@@ -74,6 +75,7 @@ def audit_release(
     leave_out: float = 0.0,
     diverse: Diverse | None = None,
     purpose: Purpose | None = None,
+    plugins: Sequence[str] = (),
 ) -> Audit:
     """Audit released rows and their codebook.
 
@@ -82,7 +84,8 @@ def audit_release(
     are of people, and always required. Where no column does, and the plan does not say that
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     The records that the matching does not name are left out by choice; `leave_out` is the share of
-    all records that may be. Classes meet `diverse`. Weights and rows follow the `purpose`.
+    all records that may be. Classes meet `diverse`. Weights and rows follow the `purpose`. Checks
+    of other packages are those that `plugins` names.
     """
     even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
@@ -119,6 +122,7 @@ def audit_release(
         findings.append(_of_values(measured, diverse))
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
+    findings += judge_by_plugins(plugins, rows, {each.name: each.role for each in columns})
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
 
 

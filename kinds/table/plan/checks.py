@@ -15,6 +15,7 @@ from crowdcover.kinds.checks import (
 )
 from crowdcover.kinds.judge.drift import DriftLimits
 from crowdcover.kinds.judge.limits import StarterLine, read_number
+from crowdcover.kinds.judge.plugins import load_checks
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import PlanError, Section, Share, declare_or_off
 from crowdcover.kinds.table.plan import limits
@@ -63,6 +64,7 @@ class ChecksSection(LimitsSection):
     Attributes
     ----------
     drift : how much the data may change since the last release; 'off' compares nothing.
+    plugins : checks of other installed packages that released rows must pass.
     """
 
     min_utility: Share = declare_limit(
@@ -225,8 +227,15 @@ class ChecksSection(LimitsSection):
         ),
     )
 
+    plugins: list[str] = []
+
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse keys that do not fit each other or the columns; `roles` by column name."""
+        if absent := [name for name in self.plugins if name not in load_checks()]:
+            raise PlanError(
+                f"checks.plugins names {absent[0]!r}, a check that no installed package has; "
+                f"installed: {', '.join(load_checks()) or 'none'}"
+            )
         for name in self.columns:
             _require_role("checks.columns", name, "quasi", roles)
         if self.max_uniform is not None and "sensitive" not in roles.values():

@@ -110,6 +110,7 @@ class TablePlan:
     leave_out: float = 0.0  # the share of the records that may be left out by choice
     diverse: Diverse | None = None  # what each class must show of a sensitive column
     purpose: Purpose | None = None  # what the release is for
+    plugins: tuple[str, ...] = ()  # checks of other packages that released rows must pass
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -127,6 +128,7 @@ class TablePlan:
             privacy.mix,
             Partition.of(sections.source, columns),
             privacy.leave_out,
+            plugins=tuple(sections.checks.plugins),
         )
         if privacy.diverse is not None:
             column = plan._column("diverse", privacy.diverse.column)
@@ -178,6 +180,7 @@ class TablePlan:
             "leave_out": self.leave_out,
             "diverse": self.diverse,
             "purpose": self.purpose,
+            "plugins": self.plugins,
         }
 
     def role(self, column: Column) -> dict[str, Any]:

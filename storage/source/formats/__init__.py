@@ -1,11 +1,15 @@
-"""Formats of files: a file and an entry in `FORMATS` each. A format is told by its content.
+"""Formats of files: a file and an entry in `FORMATS` each, or a plug-in of `crowdcover.formats`.
+
+A format is told by its content.
 
 Where the first bytes tell nothing, the end of the file name does; what is left is CSV text.
 """
 
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from anon_core.errors import InputError
+from anon_core.plugins import load_plugins
 from crowdcover.storage.source.csv_text import BAD_GZIP
 from crowdcover.storage.source.file_bytes import (
     CLOSED,
@@ -33,7 +37,29 @@ from crowdcover.storage.source.packing import (
 
 CSV_TEXT = Csv()
 PARTED = Parquet()  # what a folder of files holds
-FORMATS: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines(), CSV_TEXT)
+_OWN: tuple[Format, ...] = (PARTED, Arrow(), Npz(), Workbook(), JsonLines())
+
+
+def _find_fault_of_format(format_class: Any) -> str:
+    """What keeps a format of another package from being used; see `Format`."""
+    if not isinstance(format_class, type):
+        return "is no class"
+    needed = ("name", "ends", "options", "fits", "names", "columns")
+    lacking = [name for name in needed if not hasattr(format_class, name)]
+    return f"lacks {', '.join(lacking)}" if lacking else ""
+
+
+# Behind those of crowdcover, which no other one hides, and before text, which anything may be.
+FORMATS: tuple[Format, ...] = (
+    *_OWN,
+    *(
+        each()
+        for each in load_plugins(
+            "formats", {one.name for one in _OWN}, _find_fault_of_format
+        ).values()
+    ),
+    CSV_TEXT,
+)
 DAMAGED_ARCHIVE = DAMAGED_LAYER.format(name="a zip archive, as Excel workbooks are")
 
 

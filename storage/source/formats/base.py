@@ -26,8 +26,9 @@ class Dialect(NamedTuple):
 class Format(Protocol):
     """A format of files that hold a table, or arrays.
 
-    A new format is one file beside this one and an entry in `FORMATS`. It states its name, how the
-    names of its files end, and `columns`; and `names`, or `first_rows` where "header" is an option.
+    A new format is one file beside this one and an entry in `FORMATS`, or a plug-in. It states its
+    name, how the names of its files end, and `columns`; and `names`, or `first_rows` where "header"
+    is an option.
 
     Attributes
     ----------

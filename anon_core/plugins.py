@@ -1,0 +1,120 @@
+"""Plug-ins: methods, kinds, formats and checks that other packages add.
+
+A package states them as entry points of the groups `crowdcover.methods`, `crowdcover.kinds`,
+`crowdcover.formats` and `crowdcover.checks`; it is enough to install it. What cannot be used is
+named in a warning and left out.
+"""
+
+import warnings
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, distributions
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from anon_core.build import hash_sources
+
+PLUGIN_GROUPS = ("methods", "kinds", "formats", "checks")
+
+
+class PluginWarning(UserWarning):
+    """A plug-in that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One plug-in that is installed.
+
+    Attributes
+    ----------
+    group : {"methods", "kinds", "formats", "checks"}
+    name : str
+        As plans call it.
+    package : str
+        The package that has it, with its version.
+    module : str
+        Where it is.
+    entry : EntryPoint
+        What loads it.
+    """
+
+    group: str
+    name: str
+    package: str
+    module: str
+    entry: EntryPoint
+
+    def describe_broken(self, why: str) -> str:
+        """A sentence on a plug-in that cannot be used."""
+        return f"the plug-in {self.name!r} of crowdcover.{self.group} ({self.package}) {why}"
+
+
+@cache
+def _list_entries() -> list[EntryPoint]:
+    """All entry points of installed packages: reading them takes 20 ms."""
+    return [each for package in distributions() for each in package.entry_points]
+
+
+@cache
+def list_plugins(group: str) -> tuple[Plugin, ...]:
+    """The plug-ins of a group, by name; of several packages with one name, the first."""
+    found: dict[str, Plugin] = {}
+    for each in _list_entries():
+        if each.group != f"crowdcover.{group}":
+            continue
+        package = f"{each.dist.name} {each.dist.version}" if each.dist else ""
+        plugin = Plugin(group, each.name, package, each.module, each)
+        other = found.setdefault(each.name, plugin)
+        found[each.name] = min(other, plugin, key=lambda one: one.package)
+    return tuple(found[name] for name in sorted(found))
+
+
+def load_plugins(
+    group: str, taken: Collection[str], find_fault: Callable[[Any], str]
+) -> dict[str, Any]:
+    """Load the plug-ins of a group by their names.
+
+    Parameters
+    ----------
+    group : str
+    taken : collection of str
+        Names that crowdcover has itself: no plug-in replaces them.
+    find_fault : callable
+        Says what keeps a loaded object from being used, such as "is no function"; "" for nothing.
+
+    Warns
+    -----
+    PluginWarning
+        Of each that is left out.
+    """
+    loaded = {}
+    for plugin in list_plugins(group):
+        try:
+            found = plugin.entry.load()
+            why = "has a name that is taken" if plugin.name in taken else find_fault(found)
+        except Exception as error:  # noqa: BLE001 - whatever another project's module raises
+            why = f"cannot be loaded: {type(error).__name__}"
+        if why:
+            told = f"{plugin.describe_broken(why)}; it is left out"
+            warnings.warn_explicit(told, PluginWarning, plugin.module, 1)
+        else:
+            loaded[plugin.name] = found
+    return loaded
+
+
+@cache
+def hash_plugins() -> dict[str, str]:
+    """The hash of the code of each package that has plug-ins; empty without any."""
+    modules = {
+        each.module.partition(".")[0] for group in PLUGIN_GROUPS for each in list_plugins(group)
+    }
+    hashes = {}
+    for name in sorted(modules):
+        spec = find_spec(name)
+        if spec is not None:
+            places = spec.submodule_search_locations or [spec.origin or ""]
+            folder = Path(places[0])
+            hashes[name] = hash_sources(folder.parent, [folder.name])
+    return hashes
