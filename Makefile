@@ -18,10 +18,13 @@ VALIDATORS := $(VENV)/validators/.ready
 # Hundreds of processes import the same modules: some environments forbid to keep them compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
+# What a checked installation has.
+EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,sklearn]
+
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators mutants check format bench bench-all lock clean
+.PHONY: demo team test test-all validators mutants check format bench bench-all newest lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -90,12 +93,20 @@ $(PGSERVER): $(READY)
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check pgserver==0.1.4
 	touch $@
 
+newest:                 ## every dependency in its newest version: what changed, and what breaks
+	rm -rf .newest && $(PYTHON) -m venv .newest
+	.newest/bin/pip install --quiet --disable-pip-version-check --editable '.$(EXTRAS)'
+	.newest/bin/pip install --quiet --disable-pip-version-check --no-deps $(PYCANON)
+	-.newest/bin/pip freeze --exclude-editable | diff --unchanged-line-format= - requirements.lock
+	touch .newest/.ready
+	$(MAKE) test VENV=.newest
+
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,sklearn]'
+	.lock/bin/pip install --quiet '.$(EXTRAS)'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info crowdcover-demo crowdcover-team
+	rm -rf $(VENV) .newest build dist *.egg-info crowdcover-demo crowdcover-team

@@ -166,7 +166,14 @@ def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
         value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]
     elif levels.is_counted:
         end = _read_value(value)
-        return _match_interval(levels, Between(end, end))
+        met = _match_interval(levels, Between(end, end))
+        if met.possible.any() and not met.share.any():
+            raise ReleaseError(
+                f"column {levels.name!r} shows intervals, in which a single number has no width to "
+                "expect anything of; ask with between(lo, hi), or name an interval that "
+                f"release.levels({levels.name!r}) lists"
+            )
+        return met
     else:
         here = find_same_values(values, value)
     certain = here.astype(np.float64)

@@ -12,6 +12,7 @@ from anon_core.errors import InputError
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.frames import require_columns
 from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.starter.values import FEW
 from crowdcover.storage.source.frames import FrameReading
 from crowdcover.storage.source.sources import Source
 
@@ -162,18 +163,19 @@ def build_frame_plan(
     """The plan of a frame whose roles are stated; what has no role is dropped.
 
     `roles` has the names of columns by role, `columns` further keys of [columns] by column, and
-    `privacy` and `anonymizer` are the sections. Quasi-identifiers get a kind by their type.
+    `privacy` and `anonymizer` are the sections. Quasi-identifiers get a kind by their type, and
+    numbers of few values are no groups, as in a starter plan.
     """
     given = {name: role for role, names in roles.items() for name in names}
     if twice := sorted({n for n in given if sum(n in names for names in roles.values()) > 1}):
         raise InputError(f"{', '.join(twice)} has two roles; name each column once")
     require_columns(frame, sorted(given.keys() | columns.keys()), "the frame")
     sections = {}
-    for name, dtype in frame.schema.items():
+    for name in frame.columns:
         stated = dict(columns.get(name, {}))
         role = given.get(name, stated.pop("role", "drop"))
-        kind = {"kind": _choose_kind(dtype)} if role == "quasi" else {}
-        sections[name] = {"role": role, **kind, **stated}
+        typed = _type_quasi(frame[name], stated) if role == "quasi" else {}
+        sections[name] = {"role": role, **typed, **stated}
     return Plan.of(
         {
             "name": "frame",
@@ -183,6 +185,14 @@ def build_frame_plan(
             **({"anonymizer": dict(anonymizer)} if anonymizer else {}),
         }
     )
+
+
+def _type_quasi(values: pl.Series, stated: Mapping[str, Any]) -> dict[str, str]:
+    """What a quasi-identifier gets where nothing else is stated."""
+    kind = _choose_kind(values.dtype)
+    numeric = stated.get("kind", kind) == _NUMERIC and "hierarchy" not in stated
+    few = numeric and values.dtype.is_numeric() and values.drop_nulls().n_unique() <= FEW
+    return {"kind": kind, **({"bins": "none"} if few else {})}
 
 
 def _choose_kind(dtype: pl.DataType) -> str:

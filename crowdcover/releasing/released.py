@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,8 +168,17 @@ class FrameRelease:
             from matplotlib.figure import Figure
         except ModuleNotFoundError:
             raise ImportError("plot needs matplotlib: pip install 'crowdcover[plots]'") from None
+
+        class Plot(Figure):
+            """A figure that a notebook shows; those of matplotlib need pyplot for it."""
+
+            def _repr_png_(self) -> bytes:
+                held = BytesIO()
+                self.savefig(held, format="png")
+                return held.getvalue()
+
         lost = {name: each["ncp"] for name, each in self.loss["per_column"].items()}
-        figure = Figure(figsize=(6, 0.4 * len(lost) + 1), layout="constrained")
+        figure = Plot(figsize=(6, 0.4 * len(lost) + 1), layout="constrained")
         axes = figure.subplots()
         axes.barh([*lost][::-1], [100 * each for each in lost.values()][::-1], color="#2b6cb0")
         axes.set(xlim=(0, 100), xlabel="information lost, % of the column")

@@ -270,3 +270,14 @@ def test_one_group_of_all_numbers_says_that_nothing_is_known(tmp_path, kind, mis
     assert release.frequencies("x")["x"].to_list() == list(labels)
     assert release.complete(1)[0]["x"].null_count() == 3
     assert release.bounds()["x.lo"].null_count() == 3
+
+
+def test_one_number_within_an_interval_has_no_share_of_it(tmp_path):
+    """The expected count was 0 for a third of all rows."""
+    groups = ("..2.5", "2.5..4.5", "4.5..")
+    pay = attribute("pay", "numeric", groups, inner_edges=[2.5, 4.5])
+    release = cc.read(folder(tmp_path, [pay], {"pay": [*groups, "*"]}))
+    with pytest.raises(cc.ReleaseError, match=r"'pay' shows intervals.*between\(lo, hi\)"):
+        release.count({"pay": 3.25})
+    assert release.count({"pay": cc.between(3, 3.5)}).expected > 0
+    assert release.count({"pay": "2.5..4.5"}).certain == 1

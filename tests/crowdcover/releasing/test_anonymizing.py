@@ -174,7 +174,8 @@ def test_nothing_private_is_shown():
 def test_it_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out = anonymize(people(), "age", k=5)
-    repr(out), out._repr_html_(), out.complete(1), out.plot()
+    repr(out), out._repr_html_(), out.complete(1)
+    assert out.plot()._repr_png_().startswith(b"\x89PNG")  # what a notebook shows
     assert not list(tmp_path.iterdir())
 
 
@@ -247,3 +248,21 @@ def test_neither_prefect_nor_great_expectations_is_loaded():
         "assert not loaded & {'prefect', 'great_expectations', 'pandas', 'dask'}, loaded\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_numbers_of_few_values_are_no_groups():
+    """As in a starter plan: groups of six ages would show no cell exactly."""
+    frame = pl.DataFrame(
+        {
+            "few": [float(i % 6) / 2 for i in range(240)],
+            "many": [float(i % 60) for i in range(240)],
+            "step": [i % 3 for i in range(240)],
+        }
+    )
+    columns = {"step": {"hierarchy": {"ladder": [1, 2]}}}
+    out = anonymize(frame, quasi=["few", "many", "step"], k=3, columns=columns)
+    stated = out.plan.to_dict()["columns"]
+    assert stated["few"] == {"role": "quasi", "kind": "numeric", "bins": "none"}
+    assert stated["many"] == {"role": "quasi", "kind": "numeric"}
+    assert "bins" not in stated["step"]
+    assert out.loss["per_column"]["few"]["one_value"] > 0.1
