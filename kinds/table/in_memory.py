@@ -1,6 +1,6 @@
 """The course of a table's release in memory: rows in, checked rows out, nothing written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from crowdcover.kinds.table.judge import audit_release
 from crowdcover.kinds.table.judge.released import Claims, ReleasedFrame
 from crowdcover.kinds.table.pipeline.encode import encode_for_plan, list_encoding_notes
 from crowdcover.kinds.table.pipeline.ingest import take_columns
+from crowdcover.kinds.table.pipeline.warm import compile_judge_beside
 from crowdcover.kinds.table.pipeline.write import list_carried_columns, seat_records
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.storage.source.reading import Reading
@@ -67,6 +68,19 @@ def release_in_memory(
     The rows are those of the pipeline with the same seed. Whether every guarantee holds is for the
     caller to look at: see `Audit.passed`.
     """
+    with compile_judge_beside() as wait_for_judge:
+        return _release_and_audit(plan, reading, anonymizer, seed, threads, memory, wait_for_judge)
+
+
+def _release_and_audit(
+    plan: TablePlan,
+    reading: Reading,
+    anonymizer: Anonymizer[Any],
+    seed: bytes,
+    threads: int,
+    memory: int,
+    wait_for_judge: Callable[[], Any],
+) -> CheckedRows:
     taken = take_columns(plan, reading.again())
     table, kept, joined = encode_for_plan(
         plan, taken.table, taken.k_values, taken.person, taken.weights, taken.learnt_from
@@ -89,6 +103,7 @@ def release_in_memory(
     )
     matching = released.rows.match_keys(source_row)(every)
     law = released.lay_out_law(source_row)
+    wait_for_judge()
     audit = audit_release(
         *(shown, reading.again(), plan.columns, plan.demand, Claims(matching, law)),
         anonymizer.promise, **plan.audited,

@@ -1,11 +1,12 @@
-"""Compile the kernels of a table's release on a thread, while Prefect starts."""
+"""Compile the kernels of a table's release beside other work: on a thread, or in a process."""
 
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from anon_core.tables.records import BinaryTable
 
-COMPILING_NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
+COMPILING_NOTICE = "crowdcover: compiling for this machine, once (about a minute)"
 RECORDS, _K = 96, 5  # large enough that a release of it calls every kernel
 
 
@@ -32,6 +33,30 @@ def compile_in_background(*, quiet: bool) -> Iterator[None]:
     finally:
         stopped.set()
         thread.join()
+
+
+@contextmanager
+def compile_judge_beside() -> Iterator[Callable[[], Any]]:
+    """Compile the auditor's kernels in a process of its own, unless this machine has before.
+
+    Yields what waits for it. This process compiles those of the makers meanwhile, on their data;
+    numba keeps the interpreter while it compiles, so a thread would gain nothing.
+    """
+    if has_compiled_kernels():
+        yield lambda: None
+        return
+    sys.stderr.write(COMPILING_NOTICE + "\n")
+    # Where it fails, this process compiles what it needs.
+    with subprocess.Popen(  # noqa: S603 - this program
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            yield process.communicate
+        finally:
+            process.terminate()
 
 
 def has_compiled_kernels() -> bool:
@@ -127,3 +152,7 @@ def compile_judge(table: "BinaryTable") -> None:
     diversity.measure_diversity(classes, table.codes[0].astype(np.int64), ordered=False)
     attacks.partial_linkage(released, classes)
     attacks.attack_as_insider(classes, components, attacks.tightest_rows(released, classes))
+
+
+if __name__ == "__main__":
+    compile_judge(tiny_table())
