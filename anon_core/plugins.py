@@ -94,7 +94,8 @@ def load_plugins(
         try:
             found = plugin.entry.load()
             why = "has a name that is taken" if plugin.name in taken else find_fault(found)
-        except Exception as error:  # noqa: BLE001 - whatever another project's module raises
+        # Whatever another project's module raises; some end the program when they are imported.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             why = f"cannot be loaded: {type(error).__name__}"
         if why:
             told = f"{plugin.describe_broken(why)}; it is left out"

@@ -61,7 +61,8 @@ def _load_part(name: str, module: str, part: str) -> Any:
         return getattr(import_module(place), part)
     try:
         return getattr(import_module(place), part)
-    except Exception as error:  # noqa: BLE001 - whatever another project's module raises
+    # Whatever another project's module raises; some end the program when they are imported.
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         why = f"cannot be loaded: {type(error).__name__}; mend or uninstall it"
     from crowdcover.kinds.section import PlanError
 

@@ -5,6 +5,7 @@ data or on two keys at once is refused by `crowdcover release` only.
 """
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from inspect import cleandoc
@@ -14,6 +15,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 
 from anon_core.anonymizers import ANONYMIZERS
+from anon_core.plugins import PluginWarning
 from crowdcover.flows.plan.plan import model_of
 from crowdcover.kinds import kind_called, list_usable_kinds
 from crowdcover.kinds.meanings import list_key_meanings
@@ -96,7 +98,11 @@ def _of_kind(name: str) -> Schema:
     if name != "table":
         source["properties"]["kind"].pop("default", None)
         source["required"] = ["kind", *source.get("required", [])]
-    methods = {name: each for name, each in ANONYMIZERS.items() if each.kind == kind.name}
+    methods = {
+        name: each
+        for name, each in ANONYMIZERS.items()
+        if each.kind == kind.name and _has_schema(name, each)
+    }
     properties["anonymizer"] = {
         **_build_anonymizer_schema(methods, kind.anonymizer),
         "description": properties["anonymizer"]["description"],
@@ -155,6 +161,19 @@ def _build_anonymizer_schema(methods: Mapping[str, Any], default: str) -> Schema
     return _build_open_table({"name": named} | _describe_all_settings(methods)) | {
         "allOf": [schema]
     }
+
+
+def _has_schema(name: str, method: Any) -> bool:
+    """Whether the settings of a method have types that editors can be told of."""
+    try:
+        _build_settings_schema(method)
+    except Exception as error:
+        if method.__module__.startswith("anon_core."):
+            raise
+        told = f"the settings of the method {name!r} have no schema ({type(error).__name__})"
+        warnings.warn_explicit(told, PluginWarning, method.__module__, 1)
+        return False
+    return True
 
 
 def _describe_all_settings(methods: Mapping[str, Any]) -> dict[str, Schema]:

@@ -47,7 +47,8 @@ def _judge_by(
         return Finding(f"check {name}", passed=False, detail=why)
     try:
         count = check(rows.clone(), dict(roles))
-    except Exception as error:
+    # Whatever the code of another project raises; some of it ends the program.
+    except (Exception, SystemExit) as error:
         why = f"not judged: the check ends with {type(error).__name__}"
         return Finding(f"check {name}", passed=False, detail=why)
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:

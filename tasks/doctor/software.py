@@ -42,7 +42,8 @@ def _check_plugin(plugin: Plugin) -> Look:
     what = f"plug-in {plugin.name} ({plugin.group})"
     try:
         plugin.entry.load()
-    except Exception as error:
+    # Whatever the code of another project raises; some of it ends the program.
+    except (Exception, SystemExit) as error:
         found = f"{plugin.package}: {type(error).__name__}"
         return Look(what, "wrong", found, "plans that name it are refused", "mend or uninstall it")
     return Look(what, "ok", plugin.package)

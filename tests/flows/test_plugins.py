@@ -85,6 +85,7 @@ def test_methods_and_checks_of_another_package(site, tmp_path):
     of = "the plug-in {0!r} of crowdcover.{1} (crowdcover-toy 1.0) {2}; it is left out"
     assert told["warnings"] == sorted(
         [
+            of.format("broken-exit", "methods", "cannot be loaded: SystemExit"),
             of.format("broken-import", "methods", "cannot be loaded: ModuleNotFoundError"),
             of.format("broken-type", "methods", "is no dataclass of settings"),
             of.format("k-member", "methods", "has a name that is taken"),
@@ -118,10 +119,16 @@ def test_a_kind_and_a_format_of_another_package(site, tmp_path):
     plan.write(tmp_path / "broken.toml")
     done = run(site, [*command, "release", "broken.toml"], tmp_path, code=2)
     assert "the plug-in 'broken-kind' of crowdcover.kinds (crowdcover-toy 1.0) cannot be" in done[1]
+    # Text is read although a format fails at it.
+    pl.DataFrame(ROWS).write_csv(tmp_path / "people.csv")
+    starter, heard = run(site, [*command, "plan", "people.csv"], tmp_path)
+    assert "[columns.age]" in starter
+    assert "the format 'failing' of another package fails with IndexError" in heard
     schema, heard = run(site, [*command, "schema"], tmp_path)
     source = json.loads(schema)["properties"]["source"]["properties"]
     assert source["kind"]["enum"] == ["table", "matrix", "graph", "toy-table"]
     assert "toy.absent:1: PluginWarning: the plug-in 'broken-kind'" in heard
+    assert "the settings of the method 'toy-untyped' have no schema" in heard
     shown, _ = run(site, [*command, "doctor"], tmp_path, code=1)
     assert "plug-in toy-classes (methods)" in shown
     assert "plug-in broken-import (methods)" in shown

@@ -11,6 +11,8 @@ toy-classes = toy.methods:ToyClasses
 toy-careless = toy.methods:Careless
 toy-of-kind = toy.methods:OfToyKind
 broken-import = toy.absent:Method
+broken-exit = toy.ends:Method
+toy-untyped = toy.methods:Untyped
 broken-type = toy.checks:no_teenagers
 k-member = toy.methods:ToyClasses
 
@@ -21,6 +23,7 @@ broken-kind = toy.absent
 [crowdcover.formats]
 toy = toy.formats:Toy
 broken-format = toy.checks:no_teenagers
+failing = toy.formats:Failing
 
 [crowdcover.checks]
 no-teenagers = toy.checks:no_teenagers
@@ -53,12 +56,24 @@ class Careless(KMember):
         return super().anonymize(replace(data, k=np.full_like(data.k, 2)), **given)
 
 
+class Odd:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untyped(KMember):
+    """A setting of a type that no plan can state."""
+
+    odd: Odd = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class OfToyKind(KMember):
     """The method of another kind of data."""
 
     kind: ClassVar[str] = "toy-table"
 ''',
+    "toy/ends.py": "raise SystemExit(0)",
     "toy/checks.py": '''
 import polars as pl
 
@@ -86,6 +101,16 @@ from crowdcover.storage.source.file_bytes import open_bytes
 from crowdcover.storage.source.formats.base import Format
 
 MAGIC = b"TOY 1\\n"
+
+
+class Failing(Format):
+    name, ends = "failing", (".failing",)
+
+    def fits(self, head):
+        return head[10**9]
+
+    def fits_members(self, members):
+        return members.names[10**9]
 
 
 class Toy(Format):

@@ -5,11 +5,13 @@ A format is told by its content.
 Where the first bytes tell nothing, the end of the file name does; what is left is CSV text.
 """
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anon_core.errors import InputError
-from anon_core.plugins import load_plugins
+from anon_core.plugins import PluginWarning, load_plugins
 from crowdcover.storage.source.csv_text import BAD_GZIP
 from crowdcover.storage.source.file_bytes import (
     CLOSED,
@@ -45,7 +47,7 @@ def _find_fault_of_format(format_class: Any) -> str:
     if not isinstance(format_class, type):
         return "is no class"
     needed = ("name", "ends", "options", "fits", "names", "columns")
-    lacking = [name for name in needed if not hasattr(format_class, name)]
+    lacking = [name for name in needed if not hasattr(format_class(), name)]
     return f"lacks {', '.join(lacking)}" if lacking else ""
 
 
@@ -114,7 +116,7 @@ def _format_of(plain: PlainFile) -> Format:
     if plain.archive:
         return next(each for each in FORMATS if each.name == plain.archive)
     for each in FORMATS:
-        if each.fits(plain.head):
+        if _ask(each, lambda one: one.fits(plain.head)):
             return each
     refuse_foreign_format(plain.head)
     return format_of_name(plain.name)
@@ -124,12 +126,28 @@ def _name_archive(members: ArchiveMembers | None, name: str) -> str:
     """The name of a zip archive's format; empty where it packs a file of another format."""
     # A damaged archive lists no members; then only its name tells what it is.
     for each in FORMATS:
-        if _find_end(name) in each.zip_ends if members is None else each.fits_members(members):
+        if _ask(each, lambda one: _may_be_archive(one, members, name)):
             return each.name
     if members is None:
         raise InputError(DAMAGED_ARCHIVE)
     refuse_foreign_archive(members)
     return ""
+
+
+def _may_be_archive(one: Format, members: ArchiveMembers | None, name: str) -> bool:
+    return _find_end(name) in one.zip_ends if members is None else one.fits_members(members)
+
+
+def _ask(one: Format, question: Callable[[Format], bool]) -> bool:
+    """A format's answer; one of another package that fails at it recognises no file."""
+    if one is CSV_TEXT or one in _OWN:
+        return question(one)
+    try:
+        return bool(question(one))
+    except Exception as error:
+        told = f"the format {one.name!r} of another package fails with {type(error).__name__}"
+        warnings.warn_explicit(told, PluginWarning, type(one).__module__, 1)
+        return False
 
 
 def _find_end(name: str) -> str:
