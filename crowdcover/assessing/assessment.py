@@ -15,7 +15,7 @@ from crowdcover.assessing.cells import ReadColumn, read_column
 from crowdcover.assessing.hierarchies import GivenHierarchy, read_nodes
 from crowdcover.assessing.sensitive import assess_sensitive
 from crowdcover.frames import Names, list_names, require_columns, take_frame
-from crowdcover.report import Report
+from crowdcover.measured import Report
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ import polars as pl
 
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.diversity import MOST_L, diversity_in_classes, measure_diversity
-from crowdcover.report import Report
+from crowdcover.measured import Report
 
 
 def assess_sensitive(name: str, values: pl.Series, classes: Classes) -> Report:

@@ -12,10 +12,10 @@ import polars as pl
 
 from crowdcover.kinds.judge.audit import Finding
 from crowdcover.kinds.table.in_memory import CheckedRows
+from crowdcover.measured import Report
 from crowdcover.reader.reading import columns_of
 from crowdcover.reader.release import Release
 from crowdcover.releasing.plans import Plan
-from crowdcover.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
