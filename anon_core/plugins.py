@@ -6,7 +6,7 @@ named in a warning and left out.
 """
 
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, distributions
@@ -17,6 +17,7 @@ from typing import Any
 from anon_core.build import hash_sources
 
 PLUGIN_GROUPS = ("methods", "kinds", "formats", "checks")
+_LEFT_OUT: dict[tuple[str, str], str] = {}  # why, by group and name
 
 
 class PluginWarning(UserWarning):
@@ -98,11 +99,32 @@ def load_plugins(
         except (Exception, SystemExit) as error:  # noqa: BLE001
             why = f"cannot be loaded: {type(error).__name__}"
         if why:
-            told = f"{plugin.describe_broken(why)}; it is left out"
-            warnings.warn_explicit(told, PluginWarning, plugin.module, 1)
+            leave_out(plugin, why)
         else:
             loaded[plugin.name] = found
     return loaded
+
+
+def describe_lack(found: object, needed: Iterable[str]) -> str:
+    """What a loaded object lacks of the needed attributes, in words; "" for nothing."""
+    lacking = [name for name in needed if not hasattr(found, name)]
+    return f"lacks {', '.join(lacking)}" if lacking else ""
+
+
+def leave_out(plugin: Plugin, why: str) -> None:
+    """Warn of a plug-in that cannot be used, and keep why."""
+    _LEFT_OUT[plugin.group, plugin.name] = why
+    warn_of_plugin(f"{plugin.describe_broken(why)}; it is left out", plugin.module)
+
+
+def explain_left_out(plugin: Plugin) -> str:
+    """Why a plug-in of a group that was loaded cannot be used; "" where it can."""
+    return _LEFT_OUT.get((plugin.group, plugin.name), "")
+
+
+def warn_of_plugin(told: str, module: str) -> None:
+    """Warn of a module of another package: the warning names it in place of our line."""
+    warnings.warn_explicit(told, PluginWarning, module, 1)
 
 
 @cache

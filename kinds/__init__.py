@@ -6,13 +6,13 @@ asked for. A new kind is one folder and one entry, or a plug-in: its entry point
 `crowdcover.kinds` names such a package.
 """
 
-import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anon_core.errors import AnonymityError
-from anon_core.plugins import PluginWarning, list_plugins
+from anon_core.plugins import leave_out, list_plugins
 
 if TYPE_CHECKING:
     # Types only: a report that needs the words of a kind must not load readers and ledgers.
@@ -24,8 +24,6 @@ KINDS = {
     "matrix": "crowdcover.kinds.matrix",
     "graph": "crowdcover.kinds.graph",
 }
-
-
 _PLUGINS = {each.name: each for each in list_plugins("kinds") if each.name not in KINDS}
 KINDS |= {name: each.entry.value for name, each in _PLUGINS.items()}
 
@@ -46,27 +44,24 @@ def list_usable_kinds() -> list[str]:
     """The kinds that can be loaded; one of another package that cannot is warned of."""
     usable = []
     for name in KINDS:
-        try:
+        with suppress(AnonymityError):
             kind_called(name)
-        except AnonymityError as error:
-            warnings.warn_explicit(str(error), PluginWarning, _PLUGINS[name].module, 1)
-        else:
             usable.append(name)
     return usable
 
 
 def _load_part(name: str, module: str, part: str) -> Any:
-    place = f"{KINDS[name]}.{module}"
-    if name not in _PLUGINS:
-        return getattr(import_module(place), part)
     try:
-        return getattr(import_module(place), part)
+        return getattr(import_module(f"{KINDS[name]}.{module}"), part)
     # Whatever another project's module raises; some end the program when they are imported.
-    except (Exception, SystemExit) as error:  # noqa: BLE001
-        why = f"cannot be loaded: {type(error).__name__}; mend or uninstall it"
+    except (Exception, SystemExit) as error:
+        if name not in _PLUGINS:
+            raise
+        why = f"cannot be loaded: {type(error).__name__}"
     from crowdcover.kinds.section import PlanError
 
-    raise PlanError(_PLUGINS[name].describe_broken(why))
+    leave_out(_PLUGINS[name], why)
+    raise PlanError(f"{_PLUGINS[name].describe_broken(why)}; mend or uninstall it")
 
 
 def words_of(manifest: Mapping[str, Any]) -> "Words":

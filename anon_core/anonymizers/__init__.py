@@ -11,7 +11,7 @@ from anon_core.anonymizers.local_search.local_search import LocalSearch
 from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate
-from anon_core.plugins import load_plugins
+from anon_core.plugins import describe_lack, load_plugins
 
 ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "adaptive": Adaptive,
@@ -28,9 +28,9 @@ def _find_fault_of_method(method: Any) -> str:
     """What keeps a method of another package from being used; see `Anonymizer`."""
     if not (isinstance(method, type) and is_dataclass(method)):
         return "is no dataclass of settings"
-    needed = ("kind", "data", "promise", "engines", "admit", "memory", "anonymize")
-    lacking = [name for name in needed if not hasattr(method, name)]
-    return f"lacks {', '.join(lacking)}" if lacking else ""
+    return describe_lack(
+        method, ("kind", "data", "promise", "engines", "admit", "memory", "anonymize")
+    )
 
 
 ANONYMIZERS |= load_plugins("methods", ANONYMIZERS, _find_fault_of_method)

@@ -5,7 +5,6 @@ data or on two keys at once is refused by `crowdcover release` only.
 """
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from inspect import cleandoc
@@ -15,7 +14,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 
 from anon_core.anonymizers import ANONYMIZERS
-from anon_core.plugins import PluginWarning
+from anon_core.plugins import warn_of_plugin
 from crowdcover.flows.plan.plan import model_of
 from crowdcover.kinds import kind_called, list_usable_kinds
 from crowdcover.kinds.meanings import list_key_meanings
@@ -171,7 +170,7 @@ def _has_schema(name: str, method: Any) -> bool:
         if method.__module__.startswith("anon_core."):
             raise
         told = f"the settings of the method {name!r} have no schema ({type(error).__name__})"
-        warnings.warn_explicit(told, PluginWarning, method.__module__, 1)
+        warn_of_plugin(told, method.__module__)
         return False
     return True
 

@@ -7,7 +7,9 @@ from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 
-from anon_core.plugins import PLUGIN_GROUPS, Plugin, list_plugins
+from anon_core.plugins import PLUGIN_GROUPS, Plugin, explain_left_out, list_plugins
+from crowdcover.kinds import list_usable_kinds
+from crowdcover.kinds.judge.plugins import load_checks
 from crowdcover.storage.source.drivers import DATABASES
 from crowdcover.tasks.doctor.look import Look, rate_missing
 
@@ -33,19 +35,19 @@ def check_software() -> Iterator[Look]:
         # Packages of other extras are looked at if a plan needs them.
         if requirement.marker is None or requirement.marker.evaluate({"extra": _PIPELINE}):
             yield from _check_package(requirement)
+    # Methods and formats were loaded with their registries.
+    load_checks()
+    list_usable_kinds()
     for plugin in (each for group in PLUGIN_GROUPS for each in list_plugins(group)):
         yield _check_plugin(plugin)
 
 
 def _check_plugin(plugin: Plugin) -> Look:
-    """What another package adds: whether it can be loaded; kinds are loaded when a plan asks."""
-    what = f"plug-in {plugin.name} ({plugin.group})"
-    try:
-        plugin.entry.load()
-    # Whatever the code of another project raises; some of it ends the program.
-    except (Exception, SystemExit) as error:
-        found = f"{plugin.package}: {type(error).__name__}"
-        return Look(what, "wrong", found, "plans that name it are refused", "mend or uninstall it")
+    """What another package adds, and whether it can be used."""
+    what, why = f"plug-in {plugin.name} ({plugin.group})", explain_left_out(plugin)
+    if why:
+        found, means = f"{plugin.package} {why}", "plans that name it are refused"
+        return Look(what, "wrong", found, means, "mend or uninstall it")
     return Look(what, "ok", plugin.package)
 
 

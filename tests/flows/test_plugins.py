@@ -132,3 +132,5 @@ def test_a_kind_and_a_format_of_another_package(site, tmp_path):
     shown, _ = run(site, [*command, "doctor"], tmp_path, code=1)
     assert "plug-in toy-classes (methods)" in shown
     assert "plug-in broken-import (methods)" in shown
+    for why in ("cannot be loaded: ModuleNotFoundError", "has a name that is taken", "is no class"):
+        assert f"crowdcover-toy 1.0 {why}" in " ".join(shown.split())

@@ -5,13 +5,12 @@ A format is told by its content.
 Where the first bytes tell nothing, the end of the file name does; what is left is CSV text.
 """
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anon_core.errors import InputError
-from anon_core.plugins import PluginWarning, load_plugins
+from anon_core.plugins import describe_lack, load_plugins, warn_of_plugin
 from crowdcover.storage.source.csv_text import BAD_GZIP
 from crowdcover.storage.source.file_bytes import (
     CLOSED,
@@ -46,9 +45,7 @@ def _find_fault_of_format(format_class: Any) -> str:
     """What keeps a format of another package from being used; see `Format`."""
     if not isinstance(format_class, type):
         return "is no class"
-    needed = ("name", "ends", "options", "fits", "names", "columns")
-    lacking = [name for name in needed if not hasattr(format_class(), name)]
-    return f"lacks {', '.join(lacking)}" if lacking else ""
+    return describe_lack(format_class(), ("name", "ends", "options", "fits", "names", "columns"))
 
 
 # Behind those of crowdcover, which no other one hides, and before text, which anything may be.
@@ -146,7 +143,7 @@ def _ask(one: Format, question: Callable[[Format], bool]) -> bool:
         return bool(question(one))
     except Exception as error:
         told = f"the format {one.name!r} of another package fails with {type(error).__name__}"
-        warnings.warn_explicit(told, PluginWarning, type(one).__module__, 1)
+        warn_of_plugin(told, type(one).__module__)
         return False
 
 
