@@ -1,6 +1,6 @@
 """The course of a table's release in memory: rows in, checked rows out, nothing written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,42 +68,29 @@ def release_in_memory(
     The rows are those of the pipeline with the same seed. Whether every guarantee holds is for the
     caller to look at: see `Audit.passed`.
     """
-    with compile_judge_beside() as wait_for_judge:
-        return _release_and_audit(plan, reading, anonymizer, seed, threads, memory, wait_for_judge)
-
-
-def _release_and_audit(
-    plan: TablePlan,
-    reading: Reading,
-    anonymizer: Anonymizer[Any],
-    seed: bytes,
-    threads: int,
-    memory: int,
-    wait_for_judge: Callable[[], Any],
-) -> CheckedRows:
-    taken = take_columns(plan, reading.again())
-    table, kept, joined = encode_for_plan(
-        plan, taken.table, taken.k_values, taken.person, taken.weights, taken.learnt_from
-    )
-    source_row = np.flatnonzero(kept)
-    # All records, before a part is taken: k may exceed the size of the part.
-    anonymizer.admit(table)
-    tie_order = secret_streams.draw_permutation(seed, "order", table.records)
-    part = Unsettled.of(table, tie_order)
-    made = local.run(
-        anonymizer, part.data, tie_order=part.tie_order, threads=threads, memory=memory
-    )
-    masked = part.restore_whole(made)
-    frame = _cut_columns(taken.table, list_carried_columns(plan), source_row)
-    person = None if taken.person is None else taken.person[source_row]
-    released = seat_records(plan, seed, masked, frame, taken.table.schema, person)
-    every = slice(0, len(released.drawn_keys))
-    shown = ReleasedFrame(
-        released.rows.cut_native(every), released.rows.cut_text(every), dict(released.codebook)
-    )
-    matching = released.rows.match_keys(source_row)(every)
-    law = released.lay_out_law(source_row)
-    wait_for_judge()
+    with compile_judge_beside():
+        taken = take_columns(plan, reading.again())
+        table, kept, joined = encode_for_plan(
+            plan, taken.table, taken.k_values, taken.person, taken.weights, taken.learnt_from
+        )
+        source_row = np.flatnonzero(kept)
+        # All records, before a part is taken: k may exceed the size of the part.
+        anonymizer.admit(table)
+        tie_order = secret_streams.draw_permutation(seed, "order", table.records)
+        part = Unsettled.of(table, tie_order)
+        made = local.run(
+            anonymizer, part.data, tie_order=part.tie_order, threads=threads, memory=memory
+        )
+        masked = part.restore_whole(made)
+        frame = _cut_columns(taken.table, list_carried_columns(plan), source_row)
+        person = None if taken.person is None else taken.person[source_row]
+        released = seat_records(plan, seed, masked, frame, taken.table.schema, person)
+        every = slice(0, len(released.drawn_keys))
+        shown = ReleasedFrame(
+            released.rows.cut_native(every), released.rows.cut_text(every), dict(released.codebook)
+        )
+        matching = released.rows.match_keys(source_row)(every)
+        law = released.lay_out_law(source_row)
     audit = audit_release(
         *(shown, reading.again(), plan.columns, plan.demand, Claims(matching, law)),
         anonymizer.promise, **plan.audited,

@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,17 +36,17 @@ def compile_in_background(*, quiet: bool) -> Iterator[None]:
 
 
 @contextmanager
-def compile_judge_beside() -> Iterator[Callable[[], Any]]:
-    """Compile the auditor's kernels in a process of its own, unless this machine has before.
+def compile_judge_beside() -> Iterator[None]:
+    """Compile the auditor's kernels in a process while the block runs, and wait for it.
 
-    Yields what waits for it. This process compiles those of the makers meanwhile, on their data;
-    numba keeps the interpreter while it compiles, so a thread would gain nothing.
+    Nothing is done if this machine has compiled before. The block compiles the makers' kernels on
+    its data; numba keeps the interpreter while it compiles, so a thread would gain nothing.
     """
     if has_compiled_kernels():
-        yield lambda: None
+        yield
         return
     sys.stderr.write(COMPILING_NOTICE + "\n")
-    # Where it fails, this process compiles what it needs.
+    # Where it fails, the auditor compiles when it is called.
     with subprocess.Popen(  # noqa: S603 - this program
         [sys.executable, "-m", __name__],
         stdin=subprocess.DEVNULL,
@@ -54,9 +54,10 @@ def compile_judge_beside() -> Iterator[Callable[[], Any]]:
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            yield process.communicate
-        finally:
+            yield
+        except BaseException:
             process.terminate()
+            raise
 
 
 def has_compiled_kernels() -> bool:
