@@ -9,7 +9,7 @@ from crowdcover.reports.quantities import is_number
 from crowdcover.reports.words import Text
 from crowdcover.validations.recognition.kinds import KINDS
 
-_MESSAGES = load_messages("kinds")
+_MESSAGES = load_messages("crowdcover.kinds")
 
 
 def describe_direct_search(manifest: Manifest) -> list[Text]:

@@ -4,7 +4,7 @@ from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import printable
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 HEADING = _MESSAGES.say("headings", "about")
 COLUMN_HEADINGS = _MESSAGES.list_headings("headings", "column")
 UNSTATED = _MESSAGES.say("about", "unstated")

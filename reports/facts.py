@@ -8,7 +8,7 @@ from crowdcover.reports.quantities import NOT_STATED, moment, printable, seconds
 
 Manifest = Mapping[str, Any]
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 RELEASE, RUN = (_MESSAGES.say("headings", name) for name in ("release", "run"))
 
 
@@ -76,7 +76,7 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
 def describe_levels(manifest: Manifest, everyone: str, whose: str) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100, each person's own`."""
     low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    return load_messages("reports").say(
+    return load_messages("crowdcover.reports").say(
         "levels",
         "one" if low == high else "range",
         low=low,

@@ -4,7 +4,7 @@ from crowdcover.reports.messages import load_messages
 from crowdcover.reports.words import Words
 
 # Findings of kinds/judge and flows/look/audit.py; a kind adds those of its own audit.
-SHARED = load_messages("reports").name_entries("findings")
+SHARED = load_messages("crowdcover.reports").name_entries("findings")
 
 
 def sentence_of_finding(name: str, words: Words) -> str:

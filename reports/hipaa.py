@@ -10,7 +10,7 @@ from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import printable
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 HEADING, RULE, INTRODUCTION, AFTERWARDS = (
     _MESSAGES.say("hipaa", name) for name in ("heading", "rule", "introduction", "afterwards")
 )

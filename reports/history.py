@@ -7,7 +7,7 @@ from crowdcover.reports.facts import Fact, Manifest, list_facts
 from crowdcover.reports.messages import capitalize_first, load_messages
 from crowdcover.reports.quantities import NOT_STATED, count, digits, is_number, printable
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 
 
 class Part(NamedTuple):

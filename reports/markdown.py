@@ -61,7 +61,7 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     `accept` names the drift that a person may accept: limits and columns. Prefect shows entities in
     a paragraph as they are, so signs are escaped by backslashes.
     """
-    messages = load_messages("reports")
+    messages = load_messages("crowdcover.reports")
     # The slash behind a colon, too: otherwise an address would become a link.
     escaped = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
     title = messages.say("refusal", "title", name=_escape_markup(printable(name)))

@@ -90,10 +90,10 @@ class Messages:
 
 @cache
 def load_messages(*packages: str) -> Messages:
-    """The messages of these packages of crowdcover, read once."""
+    """The messages of these packages, read once."""
     entries: dict[str, Any] = {}
     for package in packages:
-        folder = files(f"crowdcover.{package}") / _FOLDER
+        folder = files(package) / _FOLDER
         for file in sorted(folder.iterdir(), key=lambda each: each.name):
             if file.name.endswith(".toml"):
                 entries = _merge_groups(entries, tomllib.loads(file.read_text(encoding="utf-8")))

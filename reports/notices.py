@@ -7,7 +7,7 @@ from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.words import Words
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 HEADING = _MESSAGES.say("notices", "heading")
 
 

@@ -12,7 +12,7 @@ from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import count, percent
 from crowdcover.reports.words import Block, Text
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 
 
 def series_of(manifest: Manifest) -> Mapping[str, Any] | None:

@@ -13,7 +13,7 @@ from crowdcover.reports.quantities import is_number
 from crowdcover.reports.series import with_all_rows
 from crowdcover.reports.words import Exposure, Words
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 HOLDS, FAILS, NOTHING = (_MESSAGES.say("judgement", key) for key in ("holds", "fails", "nothing"))
 _MANY = 0.1  # share of the people from which a heading names them first
 Tone = Literal["holds", "warns", "some", "many", "fails"]

@@ -71,7 +71,7 @@ def against_limit(what: str, attack: Any, holds: bool, limits: Mapping[str, floa
     the result is within.
     """
     # The plan's limit replaces the guess, also where the guess is the stricter of the two.
-    limit, messages = limits.get(attack.name), load_messages("reports")
+    limit, messages = limits.get(attack.name), load_messages("crowdcover.reports")
     if limit is not None:
         result, held = attack.success <= limit, messages.say("against", "limit", limit=limit)
     else:
@@ -108,7 +108,9 @@ def three_risks(
 
     `found` is what of the release someone may find to be theirs.
     """
-    questions = load_messages("reports").list_texts("risks", whom=whom, learn=learn, found=found)
+    questions = load_messages("crowdcover.reports").list_texts(
+        "risks", whom=whom, learn=learn, found=found
+    )
     figures = (singling_out, linkability, inference)
     return [
         Risk(name, question, list(measured))

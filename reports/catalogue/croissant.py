@@ -168,7 +168,7 @@ def _describe_responsible_use(release: Described) -> dict[str, Any]:
         f"{method} ({settings}). {release.promise}",
         "rai:personalSensitiveInformation": _list_columns_by_role(release),
         "rai:dataLimitations": [release.limits],
-        "rai:dataBiases": [load_messages("reports").say("catalogue", "biases")],
+        "rai:dataBiases": [load_messages("crowdcover.reports").say("catalogue", "biases")],
         "rai:dataUseCases": [recipient] if recipient else [],
         "rai:dataReleaseMaintenancePlan": f"Questions: {contact}{lasting}" if contact else "",
     }

@@ -17,7 +17,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     `measured` goes to the sections of the kind. The page shows no value of a single record.
     """
     own = words.sections(manifest, measured)
-    named = load_messages("reports").name_entries("sections")
+    named = load_messages("crowdcover.reports").name_entries("sections")
     # A dictionary keeps the place where a key was first set: these stay in front, the kind's
     # sections follow, and the other shared ones come last.
     first = {name: named[name] for name in ("about", "promise", "risks")}

@@ -16,7 +16,7 @@ from crowdcover.reports.words import CheckText, Words
 
 Document = Mapping[str, Any]
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 ALWAYS_AFTER = ("beside",)  # the others run only if there is something to check
 
 

@@ -12,7 +12,7 @@ from crowdcover.reports.words import Words
 if TYPE_CHECKING:
     from rich.table import Table
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 Pair = tuple[Any, Any]
 _DEMANDS = ("records", "k_min", "k_max", "unprotected", "below_k")
 _COMMON_FORMS = {**dict.fromkeys(("rows", *_DEMANDS), count), "kept": percent}

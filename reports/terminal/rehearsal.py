@@ -7,7 +7,7 @@ from typing import Any
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import count
 
-_MESSAGES = load_messages("reports")
+_MESSAGES = load_messages("crowdcover.reports")
 _WIDTH = 24
 
 

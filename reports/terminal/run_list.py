@@ -61,7 +61,7 @@ def list_waiting_lines(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
             "until": moment(entry["until"]),
             "requested_by": entry["requested_by"] or "not recorded",
         }
-        for name, label in load_messages("reports").name_entries("waiting").items():
+        for name, label in load_messages("crowdcover.reports").name_entries("waiting").items():
             if shown[name]:
                 block.add_row(label, printable(shown[name]))
         blocks.append(block)

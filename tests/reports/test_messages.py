@@ -12,11 +12,11 @@ from crowdcover.reports.messages import Messages, _make_environment, load_messag
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
-    "reports": ("reports",),
-    "kinds": ("kinds",),
-    "table": ("kinds", "kinds.table"),
-    "matrix": ("kinds", "kinds.matrix"),
-    "graph": ("kinds", "kinds.graph"),
+    "reports": ("crowdcover.reports",),
+    "kinds": ("crowdcover.kinds",),
+    "table": ("crowdcover.kinds", "crowdcover.kinds.table"),
+    "matrix": ("crowdcover.kinds", "crowdcover.kinds.matrix"),
+    "graph": ("crowdcover.kinds", "crowdcover.kinds.graph"),
 }
 PRODUCT = ("flows", "kinds", "reports", "tasks")
 # Words of this project for things that have plainer names.
@@ -94,7 +94,7 @@ def test_a_message_has_one_line_and_what_is_filled_in_stays_as_it_is() -> None:
 
 
 def test_messages_of_a_kind_come_first_and_replace_shared_ones() -> None:
-    table = load_messages("kinds", "kinds.table")
+    table = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
     terms = [term for term, _ in table.list_texts("glossary")]
     assert terms.count("Auditor") == 1
     assert terms[-1] == "Vault"

@@ -51,7 +51,7 @@ def test_numbers_of_new_rows_say_so(html) -> None:
 
 
 def test_the_series_is_shown_by_version(html) -> None:
-    for heading in load_messages("reports").name_entries("series_headings").values():
+    for heading in load_messages("crowdcover.reports").name_entries("series_headings").values():
         assert heading in text(html)
     assert html.count('id="plot-series"') == html.count('id="plot-crowds-by-version"') == 1
     assert "Version 3: 4,000 stay, 500 new, 202 withdrawn, 3 waiting." in html

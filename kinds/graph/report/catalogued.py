@@ -11,5 +11,7 @@ ROLES = {U: "vertex", V: "vertex", P: "probability"}
 
 def describe_fields(types: Mapping[str, Type]) -> tuple[Sequence[Field], Sequence[str]]:
     """Both ends and the probability."""
-    about = load_messages("kinds", "kinds.graph").name_entries("catalogue_columns")
+    about = load_messages("crowdcover.kinds", "crowdcover.kinds.graph").name_entries(
+        "catalogue_columns"
+    )
     return [Field(name, types[name], role, about[name]) for name, role in ROLES.items()], [U, V]

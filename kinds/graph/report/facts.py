@@ -20,7 +20,7 @@ from crowdcover.reports.words import (
     three_risks,
 )
 
-_MESSAGES = load_messages("kinds", "kinds.graph")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.graph")
 # Of numbers that manifests state of the source and of the release.
 _SIDES: Mapping[str, Callable[[Any], str]] = {
     **dict.fromkeys(("edges", "expected_edges", "isolated", "triangles"), count),

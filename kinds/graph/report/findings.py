@@ -14,7 +14,10 @@ OBFUSCATED = "obfuscated"
 
 def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The count on which the promise depends."""
-    privacy, messages = manifest["privacy"], load_messages("kinds", "kinds.graph")
+    privacy, messages = (
+        manifest["privacy"],
+        load_messages("crowdcover.kinds", "crowdcover.kinds.graph"),
+    )
     if OBFUSCATED not in list_promised_findings(manifest):
         return []
     below, exempt = privacy.get("below"), privacy.get("exempt")

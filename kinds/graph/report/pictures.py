@@ -44,7 +44,7 @@ def build_page_sections(
         "kept": macros.kept(manifest, words.utility(manifest), drawings),
         "edges": macros.edges(),
     }
-    headings = load_messages("kinds", "kinds.graph").name_entries("sections")
+    headings = load_messages("crowdcover.kinds", "crowdcover.kinds.graph").name_entries("sections")
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 

@@ -18,7 +18,7 @@ MUCH = 0.1  # of a chance
 class GraphWords(KindWords):
     """The texts of graphs; see `reports.words.Words`."""
 
-    messages = load_messages("kinds", "kinds.graph")
+    messages = load_messages("crowdcover.kinds", "crowdcover.kinds.graph")
     number_forms = facts.NUMBER_FORMS
     describe_no_change = staticmethod(promises.describe_no_change)
     describe_promise = staticmethod(promises.describe_promise)

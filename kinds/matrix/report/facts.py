@@ -21,7 +21,7 @@ from crowdcover.reports.words import (
     three_risks,
 )
 
-_MESSAGES = load_messages("kinds", "kinds.matrix")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.matrix")
 
 
 class Attack(NamedTuple):

@@ -18,7 +18,7 @@ def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     return [
         Check(
-            load_messages("kinds", "kinds.matrix").say("counted", finding),
+            load_messages("crowdcover.kinds", "crowdcover.kinds.matrix").say("counted", finding),
             "0",
             count(privacy.get(key)),
             is_number(privacy.get(key)) and privacy[key] == 0,

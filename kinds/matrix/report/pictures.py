@@ -40,7 +40,7 @@ def build_page_sections(
         "kept": macros.kept(words.utility(manifest)[0], drawings),
         "rows": macros.rows(manifest),
     }
-    headings = load_messages("kinds", "kinds.matrix").name_entries("sections")
+    headings = load_messages("crowdcover.kinds", "crowdcover.kinds.matrix").name_entries("sections")
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 

@@ -9,7 +9,7 @@ from crowdcover.reports.messages import load_messages
 from crowdcover.reports.verdict import protects_nobody
 from crowdcover.reports.words import Text
 
-_MESSAGES = load_messages("kinds", "kinds.matrix")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.matrix")
 
 
 def describe_no_change(manifest: Manifest) -> str:

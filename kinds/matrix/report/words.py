@@ -19,7 +19,7 @@ _LITTLE = 0.5  # of the entries
 class MatrixWords(KindWords):
     """The texts of matrices; see `reports.words.Words`."""
 
-    messages = load_messages("kinds", "kinds.matrix")
+    messages = load_messages("crowdcover.kinds", "crowdcover.kinds.matrix")
     number_forms: ClassVar = {
         **dict.fromkeys(("jaccard", "suppressed", "created", "false"), percent),
         **dict.fromkeys(("entries", "entries_released", "items", "items_released"), count),

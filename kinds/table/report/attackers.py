@@ -16,7 +16,7 @@ from crowdcover.reports.quantities import (
 )
 from crowdcover.reports.words import Block
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 class Attacker(NamedTuple):

@@ -8,7 +8,7 @@ from crowdcover.kinds.table.version_files import SINCE
 from crowdcover.reports.catalogue.described import Field, Type
 from crowdcover.reports.messages import load_messages
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 OF_KIND: Mapping[str, Type] = {"numeric": "number", "date": "date"}
 OWN = (KEY, SINCE)  # columns that the source does not have
 

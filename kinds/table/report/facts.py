@@ -27,7 +27,7 @@ class ColumnKept(NamedTuple):
     kept: float
 
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 WHEN_NEW = ("equivalence classes", "even seats")  # true of new rows; withdrawals may end it
 BEFORE_PROMISES = ("compatible crowds", "matchable crowds", "truthful rows")  # of old manifests
 

@@ -64,7 +64,9 @@ def meets_limit(measure: str, limit: float, worst: float) -> bool:
 def _check_values(diverse: Mapping[str, Any], manifest: Manifest) -> Check:
     """Whether the worst class shows of a column what the plan demands."""
     column, measure = diverse["column"], diverse["measure"]
-    what = load_messages("kinds", "kinds.table").say("counted", measure, column=column)
+    what = load_messages("crowdcover.kinds", "crowdcover.kinds.table").say(
+        "counted", measure, column=column
+    )
     key = {"distinct": "distinct", "entropy": "effective", "distance": "distance"}[measure]
     found = manifest["protection"]["sensitive"].get(column, {}).get(key)
     side, limit = ("most", "t") if measure == "distance" else ("least", "l")
@@ -78,7 +80,7 @@ def _state(number: Any) -> str:
 
 def _describe_count(name: str, manifest: Manifest) -> str:
     whom, exchanged = describe_subjects(manifest), shows_exchange(manifest)
-    messages = load_messages("kinds", "kinds.table")
+    messages = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
     return messages.say("counted", name, whom=whom, exchanged=exchanged)
 
 

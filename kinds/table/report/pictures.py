@@ -68,7 +68,7 @@ def build_page_sections(manifest: Manifest, crowds: CrowdCounts, words: Words) -
             "series" in manifest,
         ),
     }
-    headings = load_messages("kinds", "kinds.table").name_entries("sections")
+    headings = load_messages("crowdcover.kinds", "crowdcover.kinds.table").name_entries("sections")
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 

@@ -21,7 +21,7 @@ from crowdcover.reports.quantities import is_number, printable
 from crowdcover.reports.verdict import protects_nobody
 from crowdcover.reports.words import Text
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 def describe_no_change(manifest: Manifest) -> str:

@@ -39,7 +39,7 @@ from crowdcover.reports.words import (
 
 UNIFORM = "uniform crowds"
 MEASURES = ChecksSection.list_measures()
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 _SUCCESS = "attack success"  # the measure that limits attacks
 
 

@@ -8,7 +8,7 @@ from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import printable
 from crowdcover.reports.words import ColumnRole
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 _BY_K = {"top": "top_by_k", "bottom": "bottom_by_k"}  # messages where k finds the number
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 36  # versions in a picture; the table has all
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:

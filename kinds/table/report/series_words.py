@@ -19,7 +19,7 @@ from crowdcover.reports.words import (
 )
 
 OFTEN = 0.1  # share of the records that were followed
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 def list_series_promise_points(manifest: Manifest) -> list[Text]:

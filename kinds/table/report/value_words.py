@@ -6,7 +6,7 @@ from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.words import Text
 
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 def describe_number_groups(manifest: Manifest) -> list[Text]:

@@ -20,7 +20,7 @@ __all__ = ["WORDS", "TableWords"]
 NOTABLE = 0.05  # share of the rows
 _CONSTANT = 0.9  # share of the people with several records
 MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
-_MESSAGES = load_messages("kinds", "kinds.table")
+_MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
 
 class TableWords(KindWords):
