@@ -37,7 +37,7 @@ from crowdcover.kinds.table.plan.k_forms import K_RULE
 from crowdcover.kinds.table.plan.sections import SECTIONS, TablePlan
 from crowdcover.kinds.table.profile import compare_profiles
 from crowdcover.kinds.table.report.catalogued import describe_fields
-from crowdcover.kinds.table.report.findings import CLASSES, EVEN
+from crowdcover.kinds.table.report.findings import CLASSES, EVEN, OF_EVERY_METHOD
 from crowdcover.kinds.table.series.present import list_needed_columns
 from crowdcover.kinds.table.series.versions import TableVersions
 from crowdcover.reports.catalogue.described import Field, Type
@@ -111,14 +111,16 @@ class Table(Kind):
         return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
 
     def check_method(self, plan: TablePlan, anonymizer: TableAnonymizer) -> None:
-        """Refuse demands that the method cannot meet, and mixed crowds without even seats."""
+        """Refuse methods that promise no crowds, and demands that the method cannot meet."""
+        promised = anonymizer.promise.findings
+        if unsaid := [name for name in OF_EVERY_METHOD if name not in promised]:
+            raise PlanError(f"the method does not promise {', '.join(unsaid)}; choose another")
         anonymizer.admit_demands(plan.demanded)
-        if plan.mix is not None and EVEN not in anonymizer.promise.findings:
+        if plan.mix is not None and EVEN not in promised:
             raise PlanError(
                 "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = "
                 "'even', choose a method with even seats, or leave privacy.mix out"
             )
-        promised = anonymizer.promise.findings
         # Even seats place people outside their own class, which carries a value out of it.
         if plan.diverse is not None and (CLASSES not in promised or EVEN in promised):
             raise PlanError(

@@ -36,7 +36,7 @@ def tell(name, **given):
         told[name] = f"{{type(error).__name__}}: {{error}}"
 
 with warnings.catch_warnings(record=True) as heard:
-    for method in ("toy-classes", "toy-careless", "broken-import", "toy-of-kind"):
+    for method in ("toy-classes", "toy-careless", "toy-silent", "broken-import", "toy-of-kind"):
         tell(method, quasi=["age", "zip"], sensitive="income", k=5, method=method)
     for check in ("no-teenagers", "raises", "tells", "absent"):
         plan = cc.plan(df).settle(k=5)
@@ -75,6 +75,7 @@ def test_methods_and_checks_of_another_package(site, tmp_path):
     least, _ = told["toy-classes"]
     assert least >= 5
     assert told["toy-careless"].startswith("GuaranteeError: nothing is returned; broken: compat")
+    assert told["toy-silent"].startswith("PlanError: the method does not promise compatible crowds")
     for name in ("broken-import", "toy-of-kind"):
         assert told[name].startswith("PlanError: anonymizer.name is not known; allowed: adaptive, ")
     assert told["no-teenagers"][1] == ["0 of 300 rows break it"]

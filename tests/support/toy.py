@@ -13,6 +13,7 @@ toy-of-kind = toy.methods:OfToyKind
 broken-import = toy.absent:Method
 broken-exit = toy.ends:Method
 toy-untyped = toy.methods:Untyped
+toy-silent = toy.methods:Silent
 broken-type = toy.checks:no_teenagers
 k-member = toy.methods:ToyClasses
 
@@ -39,6 +40,7 @@ from typing import ClassVar
 import numpy as np
 
 from anon_core.anonymizers import KMember
+from anon_core.promise import Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,13 @@ class Careless(KMember):
 
     def anonymize(self, data, **given):
         return super().anonymize(replace(data, k=np.full_like(data.k, 2)), **given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent(Careless):
+    """Promises nothing."""
+
+    promise: ClassVar[Promise] = Promise(())
 
 
 class Odd:

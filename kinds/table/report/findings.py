@@ -12,6 +12,7 @@ from crowdcover.reports.verdict import protects_nobody
 from crowdcover.reports.words import Check
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
+OF_EVERY_METHOD = COMPATIBLE, MATCHABLE, TRUTHFUL  # what each method of tables must promise
 CLASSES, EVEN = "equivalence classes", "even seats"
 _ROUNDING = 1e-9  # of a limit that a class meets exactly
 _COUNTED = {  # by finding, its key in the manifest
