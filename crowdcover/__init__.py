@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getattr__`
     from crowdcover.assessing.assessment import Assessment, assess
     from crowdcover.errors import ReleaseError, RulesWarning
-    from crowdcover.reader.answers import Count, Mean
-    from crowdcover.reader.columns import Column
-    from crowdcover.reader.conditions import (
+    from crowdcover.reader.answers.conditions import (
         Between,
         Under,
         above,
@@ -29,8 +27,10 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
         between,
         under,
     )
+    from crowdcover.reader.answers.estimates import Count, Mean
+    from crowdcover.reader.coded.columns import Column
+    from crowdcover.reader.completed.rubin import Pooled, pooled
     from crowdcover.reader.release import Release, read
-    from crowdcover.reader.rubin import Pooled, pooled
     from crowdcover.releasing.anonymizing import anonymize, plan
     from crowdcover.releasing.estimator import KAnonymizer
     from crowdcover.releasing.plans import Plan
@@ -44,13 +44,13 @@ __all__ = [
 _HOMES = {
     "assessing.assessment": ("Assessment", "assess"),
     "errors": ("ReleaseError", "RulesWarning"),
-    "reader.answers": ("Count", "Mean"),
-    "reader.columns": ("Column",),
-    "reader.conditions": (
+    "reader.answers.estimates": ("Count", "Mean"),
+    "reader.coded.columns": ("Column",),
+    "reader.answers.conditions": (
         "Between", "Under", "above", "at_least", "at_most", "below", "between", "under",
     ),
     "reader.release": ("Release", "read"),
-    "reader.rubin": ("Pooled", "pooled"),
+    "reader.completed.rubin": ("Pooled", "pooled"),
     "releasing.anonymizing": ("anonymize", "plan"),
     "releasing.estimator": ("KAnonymizer",),
     "releasing.plans": ("Plan",),

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from crowdcover.assessing.ranges import GONE, HIGHEST, LOWEST, Range, Ranges
-from crowdcover.reader.levels import MISSING
+from crowdcover.reader.coded.levels import MISSING
 
 ReadCell = Callable[[Any], Ranges | None]
 

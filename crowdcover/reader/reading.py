@@ -15,10 +15,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader import natives, texts
-from crowdcover.reader.cells import Cells, Intervals, Sets
-from crowdcover.reader.columns import Column, build_exact_column, list_level_values
-from crowdcover.reader.levels import Levels, of_attribute, unite_levels
+from crowdcover.reader.coded import natives, texts
+from crowdcover.reader.coded.cells import Cells, Intervals, Sets
+from crowdcover.reader.coded.columns import Column, build_exact_column, list_level_values
+from crowdcover.reader.coded.levels import Levels, of_attribute, unite_levels
 
 _MANIFEST, _CODEBOOK = "manifest.json", "codebook.json"
 DATA = ("data.parquet", "data.csv.gz")

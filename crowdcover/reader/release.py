@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader import completing, shown
-from crowdcover.reader.answers import (
+from crowdcover.reader import shown
+from crowdcover.reader.answers.conditions import Where
+from crowdcover.reader.answers.estimates import (
     Asked,
     Count,
     Mean,
@@ -21,14 +22,14 @@ from crowdcover.reader.answers import (
     group_of,
     mean_of,
 )
-from crowdcover.reader.columns import Column, find_column
-from crowdcover.reader.conditions import Where
-from crowdcover.reader.evidence import has_masked_common_values
-from crowdcover.reader.named import number_repeated_names
-from crowdcover.reader.nodes import build_tree_frame, group_levels
+from crowdcover.reader.answers.evidence import has_masked_common_values
+from crowdcover.reader.answers.weights import Estimator, Weights, weights_of
+from crowdcover.reader.coded.columns import Column, find_column
+from crowdcover.reader.coded.named import number_repeated_names
+from crowdcover.reader.coded.nodes import build_tree_frame, group_levels
+from crowdcover.reader.completed.drawing import IndependentDraws, RowDraws, draw_completed_table
+from crowdcover.reader.completed.relations import RelatedDraws
 from crowdcover.reader.reading import columns_of, files_of, refuse_address
-from crowdcover.reader.relations import RelatedDraws
-from crowdcover.reader.weights import Estimator, Weights, weights_of
 
 
 def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
@@ -302,12 +303,12 @@ class Release:
             raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
         weights = {each.name: self.weights(each.name) for each in self._list_masked_columns()}
         for number in range(m):
-            draw: completing.RowDraws
+            draw: RowDraws
             if relations:
                 draw = RelatedDraws(self.rows, self.columns, weights, seed, number)
             else:
-                draw = completing.IndependentDraws(self.rows, weights, seed, number)
-            yield completing.draw_completed_table(draw, self.rows.height, number, rules)
+                draw = IndependentDraws(self.rows, weights, seed, number)
+            yield draw_completed_table(draw, self.rows.height, number, rules)
 
     def column(self, col: str) -> Column:
         """A column, read.

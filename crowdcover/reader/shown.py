@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdcover.reader.cells import Floats
-from crowdcover.reader.columns import Column, bounds_of
+from crowdcover.reader.coded.cells import Floats
+from crowdcover.reader.coded.columns import Column, bounds_of
 
 
 def levels_of(column: Column) -> pl.DataFrame:

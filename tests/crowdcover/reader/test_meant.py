@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
-from crowdcover.reader.meant import find_meaning, find_same_values
+from crowdcover.reader.answers.meant import find_meaning, find_same_values
 from tests.crowdcover.reader.folders import attribute, folder
 
 ONES = [1, 1.0, "1", "1.0", "+1", "1e0", np.int64(1), np.int8(1), np.float32(1), np.uint64(1)]

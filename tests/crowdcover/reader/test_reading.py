@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import crowdcover as cc
 from anon_core.tables.cells import write_cells
 from anon_core.tables.codebook import codebook_to_json
-from crowdcover.reader.levels import of_attribute
-from crowdcover.reader.texts import masks_of
+from crowdcover.reader.coded.levels import of_attribute
+from crowdcover.reader.coded.texts import masks_of
 from tests.crowdcover.reader.folders import attribute, digest, folder
 from tests.strategies import tables
 
@@ -75,7 +75,7 @@ def levels_of(table, index, attribute_, code, words):
 
 @given(labels=st.lists(st.text(max_size=5), min_size=1, max_size=5, unique=True))
 def test_any_category_is_read_back(labels):
-    from crowdcover.reader.texts import format_level_texts
+    from crowdcover.reader.coded.texts import format_level_texts
 
     levels = of_attribute(attribute("x", labels=["(missing)", *labels, "(other)"], has_other=True))
     texts = format_level_texts(levels)

@@ -8,12 +8,12 @@ import pytest
 
 import crowdcover as cc
 from benchmarks.analyst.releases import made
-from crowdcover.reader import evidence
-from crowdcover.reader.cells import Sets
-from crowdcover.reader.columns import Column, list_level_values
-from crowdcover.reader.evidence import compute_fitting_share
-from crowdcover.reader.levels import of_attribute
-from crowdcover.reader.texts import masks_of
+from crowdcover.reader.answers import evidence
+from crowdcover.reader.answers.evidence import compute_fitting_share
+from crowdcover.reader.coded.cells import Sets
+from crowdcover.reader.coded.columns import Column, list_level_values
+from crowdcover.reader.coded.levels import of_attribute
+from crowdcover.reader.coded.texts import masks_of
 from tests.crowdcover.reader.folders import attribute
 
 PLAN = """

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowdcover as cc
-from crowdcover.reader import leaves
+from crowdcover.reader.completed import leaves
 from tests.crowdcover.reader.folders import attribute, folder
 from tests.flows.processes import command
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcover.reader.cells import Floats, Places
-from crowdcover.reader.columns import Column
-from crowdcover.reader.weights import Weights
+from crowdcover.reader.answers.weights import Weights
+from crowdcover.reader.coded.cells import Floats, Places
+from crowdcover.reader.coded.columns import Column
 
 # Steps within a leaf, as measured: one leaves a coefficient 20 % too weak (Texas, k = 10), three
 # make another one 12 % too strong (nation, k = 50). The likelihood of cells outside the sample asks

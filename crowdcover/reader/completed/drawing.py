@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError, RulesWarning
-from crowdcover.reader.cells import Places
-from crowdcover.reader.columns import Column, build_number_series
-from crowdcover.reader.weights import Weights
+from crowdcover.reader.answers.weights import Weights
+from crowdcover.reader.coded.cells import Places
+from crowdcover.reader.coded.columns import Column, build_number_series
 
 DRAWS = 100  # of a row, until it breaks no rule
 

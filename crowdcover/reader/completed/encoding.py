@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcover.reader.cells import Floats, Places
+from crowdcover.reader.coded.cells import Floats, Places
 
 SINGLE_LEVELS = 8  # levels: each becomes a number of its own, 0 or 1
 CATEGORY_NUMBERS = 3  # that stand for a category of more levels

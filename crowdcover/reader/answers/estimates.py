@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.cells import Floats
-from crowdcover.reader.columns import Column, bounds_of
-from crowdcover.reader.conditions import Condition, Met, match_levels
-from crowdcover.reader.named import label_name
-from crowdcover.reader.nodes import Groups
-from crowdcover.reader.weights import Weights
+from crowdcover.reader.answers.conditions import Condition, Met, match_levels
+from crowdcover.reader.answers.weights import Weights
+from crowdcover.reader.coded.cells import Floats
+from crowdcover.reader.coded.columns import Column, bounds_of
+from crowdcover.reader.coded.named import label_name
+from crowdcover.reader.coded.nodes import Groups
 
 LARGEST = 10**7  # cells of a crosstab
 _ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of frequencies

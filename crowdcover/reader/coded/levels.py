@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcover.reader.named import number_repeated_names
+from crowdcover.reader.coded.named import number_repeated_names
 
 Floats = NDArray[np.float64]
 

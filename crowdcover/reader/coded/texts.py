@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.levels import MISSING, OTHER, Levels
+from crowdcover.reader.coded.levels import MISSING, OTHER, Levels
 
 _ALL, _EMPTY, DOTS = "*", "\\_", ".."
 PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes the next sign along

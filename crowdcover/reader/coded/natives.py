@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.levels import OTHER, Levels, convert_to_number
+from crowdcover.reader.coded.levels import OTHER, Levels, convert_to_number
 
 Bound = float | None
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdcover.reader.cells import Places, Sets
-from crowdcover.reader.columns import Column
+from crowdcover.reader.coded.cells import Places, Sets
+from crowdcover.reader.coded.columns import Column
 
 _ROWS, _RECORDS = 2000, 5000  # looked at, at most
 HALF_EVEN = 0.25  # far above what releases of rare values have, 0.02 at most; see docs/reader.md

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.cells import Floats, Places
-from crowdcover.reader.columns import Column
+from crowdcover.reader.coded.cells import Floats, Places
+from crowdcover.reader.coded.columns import Column
 
 Estimator = Literal["crowd", "uniform", "em"]
 ROUNDS, SETTLED = 500, 1e-7  # of EM: steps at most, and the change of shares that ends them

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.levels import Levels
+from crowdcover.reader.coded.levels import Levels
 
 _MOST_NAMED = 20  # nodes in a message
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.levels import Levels, convert_to_number
-from crowdcover.reader.meant import (
+from crowdcover.reader.answers.meant import (
     find_meaning,
     find_same_values,
     list_condition_values,
     unwrap_numpy_value,
 )
-from crowdcover.reader.nodes import find_levels_below
+from crowdcover.reader.coded.levels import Levels, convert_to_number
+from crowdcover.reader.coded.nodes import find_levels_below
 
 _Number = int | float | dt.date | str  # a text is an ISO date
 

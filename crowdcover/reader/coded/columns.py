@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.cells import Cells, Intervals
-from crowdcover.reader.levels import Levels
+from crowdcover.reader.coded.cells import Cells, Intervals
+from crowdcover.reader.coded.levels import Levels
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.cells import Floats, Places
-from crowdcover.reader.columns import Column
-from crowdcover.reader.completing import draw_level_values
-from crowdcover.reader.encoding import encode_levels, score_levels
-from crowdcover.reader.leaves import (
+from crowdcover.reader.answers.weights import Weights
+from crowdcover.reader.coded.cells import Floats, Places
+from crowdcover.reader.coded.columns import Column
+from crowdcover.reader.completed.drawing import draw_level_values
+from crowdcover.reader.completed.encoding import encode_levels, score_levels
+from crowdcover.reader.completed.leaves import (
     DrawnColumn,
     compute_likelihood,
     estimate_chances,
@@ -27,7 +28,6 @@ from crowdcover.reader.leaves import (
     pick_levels,
     start_drawn_column,
 )
-from crowdcover.reader.weights import Weights
 
 COLUMN_SWEEPS = 3  # over all columns; relations stay as they are from the second on
 LEAF_ROWS = 60, 20, 180  # rows of a leaf at least: tried in the second sweep, the first one before

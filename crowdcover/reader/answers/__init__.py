@@ -1,0 +1,1 @@
+"""Counts, frequencies and means from what cells allow and how likely each level is."""

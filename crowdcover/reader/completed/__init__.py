@@ -1,0 +1,1 @@
+"""Completed tables: one value in each cell, and estimates from several of them."""
