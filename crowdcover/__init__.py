@@ -27,7 +27,8 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
         between,
         under,
     )
-    from crowdcover.reader.answers.estimates import Count, Mean
+    from crowdcover.reader.answers.estimates import Count
+    from crowdcover.reader.answers.means import Mean, Quantile
     from crowdcover.reader.coded.columns import Column
     from crowdcover.reader.completed.rubin import Pooled, pooled
     from crowdcover.reader.release import Release, read
@@ -38,13 +39,15 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
 
 __all__ = [
     "Assessment", "Between", "Column", "Count", "FrameRelease", "KAnonymizer", "Mean", "Plan",
-    "Pooled", "Release", "ReleaseError", "RulesWarning", "Under", "above", "anonymize",
-    "assess", "at_least", "at_most", "below", "between", "plan", "pooled", "read", "under",
+    "Pooled", "Quantile", "Release", "ReleaseError", "RulesWarning", "Under", "above",
+    "anonymize", "assess", "at_least", "at_most", "below", "between", "plan", "pooled", "read",
+    "under",
 ]  # fmt: skip
 _HOMES = {
     "assessing.assessment": ("Assessment", "assess"),
     "errors": ("ReleaseError", "RulesWarning"),
-    "reader.answers.estimates": ("Count", "Mean"),
+    "reader.answers.estimates": ("Count",),
+    "reader.answers.means": ("Mean", "Quantile"),
     "reader.coded.columns": ("Column",),
     "reader.answers.conditions": (
         "Between", "Under", "above", "at_least", "at_most", "below", "between", "under",

@@ -1023,7 +1023,7 @@ MUTANTS = (
     ),
     Mutant(
         "reader: rows with values are not counted apart",
-        "crowdcover/reader/answers/estimates.py",
+        "crowdcover/reader/answers/means.py",
         "        if number and ends[cell] >= total / number:",
         "        if number and ends[cell] < total / number:",
         ANSWERS,
@@ -1129,7 +1129,7 @@ MUTANTS = (
     Mutant(
         "reader: degrees of freedom are those of the draws",
         "crowdcover/reader/completed/rubin.py",
-        "(m - 1) * (1 + within / spread) ** 2",
+        "(m - 1) / missing**2",
         "m - 1",
         COMPLETING,
     ),

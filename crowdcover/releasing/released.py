@@ -148,9 +148,14 @@ class FrameRelease:
     @cached_property
     def release(self) -> Release:
         """The reader of the rows: counts, frequencies, means with what is certain and possible."""
-        manifest = {**self._sections, "name": str(self.plan["name"]), "version": "in memory"}
-        rows = self._rows.typed
-        return Release(manifest, rows, columns_of(manifest, self._rows.codebook, rows))
+        manifest = {
+            **self._sections,
+            "name": str(self.plan["name"]),
+            "version": "in memory",
+            "anonymizer": self.plan.check().anonymizer_settings,
+        }
+        rows, codebook = self._rows.typed, self.codebook
+        return Release(manifest, codebook, rows, columns_of(manifest, codebook, rows))
 
     def complete(self, m: int = 5, seed: int = 0, relations: bool = False) -> list[Any]:
         """Draw completed tables: one value in each cell; see `Release.complete`."""

@@ -18,7 +18,7 @@ from crowdcover.reader.answers.meant import (
 from crowdcover.reader.coded.levels import Levels, convert_to_number
 from crowdcover.reader.coded.nodes import find_levels_below
 
-_Number = int | float | dt.date | str  # a text is an ISO date
+Quantity = int | float | dt.date | str  # a text is an ISO date
 
 
 @dataclass(frozen=True)
@@ -32,33 +32,33 @@ class Between:
         Whether the end itself is outside.
     """
 
-    lo: _Number | None = field(default=None)
-    hi: _Number | None = field(default=None)
+    lo: Quantity | None = field(default=None)
+    hi: Quantity | None = field(default=None)
     without_lo: bool = False
     without_hi: bool = False
 
 
-def between(lo: _Number, hi: _Number) -> Between:
+def between(lo: Quantity, hi: Quantity) -> Between:
     """From `lo` to `hi`, both included."""
     return Between(lo, hi)
 
 
-def at_least(lo: _Number) -> Between:
+def at_least(lo: Quantity) -> Between:
     """`lo` and above."""
     return Between(lo=lo)
 
 
-def at_most(hi: _Number) -> Between:
+def at_most(hi: Quantity) -> Between:
     """`hi` and below."""
     return Between(hi=hi)
 
 
-def above(lo: _Number) -> Between:
+def above(lo: Quantity) -> Between:
     """Above `lo`."""
     return Between(lo=lo, without_lo=True)
 
 
-def below(hi: _Number) -> Between:
+def below(hi: Quantity) -> Between:
     """Below `hi`."""
     return Between(hi=hi, without_hi=True)
 
@@ -81,7 +81,7 @@ def under(node: str) -> Under:
     return Under(node)
 
 
-_Value = str | bool | _Number | Under | None
+_Value = str | bool | Quantity | Under | None
 Condition = _Value | Iterable[_Value] | Between
 Where = Mapping[str, Condition]
 
@@ -143,7 +143,7 @@ def _drop_equal_values(levels: Levels, asked: list[Any]) -> list[Any]:
     for value in map(unwrap_numpy_value, asked):
         text_of_level = isinstance(value, str) and value in levels.texts
         plain = value is None or isinstance(value, Under)
-        key = value if plain or text_of_level else _read_number(levels, _read_value(value))
+        key = value if plain or text_of_level else read_quantity(levels, _read_value(value))
         different.setdefault(key, value)
     return list(different.values())
 
@@ -186,8 +186,8 @@ def _match_value(levels: Levels, values: list[Any], value: Any) -> Met:
 
 def _match_interval(levels: Levels, asked: Between) -> Met:
     """How far each level lies between two ends."""
-    low = -np.inf if asked.lo is None else _read_number(levels, asked.lo)
-    high = np.inf if asked.hi is None else _read_number(levels, asked.hi)
+    low = -np.inf if asked.lo is None else read_quantity(levels, asked.lo)
+    high = np.inf if asked.hi is None else read_quantity(levels, asked.hi)
     lo, hi = levels.lo, levels.hi
     given = ~levels.missing & ~np.isnan(lo)
     with np.errstate(invalid="ignore"):
@@ -226,7 +226,7 @@ def _compute_overlap(
     return np.where(np.isnan(width), 0.5, np.clip(part, 0.0, 1.0))
 
 
-def _read_number(levels: Levels, value: Any) -> float:
+def read_quantity(levels: Levels, value: Any) -> float:
     """A number, or the days of a date, however it is written."""
     kind, meant = find_meaning(value) or ("", value)
     if levels.kind == "date" and kind == "moment" and meant.time() == dt.time():

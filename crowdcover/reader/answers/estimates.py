@@ -13,7 +13,7 @@ from crowdcover.errors import ReleaseError
 from crowdcover.reader.answers.conditions import Condition, Met, match_levels
 from crowdcover.reader.answers.weights import Weights
 from crowdcover.reader.coded.cells import Floats
-from crowdcover.reader.coded.columns import Column, bounds_of
+from crowdcover.reader.coded.columns import Column
 from crowdcover.reader.coded.named import label_name
 from crowdcover.reader.coded.nodes import Groups
 
@@ -48,26 +48,6 @@ class Count:
 
     def __iter__(self) -> Iterator[float]:
         yield from (self.certain, self.possible, self.expected)
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean, in the unit of its column; a date in days since 1970-01-01.
-
-    Attributes
-    ----------
-    expected, error, drawn : float
-        The estimate, its standard error about the mean of these rows, and the standard deviation
-        of completed tables, as of `Count`.
-    lo, hi : float
-        The mean of these rows is between the two; infinite where a group is open.
-    """
-
-    expected: float
-    error: float
-    drawn: float
-    lo: float
-    hi: float
 
 
 class Group(NamedTuple):
@@ -202,52 +182,6 @@ def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.
 def _round_counts(counts: Floats) -> NDArray[np.int64]:
     """Whole counts, of sums that may be off by rounding."""
     return np.rint(counts).astype(np.int64)
-
-
-def mean_of(column: Column, weights: Weights) -> Mean:
-    """The mean over the rows that have a value."""
-    expected, drawn = _compute_mean(column, weights)
-    error = hypot(drawn, expected - _compute_mean(column, weights.beside)[0])
-    return Mean(expected, error, drawn, *_find_mean_bounds(column))
-
-
-def _compute_mean(column: Column, weights: Weights) -> tuple[float, float]:
-    """The expected mean, and its standard deviation over completed tables."""
-    levels, times = column.levels, column.times
-    given = (~levels.missing).astype(np.float64)
-    middle = np.where(levels.missing, 0.0, np.nan_to_num(levels.middles()))
-    lo, hi = levels.spans()
-    # The variance of a number that is spread evenly from lo to hi.
-    inside = np.where(np.isnan(levels.shown), (hi - lo) ** 2 / 12, 0.0)
-    square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
-    chance, first, second = (weights.mean(each) for each in (given, middle, square))
-    rows = float((times * chance).sum())
-    unknown = np.isnan(levels.middles())[~levels.missing].all()  # one group of all numbers
-    if not rows or unknown:
-        return float("nan"), float("nan")
-    mean = float((times * first).sum()) / rows
-    # Of the ratio of two sums: the variance of (number - mean) over rows with a value.
-    spread = second - 2 * mean * first + mean**2 * chance - (first - mean * chance) ** 2
-    spread = np.where(spread > 1e-12 * second, spread, 0.0)  # exact cells, but for rounding
-    return mean, sqrt(float((times * spread).sum())) / rows
-
-
-def _find_mean_bounds(column: Column) -> tuple[float, float]:
-    """The least and the greatest mean of all tables that these rows allow."""
-    lo, hi, sure = bounds_of(column)
-    return _find_least_mean(lo, sure, column.times), -_find_least_mean(-hi, sure, column.times)
-
-
-def _find_least_mean(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
-    """The least mean: rows that may lack a value have one only where this lowers the mean."""
-    number, total = float(times[sure].sum()), float((times * ends)[sure].sum())
-    free = np.flatnonzero(~sure & ~np.isnan(ends) & (times > 0))
-    for cell in free[np.argsort(ends[free], kind="stable")].tolist():
-        # Ends ascend: after the first that does not lower the mean, none does.
-        if number and ends[cell] >= total / number:
-            break
-        number, total = number + times[cell], total + times[cell] * ends[cell]
-    return total / number if number else float("nan")
 
 
 def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:

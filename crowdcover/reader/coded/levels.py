@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcover.reader.coded.cells import Floats
 from crowdcover.reader.coded.named import number_repeated_names
-
-Floats = NDArray[np.float64]
 
 MISSING, OTHER = "(missing)", "(other)"
 _NUMBERS = ("numeric", "date")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, isinf, sqrt
 
 from crowdcover.errors import ReleaseError
 
@@ -21,7 +21,8 @@ class Pooled:
     within, between : float
         W and B.
     degrees : float
-        Degrees of freedom of its t-distribution: (m - 1) (1 + W / ((1 + 1/m) B))^2.
+        Degrees of freedom of its t-distribution: (m - 1) / `missing`^2; with those of a plain
+        table as Barnard and Rubin join the two.
     missing : float
         Share of the squared error that comes from masking: (1 + 1/m) B / error^2.
     """
@@ -34,7 +35,11 @@ class Pooled:
     missing: float
 
 
-def pooled(estimates: Iterable[float], errors: Iterable[float] | None = None) -> Pooled:
+def pooled(
+    estimates: Iterable[float],
+    errors: Iterable[float] | None = None,
+    degrees: float | None = None,
+) -> Pooled:
     """Combine the estimates of several completed tables.
 
     Parameters
@@ -44,6 +49,9 @@ def pooled(estimates: Iterable[float], errors: Iterable[float] | None = None) ->
     errors : iterable of float, optional
         Its standard error in each table, as an analysis of a plain table gives it. Left out, they
         are 0: the answer is about these rows, not about the population that they come from.
+    degrees : float, optional
+        Degrees of freedom of these errors in a plain table, such as rows less coefficients. Left
+        out, they are taken to be infinite.
 
     Returns
     -------
@@ -57,6 +65,8 @@ def pooled(estimates: Iterable[float], errors: Iterable[float] | None = None) ->
     References
     ----------
     D. B. Rubin, Multiple Imputation for Nonresponse in Surveys, Wiley 1987, section 3.1.
+    J. Barnard and D. B. Rubin, Small-Sample Degrees of Freedom with Multiple Imputation,
+    Biometrika 86, 1999.
     """
     values = [float(each) for each in estimates]
     squared = [0.0] * len(values) if errors is None else [float(each) ** 2 for each in errors]
@@ -70,6 +80,12 @@ def pooled(estimates: Iterable[float], errors: Iterable[float] | None = None) ->
     between = sum((each - mean) ** 2 for each in values) / (m - 1)
     spread = (1 + 1 / m) * between
     total = within + spread
+    missing = spread / total if total else 0.0
     # Tables that agree say nothing against the error within: a normal distribution.
-    degrees = inf if spread == 0 else (m - 1) * (1 + within / spread) ** 2
-    return Pooled(mean, sqrt(total), within, between, degrees, spread / total if total else 0.0)
+    between_tables = (m - 1) / missing**2 if missing else inf
+    if degrees is None or isinf(degrees):
+        joined = between_tables
+    else:
+        observed = (degrees + 1) / (degrees + 3) * degrees * (1 - missing)
+        joined = 1 / (1 / between_tables + 1 / observed) if observed else 0.0
+    return Pooled(mean, sqrt(total), within, between, joined, missing)

@@ -51,3 +51,23 @@ def folder(place, attributes, rows, *, k=2, book=None, data="data.parquet", role
 
 def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+JOBS = ("(missing)", "clerk", "nurse", "smith")
+AGES = ("20", "30", "40", "50")
+JOB = attribute("job", labels=JOBS)
+AGE = attribute("age", "numeric", AGES)
+PAY = attribute("pay", "numeric", ("..100", "100..300", "300.."), inner_edges=[100, 300])
+ONE = attribute("one", labels=("x",))
+WIDE = attribute("wide", labels=tuple(f"w{number:02}" for number in range(40)))
+# Cells of each kind, five of a column.
+CELLS = {
+    "job": ["clerk", "nurse|smith", "*", "(missing)|nurse", "smith"],
+    "age": ["20..30", "40", "20", "*", "30..50"],
+    "pay": ["..100", "100..300", "*", "100..", "..300"],
+    "one": ["x"] * 5,
+    "wide": ["w00", "w01|w02|w39", "*", "w05", "w07|w08"],
+    "ill": ["yes", "no", "no", "yes", None],
+    "dose": [1.5, None, 3.0, 4.5, 4.5],
+}
+BOOK = [JOB, AGE, PAY, ONE, WIDE]

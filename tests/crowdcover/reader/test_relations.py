@@ -13,26 +13,8 @@ from hypothesis import strategies as st
 
 import crowdcover as cc
 from crowdcover.reader.completed import leaves
-from tests.crowdcover.reader.folders import attribute, folder
+from tests.crowdcover.reader.folders import BOOK, CELLS, attribute, folder
 from tests.flows.processes import command
-
-JOBS = ("(missing)", "clerk", "nurse", "smith")
-AGES = ("20", "30", "40", "50")
-JOB = attribute("job", labels=JOBS)
-AGE = attribute("age", "numeric", AGES)
-PAY = attribute("pay", "numeric", ("..100", "100..300", "300.."), inner_edges=[100, 300])
-ONE = attribute("one", labels=("x",))
-WIDE = attribute("wide", labels=tuple(f"w{number:02}" for number in range(40)))
-CELLS = {
-    "job": ["clerk", "nurse|smith", "*", "(missing)|nurse", "smith"],
-    "age": ["20..30", "40", "20", "*", "30..50"],
-    "pay": ["..100", "100..300", "*", "100..", "..300"],
-    "one": ["x"] * 5,
-    "wide": ["w00", "w01|w02|w39", "*", "w05", "w07|w08"],
-    "ill": ["yes", "no", "no", "yes", None],
-    "dose": [1.5, None, 3.0, 4.5, 4.5],
-}
-BOOK = [JOB, AGE, PAY, ONE, WIDE]
 
 
 @pytest.fixture
@@ -95,7 +77,7 @@ def test_a_column_of_very_many_cells_is_drawn_by_itself(place, monkeypatch):
 
 
 def test_one_column_has_no_others(tmp_path):
-    release = cc.read(folder(tmp_path / "r", [JOB], {"job": CELLS["job"] * 40}))
+    release = cc.read(folder(tmp_path / "r", BOOK[:1], {"job": CELLS["job"] * 40}))
     (table,) = release.complete(1, relations=True)
     allowed = release.sets()["job"]
     assert all(

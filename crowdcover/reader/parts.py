@@ -1,0 +1,130 @@
+"""What a release consists of: its documents, its rows, its columns as they were read."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from crowdcover.errors import ReleaseError
+from crowdcover.reader.answers.conditions import Quantity, read_quantity
+from crowdcover.reader.answers.evidence import has_masked_common_values
+from crowdcover.reader.answers.weights import Estimator, Weights, weights_of
+from crowdcover.reader.coded.cells import Floats
+from crowdcover.reader.coded.columns import Column, find_column, list_level_values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleaseParts:
+    """A release, read; `Release` adds the questions.
+
+    Attributes
+    ----------
+    manifest, codebook : dict
+        manifest.json and codebook.json.
+    rows : polars.DataFrame
+        The rows as they were published.
+    columns : dict of str to Column
+        Each column but the key, read.
+    estimator : str
+    assumed : dict of str to (number, number)
+        The ends of open groups that `assume` was told, by column.
+    """
+
+    manifest: dict[str, Any]
+    codebook: dict[str, Any]
+    rows: pl.DataFrame
+    columns: dict[str, Column]
+    estimator: Estimator = "crowd"
+    assumed: dict[str, tuple[Quantity | None, Quantity | None]] = field(default_factory=dict)
+
+    def column(self, col: str) -> Column:
+        """A column, read.
+
+        Raises
+        ------
+        ReleaseError
+            The release has no column of that name.
+        """
+        return find_column(self.columns, col)
+
+    def weights(self, col: str) -> Weights:
+        """How likely each level is behind each cell of a column."""
+        if col not in self._weights:
+            estimator: Estimator = "uniform" if self._even else self.estimator
+            self._weights[col] = weights_of(self.column(col), estimator, self._k)
+        return self._weights[col]
+
+    def list_masked_columns(self) -> list[Column]:
+        """The columns that are masked: the quasi-identifiers."""
+        return [each for each in self.columns.values() if each.role == "quasi"]
+
+    def assume(self, col: str, lo: Quantity | None = None, hi: Quantity | None = None) -> Self:
+        """Assume where the open groups of a column of numbers or dates end.
+
+        Answers of the release that is returned rest on it: means have finite bounds, completed
+        tables draw from the groups up to these ends. Without it an open group is taken to be as
+        wide as its neighbour, and bounds are infinite.
+
+        Parameters
+        ----------
+        col : str
+        lo, hi : number, datetime.date or its ISO text, optional
+            The least and the greatest value that anyone has.
+
+        Raises
+        ------
+        ReleaseError
+            The column has no group that is open on this side, or one that reaches further.
+        """
+        column = self.column(col)
+        if not column.levels.is_counted or (lo is None and hi is None):
+            raise ReleaseError("assume is about a column of numbers or dates, and lo or hi of it")
+        levels = column.levels
+        least = _close_side(
+            levels.lo, levels.hi, 1, None if lo is None else read_quantity(levels, lo)
+        )
+        most = _close_side(
+            levels.hi, levels.lo, -1, None if hi is None else read_quantity(levels, hi)
+        )
+        if least is None or most is None:
+            raise ReleaseError(
+                f"column {col!r} has no group that is open on this side, or values beyond this "
+                f"end; release.levels({col!r}) lists its groups"
+            )
+        levels = replace(levels, lo=least, hi=most)
+        values = list_level_values(levels) if column.role == "quasi" else column.values
+        told = replace(column, levels=levels, values=values)
+        return replace(
+            self, columns=self.columns | {col: told}, assumed=self.assumed | {col: (lo, hi)}
+        )
+
+    # cached_property writes to __dict__, which a frozen dataclass allows.
+    @cached_property
+    def _weights(self) -> dict[str, Weights]:
+        return {}
+
+    @cached_property
+    def _even(self) -> bool:
+        return self.estimator == "crowd" and has_masked_common_values(self.list_masked_columns())
+
+    @property
+    def _k(self) -> float:
+        privacy = self.manifest.get("privacy", {})
+        # Rows do not tell their own k, so the middle of the demands stands for all.
+        return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
+
+
+def _close_side(ends: Floats, others: Floats, sign: int, number: float | None) -> Floats | None:
+    """These ends of levels, the open one at a number; None if none is open or some lie beyond.
+
+    `sign` is 1 for lower ends, -1 for upper ones.
+    """
+    if number is None:
+        return ends
+    is_open = ends == -sign * np.inf
+    known = np.concatenate([others[is_open], ends[~is_open]])
+    if not is_open.any() or (sign * known[np.isfinite(known)] < sign * number).any():
+        return None
+    return np.where(is_open, number, ends)

@@ -1,0 +1,246 @@
+"""Estimates from completed tables: rehearsals, what they put right, regressions by formula."""
+
+import dataclasses
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import crowdcover as cc
+from crowdcover.reader.completed import estimating
+from crowdcover.reader.completed.rehearsing import find_levels
+from tests.crowdcover.reader.folders import BOOK, CELLS, attribute, folder
+
+
+def draw_people(count=400):
+    """People whose pay follows their age and schooling; `who` tells each row apart."""
+    generator = np.random.default_rng(7)
+    age = generator.integers(20, 60, count)
+    school = np.clip(generator.normal(8 + age / 10, 2, count), 6, 18).round().astype(int)
+    pay = 20 * age + 90 * school + generator.normal(0, 150, count)
+    return pl.DataFrame(
+        {
+            "who": [f"p{row}" for row in range(count)],
+            "age": age,
+            "school": school,
+            "sex": generator.choice(["f", "m"], count),
+            "town": generator.choice(["Bonn", "Ulm", None], count, p=[0.6, 0.3, 0.1]),
+            "pay": pay.round().astype(int),
+            "rich": np.where(pay > np.median(pay), "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def release():
+    columns = {name: {"bins": "none"} for name in ("age", "school")}
+    quasi = ["age", "school", "sex", "town"]
+    out = cc.anonymize(
+        draw_people(), quasi, k=6, sensitive=["pay", "rich"], keep="who",
+        columns=columns, secret=bytes(32),
+    )  # fmt: skip
+    return out.release
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_levels_are_found_again_in_what_was_drawn(tmp_path_factory, seed):
+    generator = np.random.default_rng(seed)
+    rows = {
+        name: [each[place] for place in generator.integers(0, 5, 30)]
+        for name, each in CELLS.items()
+    }
+    rows["dose"] = pl.Series(rows["dose"], dtype=pl.Float64)
+    rows["ill"] = pl.Series(rows["ill"], dtype=pl.String)
+    release = cc.read(folder(tmp_path_factory.mktemp("levels") / "r", BOOK, rows))
+    (table,) = release.complete(1, seed=seed % 1000)
+    for name in ("job", "age", "pay", "one", "wide"):
+        column = release.column(name)
+        levels = find_levels(column, table)
+        assert column.masks[column.which, levels].all()
+        if name != "pay":
+            assert column.values.gather(levels).equals(table[name])
+
+
+def test_a_rehearsal_is_a_release_of_the_completed_table(release):
+    """Everybody fits their row, and k rows; what is not masked goes with its person."""
+    (table,) = release.complete(1, seed=2)
+    again = release.rehearse(table, seed=3)
+    assert sorted(again.rows["who"]) == sorted(table["who"])
+    person = {who: row for row, who in enumerate(table["who"])}
+    mine = [person[who] for who in again.rows["who"]]
+    assert again.rows["pay"].equals(table["pay"][mine])
+    fits = np.ones((len(table), len(table)), dtype=bool)  # person, row
+    for name in ("age", "school", "sex", "town"):
+        column = again.column(name)
+        fits &= column.masks[column.which].T[find_levels(column, table)]
+    assert fits[mine, np.arange(len(table))].all()
+    assert fits.sum(axis=1).min() >= 6
+    assert again.rehearse(table, seed=3).rows.equals(release.rehearse(table, seed=3).rows)
+    assert not again.rows.equals(release.rehearse(table, seed=4).rows)
+
+
+def test_a_rehearsal_takes_the_method_of_the_release(release):
+    (table,) = release.complete(1, seed=2)
+    manifest = release.manifest | {"anonymizer": {"name": "k-member", "unknown": 3}}
+    again = dataclasses.replace(release, manifest=manifest).rehearse(table)
+    cells = again.rows.select("age", "school", "sex", "town")
+    assert cells.group_by(pl.all()).len()["len"].min() >= 6  # classes
+    manifest = release.manifest | {"anonymizer": {"name": "of-others"}}
+    with pytest.raises(cc.ReleaseError, match="'of-others' of this release is not installed"):
+        dataclasses.replace(release, manifest=manifest).rehearse(table)
+    with pytest.raises(cc.ReleaseError, match="a version of a series cannot be rehearsed"):
+        dataclasses.replace(release, codebook={"batches": {}}).rehearse(table)
+
+
+def test_assumed_ends_hold_in_rehearsals(tmp_path):
+    pay = attribute("pay", "numeric", ("..100", "100..300", "300.."), inner_edges=[100, 300])
+    rows = {"pay": ["..100", "100..300", "300..", "*"] * 5}
+    told = cc.read(folder(tmp_path, [pay | {"features": 2}], rows)).assume("pay", lo=0, hi=900)
+    (table,) = told.complete(1)
+    again = told.rehearse(table)
+    assert (again.mean("pay").lo, again.mean("pay").hi) != (-np.inf, np.inf)
+    assert again.assumed == {"pay": (0, 900)}
+
+
+def count_mean(table):
+    """The mean of pay with its error: of a column that is not masked."""
+    return {"pay": (table["pay"].mean(), table["pay"].std() / sqrt(len(table)))}
+
+
+def test_what_is_not_masked_has_the_error_of_a_plain_table(release):
+    (row,) = release.estimate(count_mean, m=3, rehearsals=1).rows(named=True)
+    value, error = count_mean(release.rows)["pay"]
+    assert (row["estimate"], row["error"]) == pytest.approx((value, error))
+    assert (row["masking"], row["moved"]) == pytest.approx((0, 0), abs=1e-9)
+    assert (row["low"], row["high"]) == pytest.approx(
+        (value - 1.96 * error, value + 1.96 * error), rel=1e-4
+    )
+
+
+def test_estimates_are_those_of_their_rules(release):
+    """Recomputed from the tables: Rubin's rules, the shift, and what is left of it."""
+    asked = lambda table: {"r": np.corrcoef(table["age"], table["school"])[0, 1]}  # noqa: E731
+    found = release.estimate(asked, m=4, seed=5, rehearsals=2).rows(named=True)[0]
+    tables = release.complete(4, seed=5, relations=True)
+    values = [asked(table)["r"] for table in tables]
+    shifts = []
+    for number in range(2):
+        again = release.rehearse(tables[number], 5 + number)
+        drawn = again.complete(2, seed=5 + number, relations=True)
+        shifts.append(np.mean([asked(table)["r"] for table in drawn]) - values[number])
+    shift, between = np.mean(shifts), np.var(values, ddof=1)
+    chance = 1.5 * between / 2
+    moved = -shift * max(0, 1 - chance / shift**2)
+    error = sqrt(1.25 * between + max(shift**2, chance))
+    assert found["moved"] == pytest.approx(moved)
+    assert found["estimate"] == pytest.approx(np.mean(values) + moved)
+    assert found["error"] == pytest.approx(error)
+    assert found["degrees"] == pytest.approx(3)
+    assert found["high"] - found["low"] == pytest.approx(2 * stats.t.ppf(0.975, 3) * error)
+    alone = release.estimate(asked, m=4, seed=5, rehearsals=0).rows(named=True)[0]
+    assert alone["estimate"] == pytest.approx(np.mean(values))
+    assert alone["error"] == pytest.approx(sqrt(1.25 * between))
+
+
+def test_intervals_hold_what_is_true(release):
+    people = draw_people()
+    true = np.linalg.lstsq(
+        np.column_stack([people["age"], people["school"], np.ones(len(people))]),
+        people["pay"].to_numpy(),
+    )[0]
+    found = release.fit("pay ~ age + school").rows_by_key("figure", named=True, unique=True)
+    for name, value in zip(("age", "school"), true, strict=False):
+        assert found[name]["low"] <= value <= found[name]["high"]
+        assert found[name]["p"] < 0.001
+        assert found[name]["masking"] > 0
+    (row,) = release.correlation("age", "school", ranks=True).rows(named=True)
+    rank = stats.spearmanr(people["age"], people["school"]).statistic
+    assert row["figure"] == "age, school"
+    assert row["low"] <= rank <= row["high"]
+
+
+def test_a_study_is_drawn_once(release, monkeypatch):
+    first = release.correlation("age", "pay", m=2, rehearsals=1)
+    monkeypatch.setattr(estimating, "Study", None)
+    assert release.correlation("age", "pay", m=2, rehearsals=1).equals(first)
+    with pytest.raises(TypeError):
+        release.correlation("age", "pay", m=2, seed=1, rehearsals=1)
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    """A release in which no cell is masked."""
+    people = draw_people(120)
+    labels = [str(each) for each in sorted(people["school"].unique())]
+    rows = {name: people[name] for name in ("age", "sex", "town", "pay", "rich")}
+    rows["school"] = people["school"].cast(pl.String)
+    book = [attribute("school", "numeric", labels)]
+    return people, cc.read(folder(tmp_path_factory.mktemp("exact") / "r", book, rows))
+
+
+@pytest.mark.parametrize(
+    ("formula", "family", "model"),
+    [
+        ("pay ~ age + school + C(sex)", "gaussian", "ols"),
+        ("pay ~ np.log(age) + town", "gaussian", "ols"),
+        ("rich ~ age + school", "binomial", "logit"),
+        ("school ~ age", "poisson", "poisson"),
+    ],
+)
+def test_a_fit_is_that_of_statsmodels(exact, formula, family, model):
+    from statsmodels.formula import api
+
+    people, release = exact
+    data = people.with_columns(rich=(pl.col("rich") == "yes").cast(pl.Int8))
+    data = pd.DataFrame({name: data[name].to_list() for name in data.columns})
+    wanted = getattr(api, model)(formula, data).fit(disp=0)
+    found = release.fit(formula, family, m=2, rehearsals=0)
+    assert found["figure"].to_list() == list(wanted.model.exog_names)
+    assert found["estimate"].to_list() == pytest.approx(list(wanted.params))
+    assert found["error"].to_list() == pytest.approx(list(wanted.bse))
+    assert found["p"].to_list() == pytest.approx(list(wanted.pvalues), abs=1e-3)
+    if family == "gaussian":  # the degrees of freedom of Barnard and Rubin, without masking
+        rows = wanted.df_resid
+        assert found["degrees"].to_list() == pytest.approx(
+            [(rows + 1) / (rows + 3) * rows] * len(found)
+        )
+
+
+def test_a_term_without_a_row_in_some_table_is_left_out(tmp_path):
+    """A level that cells allow and hardly any table has."""
+    labels = ("a", "b", "rare")
+    cells = ["a"] * 60 + ["b"] * 60 + ["a|rare"]
+    rows = {"job": cells, "pay": [float(row % 7) for row in range(121)]}
+    release = cc.read(folder(tmp_path, [attribute("job", labels=labels)], rows))
+    with pytest.warns(UserWarning, match=r"1 term\(s\) have no row"):
+        found = release.fit("pay ~ job", m=8, seed=1, rehearsals=0)
+    assert found["figure"].to_list() == ["Intercept", "job[T.b]"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda r: r.fit("pay ~ nothing"), "cannot be fitted .*columns are 'key'"),
+        (lambda r: r.fit("pay ~"), "cannot be fitted"),
+        (lambda r: r.fit("town ~ age", family="binomial", rehearsals=0, m=2), None),
+        (lambda r: r.fit("who ~ age"), "has 400 values; an outcome is a number"),
+        (lambda r: r.fit("pay ~ age", family="gamma"), "family must be one of gaussian"),
+        (lambda r: r.estimate(count_mean, m=1), "two completed tables or more"),
+        (lambda r: r.estimate(count_mean, m=2, rehearsals=3), "as many rehearsals"),
+        (lambda r: r.correlation("age", "town"), "column 'town' holds categories"),
+        (lambda r: r.correlation("age", "age"), "two different columns"),
+        (lambda r: r.correlation("age", "aeg"), "no column 'aeg'"),
+    ],
+)
+def test_wrong_questions_are_told_what_to_do(release, ask, words):
+    if words is None:  # two towns, and some without: rows without one are left out
+        assert ask(release).height == 2
+        return
+    with pytest.raises(cc.ReleaseError, match=words):
+        ask(release)
