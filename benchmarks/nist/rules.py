@@ -32,9 +32,9 @@ def inconsistent(frame):
     return frame.select(BREAKS).to_series().to_numpy()
 
 
-def drawn(release, seed, *, rules):
+def drawn(release, seed, *, rules, relations=False):
     """A completed table; with `rules`, rows that break one are drawn anew."""
-    return whole(release.complete(1, seed, BREAKS if rules else None)[0])
+    return whole(release.complete(1, seed, BREAKS if rules else None, relations)[0])
 
 
 def whole(table):

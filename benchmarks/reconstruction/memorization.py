@@ -36,7 +36,9 @@ PLANS = {
     "coarse, k = 12": plan(12, **COARSE),
     "coarse, k = 18": plan(18, **COARSE),
 }
-RELEASES = ("raw", "suppression", *PLANS)
+RELATED = ", related"  # the attacker takes completed tables that keep relations
+DRAWS = 10  # of these
+RELEASES = ("raw", "suppression", *PLANS, "default" + RELATED, "coarse" + RELATED)
 
 
 def attacked(task):
@@ -83,7 +85,9 @@ def viewed(release, training, folder):
     if release == "suppression":
         return of_table(suppressed(training, SUPPRESSED, K))
     training.write_csv(folder / "source.csv")
-    return of_release(made(PLANS[release], str(folder / "source.csv"), folder / "release").folder)
+    plan_text = PLANS[release.removesuffix(RELATED)]
+    released = made(plan_text, str(folder / "source.csv"), folder / "release").folder
+    return of_release(released, related=DRAWS if release.endswith(RELATED) else 0)
 
 
 def compared(targets, by_column, cut):

@@ -8,6 +8,7 @@ import polars as pl
 
 import crowdcover
 from benchmarks.reconstruction.adult import COLUMNS, HIDDEN, KNOWN, NUMBERS
+from crowdcover.reader.completed.rehearsing import find_levels
 
 OTHER = "(other)"  # the level of pooled categories
 WIDE = 500  # levels from which on a column is guessed by rows, not by levels
@@ -60,18 +61,25 @@ def of_table(table):
     return View(table.select(COLUMNS), parts)
 
 
-def of_release(folder, estimator="crowd", seed=1):
-    """A release of crowdcover as its reader shows it."""
+def of_release(folder, estimator="crowd", seed=1, *, related=0):
+    """A release of crowdcover as its reader shows it.
+
+    `related`: of how many tables that keep relations the chances are shares, in place of weights.
+    """
     release = crowdcover.read(folder, estimator)
-    table = release.complete(1, seed)[0]
+    tables = release.complete(related or 1, seed, relations=related > 0)
     parts = {}
     for name in COLUMNS:
         column = release.column(name)
         if len(column.levels) < WIDE:
             labels = labelled(column)
-            chances = release.weights(name).dense().astype(np.float32)
-            parts[name] = Part(labels, chances, column.which)
-    return View(table.select(plain(table[name]) for name in COLUMNS), parts)
+            chances, which = release.weights(name).dense(), column.which
+            if related and column.role == "quasi":
+                drawn = [find_levels(column, table) for table in tables]
+                chances = sum(np.eye(len(labels))[levels] for levels in drawn) / related
+                which = np.arange(len(which))
+            parts[name] = Part(labels, chances.astype(np.float32), which)
+    return View(tables[0].select(plain(tables[0][name]) for name in COLUMNS), parts)
 
 
 def labelled(column):

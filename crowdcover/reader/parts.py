@@ -30,6 +30,8 @@ class ReleaseParts:
     estimator : str
     assumed : dict of str to (number, number)
         The ends of open groups that `assume` was told, by column.
+    weight : str
+        The column that `weigh` was told; empty if each row counts once.
     """
 
     manifest: dict[str, Any]
@@ -38,6 +40,7 @@ class ReleaseParts:
     columns: dict[str, Column]
     estimator: Estimator = "crowd"
     assumed: dict[str, tuple[Quantity | None, Quantity | None]] = field(default_factory=dict)
+    weight: str = ""
 
     def column(self, col: str) -> Column:
         """A column, read.
@@ -59,6 +62,39 @@ class ReleaseParts:
     def list_masked_columns(self) -> list[Column]:
         """The columns that are masked: the quasi-identifiers."""
         return [each for each in self.columns.values() if each.role == "quasi"]
+
+    @cached_property
+    def people(self) -> Floats:
+        """For how many people each row counts, float64 (rows,): 1, or its weight."""
+        if not self.weight:
+            return np.ones(self.rows.height)
+        return self.columns[self.weight].levels.shown[self.columns[self.weight].which]
+
+    def weigh(self, col: str) -> Self:
+        """Let each row count for as many people as a column says: the weight of a survey.
+
+        Counts, frequencies, cross tables, means, quantiles and correlations of the release that is
+        returned are in people of the population; `fit` weighs rows by it, with errors that are
+        robust (HC1). `error` knows what masking hides, not how the survey was drawn.
+
+        Parameters
+        ----------
+        col : str
+            A column of numbers that is not masked, none of them below 0 or missing.
+
+        Raises
+        ------
+        ReleaseError
+            It is none.
+        """
+        column = self.column(col)
+        numbers = column.levels.shown[column.which]
+        if column.role == "quasi" or not column.levels.is_counted or not (numbers >= 0).all():
+            raise ReleaseError(
+                f"column {col!r} is no weight: a weight is a number of 0 or more in each row, and "
+                "not masked"
+            )
+        return replace(self, weight=col)
 
     def assume(self, col: str, lo: Quantity | None = None, hi: Quantity | None = None) -> Self:
         """Assume where the open groups of a column of numbers or dates end.

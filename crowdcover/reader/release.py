@@ -70,6 +70,8 @@ class Release(Views, Completions):
     estimator : str
     assumed : dict of str to (number, number)
         The ends of open groups that `assume` was told, by column.
+    weight : str
+        The column that `weigh` was told; empty if each row counts once.
     """
 
     def count(self, where: Where) -> Count:
@@ -99,7 +101,7 @@ class Release(Views, Completions):
         groups = [
             group_of(self.column(col), self.weights(col), each) for col, each in where.items()
         ]
-        return count_of(groups, self.rows.height)
+        return count_of(groups, self.people)
 
     def frequencies(
         self,
@@ -134,8 +136,8 @@ class Release(Views, Completions):
             raise ReleaseError("by_level is the level of a column; name it in by, too")
         within = None if by is None else self._ask(by, by_level)
         if level is not None or by_level is not None:
-            return frequencies_of_groups(self._ask(col, level), within, self.rows.height)
-        return frequencies_of(self.column(col), self.weights(col), within)
+            return frequencies_of_groups(self._ask(col, level), within, self.people)
+        return frequencies_of(self.column(col), self.weights(col), within, self.people)
 
     @overload
     def mean(self, col: str, by: None = None) -> Mean: ...
@@ -160,10 +162,10 @@ class Release(Views, Completions):
         """
         column = self._find_numbers(col, "mean")
         if by is None:
-            return mean_of(column, self.weights(col))
+            return mean_of(column, self.weights(col), self.people)
         if col == by:
             raise ReleaseError("a mean by a column needs two different columns")
-        return means_by(column, self.weights(col), self._ask(by, None))
+        return means_by(column, self.weights(col), self._ask(by, None), self.people)
 
     def quantile(self, col: str, q: float = 0.5) -> Quantile:
         """A quantile of a column of numbers, over the people who have a value.
@@ -181,7 +183,8 @@ class Release(Views, Completions):
             rows is: the least value that a share `q` of them reach or stay below. In the unit of
             the column; a date in days since 1970-01-01.
         """
-        return quantile_of(self._find_numbers(col, "quantile"), self.weights(col), q)
+        column = self._find_numbers(col, "quantile")
+        return quantile_of(column, self.weights(col), q, self.people)
 
     def median(self, col: str) -> Quantile:
         """The median of a column of numbers; see `quantile`."""
@@ -207,7 +210,7 @@ class Release(Views, Completions):
         """
         if a == b:
             raise ReleaseError("crosstab needs two different columns")
-        return crosstab_of(self.weights(a), self.weights(b))
+        return crosstab_of(self.weights(a), self.weights(b), self.people)
 
     def _ask(self, col: str, level: str | int | None) -> Asked:
         column = self.column(col)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,13 +23,13 @@ _ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of f
 
 @dataclass(frozen=True)
 class Count:
-    """How many people meet a condition, in rows.
+    """How many people meet a condition, in rows, or in people after `Release.weigh`.
 
     `certain, possible, expected = count` works, too.
 
     Attributes
     ----------
-    certain, possible : int
+    certain, possible : int, or float by weights that are not whole
         The true count is between the two.
     expected : float
         The estimate.
@@ -40,8 +40,8 @@ class Count:
         The standard deviation of completed tables. Rows are taken to be independent.
     """
 
-    certain: int
-    possible: int
+    certain: float
+    possible: float
     expected: float
     error: float
     drawn: float
@@ -84,16 +84,30 @@ def _meet(column: Column, weights: Weights, levels: Met) -> Group:
     return Group(*(each[column.which].astype(np.float64) for each in cells))
 
 
-def count_of(groups: Sequence[Group], rows: int) -> Count:
-    """How many rows meet all conditions; columns are taken to be independent within a row."""
+def take_everyone(rows: int) -> Group:
+    """The group that each row is in."""
+    return Group(*[np.ones(rows)] * 4)
+
+
+def count_of(groups: Sequence[Group], people: Floats) -> Count:
+    """How many people meet all conditions; columns are taken to be independent within a row.
+
+    `people` float64 (rows,): for how many each row counts.
+    """
     # Without a condition every row counts: a product of nothing would have no rows.
-    everyone = Group(*[np.ones(rows)] * 4)
     certain, possible, chance, beside = (
-        np.prod(each, axis=0) for each in zip(everyone, *groups, strict=True)
+        np.prod(each, axis=0) for each in zip(take_everyone(len(people)), *groups, strict=True)
     )
-    expected, drawn = float(chance.sum()), sqrt(float((chance * (1 - chance)).sum()))
-    error = hypot(drawn, expected - float(beside.sum()))
-    return Count(int(certain.sum()), int(possible.sum()), expected, error, drawn)
+    expected = float(people @ chance)
+    drawn = sqrt(float(people**2 @ (chance * (1 - chance))))
+    error = hypot(drawn, expected - float(people @ beside))
+    sure, most = (_shorten_count(float(people @ each)) for each in (certain, possible))
+    return Count(sure, most, expected, error, drawn)
+
+
+def _shorten_count(total: float) -> float:
+    """A whole number as one, such as a count of rows that all count once."""
+    return int(total) if total.is_integer() else total
 
 
 class Asked(NamedTuple):
@@ -113,13 +127,13 @@ class Asked(NamedTuple):
         return found
 
 
-def frequencies_of_groups(of: Asked, by: Asked | None, rows: int) -> pl.DataFrame:
+def frequencies_of_groups(of: Asked, by: Asked | None, people: Floats) -> pl.DataFrame:
     """How often each group of levels occurs, within each group of another column."""
     label = label_name(of.column.name, _ANSWERS)
     asked, parts = of.list_groups(), []
     for name, within in [("", None)] if by is None else by.list_groups():
         outer = [] if within is None else [within]
-        counts = [count_of([*outer, group], rows) for _, group in asked]
+        counts = [count_of([*outer, group], people) for _, group in asked]
         expected = np.array([count.expected for count in counts])
         total = expected.sum()
         part = pl.DataFrame(
@@ -139,21 +153,25 @@ def frequencies_of_groups(of: Asked, by: Asked | None, rows: int) -> pl.DataFram
     return pl.concat(parts)
 
 
-def frequencies_of(column: Column, weights: Weights, by: Asked | None) -> pl.DataFrame:
+def frequencies_of(
+    column: Column, weights: Weights, by: Asked | None, people: Floats
+) -> pl.DataFrame:
     """How often each level occurs, within each group of another column."""
     if by is None:
-        return _tabulate_frequencies(column, weights, Group(*[np.ones(len(column.which))] * 4))
+        return _tabulate_frequencies(column, weights, take_everyone(len(people)), people)
     parts = []
     # Numbers and labels of `column` keep their names, so the labels of `by` must give way.
     name = label_name(by.column.name, (label_name(column.name, _ANSWERS), *_ANSWERS))
     for label, group in by.list_groups():
-        part = _tabulate_frequencies(column, weights, group)
+        part = _tabulate_frequencies(column, weights, group, people)
         texts = pl.Series(name, [label] * part.height, dtype=pl.String)
         parts.append(part.insert_column(0, texts))
     return pl.concat(parts)
 
 
-def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
+def _tabulate_frequencies(
+    column: Column, weights: Weights, group: Group, people: Floats
+) -> pl.DataFrame:
     """Frequencies of the levels of a column within a group of rows."""
     sizes = column.cells.sizes
 
@@ -161,30 +179,33 @@ def _tabulate_frequencies(column: Column, weights: Weights, group: Group) -> pl.
         counts = np.bincount(column.which, weights=of_rows, minlength=len(sizes))
         return counts.astype(np.float64)
 
-    certain, possible = times(group.certain), times(group.possible)
-    expected = weights.totals(times(group.chance))
+    certain, possible = times(people * group.certain), times(people * group.possible)
+    expected = weights.totals(times(people * group.chance))
     # Sum of c - c^2 over independent rows, c the chance to be in the group and at the level.
-    drawn = (expected - weights.squares(times(group.chance**2))).clip(min=0)
-    apart = expected - weights.beside.totals(times(group.beside))
+    squared = people**2 * group.chance
+    drawn = weights.totals(times(squared)) - weights.squares(times(squared * group.chance))
+    apart = expected - weights.beside.totals(times(people * group.beside))
+    is_whole = bool((people % 1 == 0).all())
     total = expected.sum()
     return pl.DataFrame(
         {
             label_name(column.name, _ANSWERS): column.levels.texts,
-            "certain": _round_counts(column.cells.back(np.where(sizes == 1, certain, 0.0))),
-            "possible": _round_counts(column.cells.back(possible)),
+            "certain": _list_counts(np.where(sizes == 1, certain, 0.0), column, is_whole=is_whole),
+            "possible": _list_counts(possible, column, is_whole=is_whole),
             "expected": expected,
-            "error": np.sqrt(drawn + apart**2),
+            "error": np.sqrt(drawn.clip(min=0) + apart**2),
             "share": expected / total if total else expected,
         }
     )
 
 
-def _round_counts(counts: Floats) -> NDArray[np.int64]:
-    """Whole counts, of sums that may be off by rounding."""
-    return np.rint(counts).astype(np.int64)
+def _list_counts(of_cells: Floats, column: Column, *, is_whole: bool) -> NDArray[Any]:
+    """Counts of levels; whole ones without what rounding added to the sums."""
+    counts = column.cells.back(of_cells)
+    return np.rint(counts).astype(np.int64) if is_whole else counts
 
 
-def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
+def crosstab_of(a: Weights, b: Weights, people: Floats) -> pl.DataFrame:
     """Expected counts of pairs of levels, a row for each level of a."""
     shapes = [(len(each.anchored), len(each.level)) for each in (a, b)]
     # The answer and both dense matrices of weights are held at once.
@@ -196,7 +217,8 @@ def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
         )
     cells = len(b.anchored)
     # Rows with the same two cells count as one pair: cost follows different pairs, not rows.
-    pairs, times = np.unique(a.column.which * cells + b.column.which, return_counts=True)
+    pairs, place = np.unique(a.column.which * cells + b.column.which, return_inverse=True)
+    times = np.bincount(place, weights=people)
     of_a, of_b = a.dense(), b.dense()
     beside = [
         np.bincount(pairs // cells, weights=times * column[pairs % cells], minlength=len(of_a))

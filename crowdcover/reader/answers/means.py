@@ -9,7 +9,7 @@ import polars as pl
 
 from crowdcover.errors import ReleaseError
 from crowdcover.reader.answers.conditions import at_most
-from crowdcover.reader.answers.estimates import Asked, Group, count_of, group_of
+from crowdcover.reader.answers.estimates import Asked, Group, count_of, group_of, take_everyone
 from crowdcover.reader.answers.weights import Weights
 from crowdcover.reader.coded.cells import Floats
 from crowdcover.reader.coded.columns import Column, bounds_of
@@ -69,33 +69,35 @@ class CellEnds(NamedTuple):
     free: Floats
 
 
-def mean_of(column: Column, weights: Weights) -> Mean:
-    """The mean over the rows that have a value."""
-    return _mean_within(column, weights, Group(*[np.ones(len(column.which))] * 4))
+def mean_of(column: Column, weights: Weights, people: Floats) -> Mean:
+    """The mean over the rows that have a value; `people` float64 (rows,): how much each counts."""
+    return _mean_within(column, weights, take_everyone(len(people)), people)
 
 
-def means_by(column: Column, weights: Weights, by: Asked) -> pl.DataFrame:
+def means_by(column: Column, weights: Weights, by: Asked, people: Floats) -> pl.DataFrame:
     """The mean within each group of another column."""
     label = label_name(by.column.name, _ANSWERS)
     names, groups = zip(*by.list_groups(), strict=True)
-    means = [_mean_within(column, weights, group) for group in groups]
+    means = [_mean_within(column, weights, group, people) for group in groups]
     numbers = {each: [float(getattr(mean, each)) for mean in means] for each in _ANSWERS}
     return pl.DataFrame({label: list(names), **numbers})
 
 
-def _mean_within(column: Column, weights: Weights, group: Group) -> Mean:
-    expected, drawn = _compute_mean(column, weights, group.chance)
-    beside, _ = _compute_mean(column, weights.beside, group.beside)
-    ends = _count_cell_ends(column, group)
+def _mean_within(column: Column, weights: Weights, group: Group, people: Floats) -> Mean:
+    expected, drawn = _compute_mean(column, weights, group.chance, people)
+    beside, _ = _compute_mean(column, weights.beside, group.beside, people)
+    ends = _count_cell_ends(column, group, people)
     lo = _find_least_mean(ends.lo, ends.sure, ends.free)
     hi = -_find_least_mean(-ends.hi, ends.sure, ends.free)
     return Mean(expected, hypot(drawn, expected - beside), drawn, lo, hi)
 
 
-def _compute_mean(column: Column, weights: Weights, rows: Floats) -> tuple[float, float]:
+def _compute_mean(
+    column: Column, weights: Weights, of_rows: Floats, people: Floats
+) -> tuple[float, float]:
     """The expected mean, and its standard deviation over completed tables.
 
-    `rows` float64 (rows,): the chance of each row to count.
+    `of_rows` float64 (rows,): the chance of each row to count.
     """
     levels, cells = column.levels, len(column.cells.sizes)
     given = (~levels.missing).astype(np.float64)
@@ -105,8 +107,9 @@ def _compute_mean(column: Column, weights: Weights, rows: Floats) -> tuple[float
     inside = np.where(np.isnan(levels.shown), (hi - lo) ** 2 / 12, 0.0)
     square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
     chance, first, second = (weights.mean(each) for each in (given, middle, square))
-    times, squared = (
-        np.bincount(column.which, weights=each, minlength=cells) for each in (rows, rows**2)
+    times, once, twice = (
+        np.bincount(column.which, weights=each, minlength=cells)
+        for each in (people * of_rows, people**2 * of_rows, (people * of_rows) ** 2)
     )
     count = float((times * chance).sum())
     unknown = np.isnan(levels.middles())[~levels.missing].all()  # one group of all numbers
@@ -115,17 +118,17 @@ def _compute_mean(column: Column, weights: Weights, rows: Floats) -> tuple[float
     mean = float((times * first).sum()) / count
     # Of the ratio of two sums: the variance of (number - mean) over rows with a value that count.
     off = first - mean * chance
-    spread = times * (second - 2 * mean * first + mean**2 * chance) - squared * off**2
-    spread = np.where(spread > 1e-12 * times * second, spread, 0.0)  # exact cells, but for rounding
+    spread = once * (second - 2 * mean * first + mean**2 * chance) - twice * off**2
+    spread = np.where(spread > 1e-12 * once * second, spread, 0.0)  # exact cells, but for rounding
     return mean, sqrt(float(spread.sum())) / count
 
 
-def _count_cell_ends(column: Column, group: Group) -> CellEnds:
+def _count_cell_ends(column: Column, group: Group, people: Floats) -> CellEnds:
     """The ends of the cells, and how many rows have each."""
     lo, hi, given = bounds_of(column)
     cells = len(column.cells.sizes)
     certain, possible = (
-        np.bincount(column.which, weights=each, minlength=cells)
+        np.bincount(column.which, weights=people * each, minlength=cells)
         for each in (group.certain, group.possible)
     )
     some = ~np.isnan(lo)
@@ -146,7 +149,7 @@ def _find_least_mean(ends: Floats, sure: Floats, free: Floats) -> float:
     return total / number if number else float("nan")
 
 
-def quantile_of(column: Column, weights: Weights, q: float) -> Quantile:
+def quantile_of(column: Column, weights: Weights, q: float, people: Floats) -> Quantile:
     """The least number that a share q of the rows with a value reach or stay below.
 
     The error turns that of the share of rows below around.
@@ -156,8 +159,8 @@ def quantile_of(column: Column, weights: Weights, q: float) -> Quantile:
     """
     if not 0 < q < 1:
         raise ReleaseError("a quantile is between 0 and 1, such as 0.5")
-    rows = len(column.which)
-    counts = weights.totals(column.times)[~column.levels.missing]
+    times = np.bincount(column.which, weights=people, minlength=len(column.cells.sizes))
+    counts = weights.totals(times.astype(np.float64))[~column.levels.missing]
     total = float(counts.sum())
     lo, hi = (each[~column.levels.missing] for each in column.levels.spans())
     shown = column.levels.shown[~column.levels.missing]
@@ -174,10 +177,10 @@ def quantile_of(column: Column, weights: Weights, q: float) -> Quantile:
         return float(lo[level] + min(1.0, max(0.0, inside)) * (hi[level] - lo[level]))
 
     expected = invert(q)
-    below = count_of([group_of(column, weights, at_most(expected))], rows)
+    below = count_of([group_of(column, weights, at_most(expected))], people)
     off = below.error / total
     error = (invert(min(1.0, q + off)) - invert(max(0.0, q - off))) / 2
-    held = _count_cell_ends(column, Group(*[np.ones(rows)] * 4))
+    held = _count_cell_ends(column, take_everyone(len(people)), people)
     least = _find_least_quantile(held.lo, held.sure, held.free, q)
     return Quantile(expected, error, least, _find_greatest_quantile(held, q))
 

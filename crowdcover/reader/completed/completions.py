@@ -155,7 +155,8 @@ class Completions(ReleaseParts):
         ReleaseError
             statsmodels or scikit-learn are not installed, or the formula cannot be fitted.
         """
-        return fit_formula(self._study(m, seed, rules, rehearsals), formula, family, self.columns)
+        study = self._study(m, seed, rules, rehearsals)
+        return fit_formula(study, formula, family, self.columns, self.weight)
 
     def correlation(
         self, a: str, b: str, *, ranks: bool = False, m: int = 5, seed: int = 0, rehearsals: int = 2
@@ -179,7 +180,9 @@ class Completions(ReleaseParts):
         if a == b:
             raise ReleaseError("correlation needs two different columns")
         study = self._study(m, seed, None, rehearsals)
-        return estimate_figures(study, partial(correlate_columns, a=a, b=b, ranks=ranks))
+        return estimate_figures(
+            study, partial(correlate_columns, a=a, b=b, ranks=ranks, weight=self.weight)
+        )
 
     def rehearse(self, table: pl.DataFrame, seed: int = 0) -> Self:
         """Release a completed table again, by the method, levels and k of this release.

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from crowdcover.errors import ReleaseError
+from crowdcover.reader.coded.cells import Floats
 from crowdcover.reader.completed.rubin import pooled
 
 _TABLES_OF_REHEARSAL = 2  # that are completed of each release of a completed table
@@ -138,21 +139,31 @@ def _combine_figure(
     return (name, estimate, error, *ends, plain.degrees, masking, right)
 
 
-def correlate_columns(table: pl.DataFrame, a: str, b: str, *, ranks: bool) -> Figures:
+def correlate_columns(table: pl.DataFrame, a: str, b: str, *, ranks: bool, weight: str) -> Figures:
     """The correlation of two columns, with its error in a plain table of these rows."""
     # By place: polars takes a name such as ^a$ for a pattern.
     both = [table.to_series(table.columns.index(name)).alias("") for name in (a, b)]
     given = both[0].is_not_null() & both[1].is_not_null()
-    x, y = ((each.rank() if ranks else each.cast(pl.Float64)) for each in _keep(both, given))
-    if x.n_unique() < 2 or y.n_unique() < 2:
+    x, y = (_list_numbers(each.filter(given), ranks=ranks) for each in both)
+    people = np.ones(len(x))
+    if weight:
+        people = (
+            table.to_series(table.columns.index(weight)).filter(given).cast(pl.Float64).to_numpy()
+        )
+    covariance = np.cov(x, y, aweights=people)
+    if not np.diag(covariance).all():
         raise ReleaseError(
             f"columns {a!r} and {b!r} have no correlation: one of them has one value in all rows"
         )
-    found = float(np.corrcoef(x.to_numpy(), y.to_numpy())[0, 1])
-    return {f"{a}, {b}": (found, (1 - found**2) / sqrt(max(1, len(x) - 1)))}
+    found = float(covariance[0, 1] / sqrt(covariance[0, 0] * covariance[1, 1]))
+    # Kish: so many rows that count alike would tell as much.
+    rows = float(people.sum() ** 2 / (people**2).sum())
+    return {f"{a}, {b}": (found, (1 - found**2) / sqrt(max(1.0, rows - 1)))}
 
 
-def _keep(columns: Sequence[pl.Series], rows: pl.Series) -> list[pl.Series]:
-    """These rows of each column; a date as its days."""
-    kept = [each.filter(rows) for each in columns]
-    return [each.cast(pl.Int32) if each.dtype == pl.Date else each for each in kept]
+def _list_numbers(series: pl.Series, *, ranks: bool) -> Floats:
+    """Numbers, or their ranks; a date as its days."""
+    if ranks:
+        return series.rank().to_numpy()
+    days = series.cast(pl.Int32) if series.dtype == pl.Date else series
+    return days.cast(pl.Float64).to_numpy()

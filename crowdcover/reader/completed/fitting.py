@@ -20,10 +20,10 @@ _MODELS: dict[Family, str] = {"gaussian": "OLS", "binomial": "Logit", "poisson":
 
 
 def fit_formula(
-    study: Study, formula: str, family: Family, columns: Mapping[str, Column]
+    study: Study, formula: str, family: Family, columns: Mapping[str, Column], weight: str
 ) -> pl.DataFrame:
     """Fit a regression in completed tables and combine what is found; see `Completions.fit`."""
-    model = FormulaModel(formula, family, columns)
+    model = FormulaModel(formula, family, columns, weight)
     found = estimate_figures(study, model.fit, lambda: model.degrees)
     if lost := len(model.terms) - found.height:
         warnings.warn(
@@ -51,7 +51,9 @@ class FormulaModel:
         Of freedom of the residuals: the least of any table.
     """
 
-    def __init__(self, formula: str, family: Family, columns: Mapping[str, Column]) -> None:
+    def __init__(
+        self, formula: str, family: Family, columns: Mapping[str, Column], weight: str = ""
+    ) -> None:
         if family not in get_args(Family):
             raise ReleaseError(f"family must be one of {', '.join(get_args(Family))}")
         self.formula, self.family = formula, family
@@ -59,6 +61,7 @@ class FormulaModel:
         outcome, _, _ = formula.partition("~")
         quoted = re.fullmatch(r"""Q\((["'])(.*)\1\)""", outcome.strip())
         self.outcome = quoted[2] if quoted else outcome.strip()
+        self.weight = weight
         self.terms: dict[str, None] = {}
         self.degrees = float("inf")
 
@@ -73,11 +76,20 @@ class FormulaModel:
         try:
             design = getattr(formulas, _MODELS[self.family].lower())(self.formula, data)
             used = (design.exog != 0).any(axis=0)
-            fitted = getattr(api, _MODELS[self.family])(design.endog, design.exog[:, used])
             with warnings.catch_warnings():
                 # What concerns one completed table shows in the errors of all.
                 warnings.simplefilter("ignore")
-                result = fitted.fit(disp=0)
+                if self.weight:
+                    # Rows without a value are left out, so the weights of the others are found.
+                    people = self._find_people(table, design)
+                    family = getattr(api.families, self.family.capitalize())()
+                    fitted = api.GLM(
+                        design.endog, design.exog[:, used], family=family, var_weights=people
+                    )
+                    result = fitted.fit(cov_type="HC1")
+                else:
+                    fitted = getattr(api, _MODELS[self.family])(design.endog, design.exog[:, used])
+                    result = fitted.fit(disp=0)
         except Exception as error:
             raise ReleaseError(
                 f"the formula cannot be fitted ({type(error).__name__}); it may name what the "
@@ -90,6 +102,11 @@ class FormulaModel:
         self.degrees = min(self.degrees, float(result.df_resid))
         pairs = zip(result.params.tolist(), result.bse.tolist(), strict=True)
         return dict(zip(names[used].tolist(), pairs, strict=True))
+
+    def _find_people(self, table: pl.DataFrame, design: Any) -> Any:
+        """For how many people each row of a design counts."""
+        series = table.to_series(table.columns.index(self.weight)).cast(pl.Float64)
+        return series.to_numpy()[np.asarray(design.data.row_labels, dtype=np.int64)]
 
     def _build_frame(self, table: pl.DataFrame) -> "pd.DataFrame":
         """The columns of the formula, as pandas has them."""

@@ -212,6 +212,38 @@ def test_a_fit_is_that_of_statsmodels(exact, formula, family, model):
         )
 
 
+@pytest.mark.parametrize(
+    ("formula", "family"), [("pay ~ age + town", "gaussian"), ("rich ~ age + school", "binomial")]
+)
+def test_a_weighed_fit_is_that_of_statsmodels(exact, formula, family):
+    from statsmodels import api
+    from statsmodels.formula import api as formulas
+
+    people, release = exact
+    data = people.with_columns(rich=(pl.col("rich") == "yes").cast(pl.Int8))
+    if "town" in formula:
+        data = data.drop_nulls()
+    data = pd.DataFrame({name: data[name].to_list() for name in data.columns})
+    kind = getattr(api.families, family.capitalize())()
+    wanted = formulas.glm(formula, data, family=kind, var_weights=data["pay"]).fit(cov_type="HC1")
+    found = release.weigh("pay").fit(formula, family, m=2, rehearsals=0)
+    assert found["estimate"].to_list() == pytest.approx(list(wanted.params))
+    assert found["error"].to_list() == pytest.approx(list(wanted.bse))
+
+
+def test_a_weighed_correlation_is_that_of_so_many_rows(exact):
+    people, release = exact
+    rows = people.select("age", "school", "pay")
+    many = rows.with_columns(pl.col("pay") // 100)
+    repeated = many.select(pl.all().repeat_by("pay").explode(empty_as_null=False))
+    weighed = dataclasses.replace(
+        release, columns=release.columns, rows=release.rows.with_columns(pl.col("pay") // 100)
+    )
+    (found,) = weighed.weigh("pay").correlation("age", "school", m=2, rehearsals=0).rows(named=True)
+    wanted = np.corrcoef(repeated["age"], repeated["school"])[0, 1]
+    assert found["estimate"] == pytest.approx(wanted, rel=1e-3)
+
+
 def test_a_term_without_a_row_in_some_table_is_left_out(tmp_path):
     """A level that cells allow and hardly any table has."""
     labels = ("a", "b", "rare")

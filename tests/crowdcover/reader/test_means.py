@@ -143,3 +143,58 @@ def test_an_end_below_other_values_is_refused(tmp_path):
     for wrong in ({"hi": 200}, {"lo": 150}):
         with pytest.raises(cc.ReleaseError, match="values beyond this end"):
             release.assume("pay", **wrong)
+
+
+@given(rows=ROWS, weights=st.lists(st.integers(0, 3), min_size=4, max_size=4))
+def test_a_row_of_weight_w_answers_as_w_rows(tmp_path_factory, rows, weights):
+    """But for errors: w rows are drawn each by itself, one of weight w is not."""
+    weights = weights[: len(rows)]
+    if not sum(weights):
+        return
+    place = tmp_path_factory.mktemp("weighed")
+    ages, jobs = zip(*rows, strict=True)
+    cells = {"age": ages, "job": jobs, "w": weights}
+    one = cc.read(folder(place / "one", [AGE, JOB], cells), "uniform").weigh("w")
+    many = [row for row, weight in zip(rows, weights, strict=True) for _ in range(weight)]
+    other = read(place / "many", many, estimator="uniform")
+    where = {"age": cc.at_least(30), "job": "nurse"}
+    (certain, possible, expected), count = other.count(where), one.count(where)
+    assert (count.certain, count.possible) == (certain, possible)
+    assert count.expected == pytest.approx(expected)
+    chances = [
+        np.mean([(each or 0) >= 30 for each in CELLS[age]])
+        * np.mean([each == "nurse" for each in JOBS[job]])
+        for age, job in rows
+    ]
+    drawn = sum(w**2 * c * (1 - c) for w, c in zip(weights, chances, strict=True))
+    assert count.drawn == pytest.approx(math.sqrt(drawn), abs=1e-9)
+    for asked in (
+        lambda release: release.frequencies("age").drop("error"),
+        lambda release: release.frequencies("age", by="job").drop("error"),
+        lambda release: release.crosstab("job", "age"),
+        lambda release: release.mean("age", by="job").drop("error"),
+    ):
+        found, wanted = asked(one), asked(other)
+        assert found.columns == wanted.columns
+        for name in found.columns:
+            assert found[name].to_list() == pytest.approx(wanted[name].to_list(), nan_ok=True)
+    found, wanted = one.median("age"), other.median("age")
+    ends = (wanted.expected, wanted.lo, wanted.hi)
+    assert (found.expected, found.lo, found.hi) == pytest.approx(ends, nan_ok=True)
+
+
+def test_weights_that_are_not_whole_give_counts_that_are_not(tmp_path):
+    rows = {"age": ["20", "20..30"], "job": ["nurse", "*"], "w": [0.5, 1.25]}
+    release = cc.read(folder(tmp_path, [AGE, JOB], rows)).weigh("w")
+    count = release.count({"job": "nurse"})
+    assert (count.certain, count.possible) == (0.5, 1.75)
+    assert release.frequencies("job")["possible"].to_list() == [1.25, 1.75]
+
+
+@pytest.mark.parametrize("wrong", [[-1, 2], [None, 2], ["a", "b"], None])
+def test_a_weight_is_a_number_in_each_row(tmp_path, wrong):
+    rows = {"age": ["20", "20..30"], "job": ["nurse", "*"]}
+    rows |= {} if wrong is None else {"w": wrong}
+    release = cc.read(folder(tmp_path, [AGE, JOB], rows))
+    with pytest.raises(cc.ReleaseError, match="is no weight"):
+        release.weigh("age" if wrong is None else "w")
