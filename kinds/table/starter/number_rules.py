@@ -1,14 +1,18 @@
 """Rules for columns of numbers: amounts in intervals, codes as categories, the rest asked about."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from crowdcover.kinds.table.starter.names import Name
 from crowdcover.kinds.table.starter.proposal import (
     MOST_LEVELS,
+    NUMERIC,
     Proposal,
     build_category_proposal,
     build_numeric_proposal,
     describe_counts,
 )
-from crowdcover.kinds.table.starter.values import FEW, Values
+from crowdcover.kinds.table.starter.values import FEW, SHARED_BY, Values
 
 GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
 OLDEST = 130
@@ -40,6 +44,33 @@ def _is_recoded(values: Values) -> bool:
     """Numbered groups, or numbers that a program gave in the order of the rows."""
     groups = values.is_gapless and values.distinct <= GROUPS
     return groups or (values.in_order_of_rows and not values.is_ascending)
+
+
+def propose_for_weights(values: Values) -> Proposal:
+    """Sampling weights: kept, in steps that enough rows share, or left out where none would do."""
+    reason = f"a sampling weight by its name: {describe_counts(values)}"
+    step = None if values.negative else _find_shared_step(values.floats)
+    if step is None:
+        return Proposal("drop", reason)
+    settings = (NUMERIC, f"step = {step:g}", 'top = "k"', 'bottom = "k"')
+    return Proposal("keep", f"{reason}, rounded so that rows share it", settings)
+
+
+def _find_shared_step(numbers: NDArray[np.float64]) -> float | None:
+    """The least step of 1, 2 or 5 times a power of ten by which numbers become shared.
+
+    Less than twice `SHARED_BY` rows may be of a number that too few others have: the greatest and
+    the smallest become open groups. None if more than half of the numbers would be one.
+    """
+    for exponent in range(-3, len(f"{numbers.max():.0f}") + 1):
+        for digit in (1, 2, 5):
+            step = digit * 10.0**exponent
+            counts = np.unique(np.rint(numbers / step), return_counts=True)[1]
+            if counts.max() > len(numbers) / 2:
+                return None
+            if counts[counts < SHARED_BY].sum() < 2 * SHARED_BY:
+                return step
+    return None
 
 
 def propose_for_percentages(name: Name, values: Values) -> Proposal | None:

@@ -126,8 +126,7 @@ def _describe_contacts(values: Values) -> str:
 def _propose_for_weight(name: Name, values: Values) -> Proposal | None:
     if not name.weighs or values.numbers is None:
         return None
-    reason = f"a sampling weight by its name: {describe_counts(values)}"
-    return Proposal("drop", reason)
+    return number_rules.propose_for_weights(values)
 
 
 def _propose_for_firm(name: Name, values: Values) -> Proposal | None:

@@ -159,8 +159,8 @@ NAMED = {
     "total_payment_usd": (PLAIN, "sensitive", ["role"]),
     "form of payment": (["a", "b", "c"] * 200, "categorical", []),
     "learning": (["a", "b", "c"] * 200, "categorical", []),
-    "survey_weight": (PLAIN, "drop", []),
-    "PERWT": (PLAIN, "drop", []),
+    "survey_weight": (PLAIN, "keep", []),
+    "PERWT": ([-1, *PLAIN], "drop", []),
     "weight": (PLAIN, "numeric", ["role"]),
     "age": (PLAIN, "numeric", []),
     "ageGroup": ([1, 2, 3, 4, 5, 6] * 100, "categorical", []),
@@ -184,8 +184,8 @@ NAMED = {
     "recid": (list(range(600)), "identifier", ["role"]),
     "has_email": (["yes", "no"] * 300, "binary", []),
     "phone type": (["home", "work", "none"] * 200, "categorical", []),
-    "perweight": ([20.5 + i % 90 for i in range(600)], "drop", []),
-    "PERWEIGHT": (PLAIN, "drop", []),
+    "perweight": ([20.5 + i % 90 for i in range(600)], "keep", []),
+    "PERWEIGHT": (PLAIN, "keep", []),
     "percent": ([f"{i / 6:.3f}" for i in range(600)], "numeric", []),
     "pct": ([i * 37 % 101 for i in range(600)], "numeric", []),
     "q7": ([i * 37 % 101 for i in range(606)], "numeric", ["kind"]),
@@ -228,6 +228,19 @@ def test_names_decide_what_numbers_mean(name):
     kind = "".join(proposal.settings[:1]).removeprefix('kind = "').removesuffix('"')
     assert (kind if proposal.role == "quasi" else proposal.role) == expected
     assert list(proposal.decide) == decide
+
+
+def test_weights_are_kept_in_steps_that_rows_share():
+    weights = [round(3 + 400 * (i * 37 % 601 / 601) ** 2, 1) for i in range(600)]
+    proposal = propose_role(pl.Series("PERWT", weights))
+    settings = tomllib.loads("\n".join(proposal.settings))
+    assert settings == {"kind": "numeric", "step": 10, "top": "k", "bottom": "k"}
+    counts = pl.Series([round(each / 10) for each in weights]).unique_counts()
+    assert counts.filter(counts < 5).sum() < 10
+    finer = pl.Series([round(each / 5) for each in weights]).unique_counts()
+    assert finer.filter(finer < 5).sum() >= 10
+    few = [10.5] * 400 + [float(i) for i in range(200)]
+    assert propose_role(pl.Series("PERWT", few)).role == "drop"
 
 
 def test_dates_whose_day_or_month_may_stand_first_are_asked_about():
