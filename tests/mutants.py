@@ -65,6 +65,8 @@ TYPED = "tests/kinds/table/pipeline/test_native.py"
 ANSWERS = "tests/crowdcover/reader/test_answers.py"
 READING = "tests/crowdcover/reader/test_reading.py"
 COMPLETING = "tests/crowdcover/reader/test_completing.py"
+ESTIMATING = "tests/crowdcover/reader/test_estimating.py"
+MEANS = "tests/crowdcover/reader/test_means.py"
 
 MUTANTS = (
     Mutant(
@@ -1017,8 +1019,8 @@ MUTANTS = (
     Mutant(
         "reader: certain and possible change places",
         "crowdcover/reader/answers/estimates.py",
-        "Count(int(certain.sum()), int(possible.sum()),",
-        "Count(int(possible.sum()), int(certain.sum()),",
+        "    return Count(sure, most, expected, error, drawn)",
+        "    return Count(most, sure, expected, error, drawn)",
         ANSWERS,
     ),
     Mutant(
@@ -1031,7 +1033,7 @@ MUTANTS = (
     Mutant(
         "reader: errors leave out what is not known of weights",
         "crowdcover/reader/answers/estimates.py",
-        "    error = hypot(drawn, expected - float(beside.sum()))",
+        "    error = hypot(drawn, expected - float(people @ beside))",
         "    error = drawn",
         ANSWERS,
     ),
@@ -1132,6 +1134,41 @@ MUTANTS = (
         "(m - 1) / missing**2",
         "m - 1",
         COMPLETING,
+    ),
+    Mutant(
+        "reader: estimates are put wrong by rehearsals",
+        "crowdcover/reader/completed/estimating.py",
+        "    estimate = plain.estimate + right",
+        "    estimate = plain.estimate - right",
+        ESTIMATING,
+    ),
+    Mutant(
+        "reader: errors do not know what rehearsals show",
+        "crowdcover/reader/completed/estimating.py",
+        "    error = sqrt(plain.error**2 + max(shift**2, chance))",
+        "    error = plain.error",
+        ESTIMATING,
+    ),
+    Mutant(
+        "reader: people of a rehearsal sit in the rows of others",
+        "crowdcover/reader/completed/rehearsing.py",
+        "    return table[np.argsort(seat)].with_columns(",
+        "    return table[seat].with_columns(",
+        ESTIMATING,
+    ),
+    Mutant(
+        "reader: weights count once in errors",
+        "crowdcover/reader/answers/estimates.py",
+        "    drawn = sqrt(float(people**2 @ (chance * (1 - chance))))",
+        "    drawn = sqrt(float(people @ (chance * (1 - chance))))",
+        MEANS,
+    ),
+    Mutant(
+        "reader: the least quantile leaves out rows that may have a value",
+        "crowdcover/reader/answers/means.py",
+        "    reached = np.cumsum(sure[order] + free[order])",
+        "    reached = np.cumsum(sure[order])",
+        MEANS,
     ),
     Mutant(
         "settled records: one too few is a crowd",

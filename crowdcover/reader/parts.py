@@ -88,8 +88,8 @@ class ReleaseParts:
             It is none.
         """
         column = self.column(col)
-        numbers = column.levels.shown[column.which]
-        if column.role == "quasi" or not column.levels.is_counted or not (numbers >= 0).all():
+        is_shown = column.role != "quasi" and column.levels.is_counted
+        if not (is_shown and (column.levels.shown[column.which] >= 0).all()):
             raise ReleaseError(
                 f"column {col!r} is no weight: a weight is a number of 0 or more in each row, and "
                 "not masked"

@@ -191,7 +191,7 @@ def _type_quasi(values: pl.Series, stated: Mapping[str, Any]) -> dict[str, str]:
     """What a quasi-identifier gets where nothing else is stated."""
     kind = _choose_kind(values.dtype)
     numeric = stated.get("kind", kind) == _NUMERIC and "hierarchy" not in stated
-    few = numeric and values.dtype.is_numeric() and values.drop_nulls().n_unique() <= FEW
+    few = numeric and values.dtype.is_numeric() and values.alias("").drop_nulls().n_unique() <= FEW
     return {"kind": kind, **({"bins": "none"} if few else {})}
 
 

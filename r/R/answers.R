@@ -1,15 +1,19 @@
 # Counts, frequencies and means from weights.
 
-count <- function(release, ...) {
+# The dot keeps the names of columns from being taken for that of the release.
+count <- function(.release, ...) {
   where <- list(...)
   if (length(where) && (is.null(names(where)) || any(names(where) == ""))) {
     stop("name the column of each condition, such as count(release, age = above(30))")
   }
-  groups <- lapply(names(where), function(name) {
-    column <- find_column(release, name)
-    meet_levels(column, release$weights[[name]], match_levels(column, where[[name]]))
-  })
-  count_rows(groups, nrow(release$rows))
+  if (anyDuplicated(names(where))) {
+    stop("a column has two conditions; give several values as a vector, or use between(lo, hi)")
+  }
+  groups <- Map(function(name, condition) {
+    column <- find_column(.release, name)
+    meet_levels(column, .release$weights[[name]], match_levels(column, condition))
+  }, names(where), where)
+  count_rows(groups, nrow(.release$rows))
 }
 
 # How far each row meets what levels of a column meet.
@@ -84,6 +88,7 @@ tabulate_frequencies <- function(column, weights, group, label) {
 }
 
 mean.crowdcover_release <- function(x, col, ...) {
+  if (length(list(...))) stop("mean takes a release and a column; it knows no other argument")
   column <- find_column(x, col)
   if (!column$is_counted) {
     stop("column '", col, "' holds categories, which have no mean; use frequencies()")

@@ -22,6 +22,7 @@ match_levels <- function(column, condition) {
     }
     return(match_interval(column, condition))
   }
+  if (is.factor(condition)) condition <- as.character(condition)
   is_node <- inherits(condition, "crowdcover_under")
   asked <- if (is_node) list(condition) else as.list(unique(condition))
   parts <- lapply(asked, match_value, column = column)
@@ -51,6 +52,7 @@ match_value <- function(column, value) {
     here <- texts == value
     value <- if (levels$missing[here]) NA else levels$label[here]
   } else if (column$is_counted) {
+    if (column$kind == "numeric" && !is.na(read_number(value))) value <- read_number(value)
     met <- match_interval(column, between(value, value))
     if (any(met$possible > 0) && !any(met$share > 0)) {
       stop(
@@ -69,13 +71,21 @@ match_value <- function(column, value) {
   list(certain = as.numeric(here), possible = as.numeric(possible), share = as.numeric(here))
 }
 
-# Which texts are a value; 1, 1.0 and "1" are one number, and TRUE is true.
+# Which texts are a value: this very text, or what it means. 1, 1.0 and "1" are one number, "01" and
+# hexadecimal digits are none, and TRUE is true.
 is_same_value <- function(texts, value) {
-  if (is.logical(value)) return(tolower(texts) == tolower(as.character(value)))
-  if (is.numeric(value)) {
-    return(suppressWarnings(as.numeric(texts)) %in% value & !grepl("^[+-]?0[0-9]", texts))
-  }
-  texts == as.character(value)
+  same <- texts == as.character(value)
+  if (any(same)) return(same)
+  if (tolower(value) %in% c("true", "false")) return(tolower(texts) == tolower(value))
+  if (is.na(read_number(value))) return(same)
+  read_number(texts) %in% read_number(value)
+}
+
+# The numbers that texts are, NA for others.
+read_number <- function(texts) {
+  texts <- as.character(texts)
+  is_number <- grepl("^[+-]?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,3})?$", texts)
+  ifelse(is_number, suppressWarnings(as.numeric(texts)), NA_real_)
 }
 
 find_levels_below <- function(column, name) {
@@ -103,6 +113,7 @@ match_interval <- function(column, asked) {
 }
 
 as_end <- function(column, value) {
+  if (length(value) != 1 || is.na(value)) stop("an end of an interval is one value, not missing")
   if (is.numeric(value) && is.infinite(value)) return(value)
   is_day <- inherits(value, "Date") ||
     (is.character(value) && !is.na(as.Date(value, optional = TRUE)))

@@ -3,6 +3,7 @@
 MANIFEST <- "manifest.json"
 CODEBOOK <- "codebook.json"
 DATA <- "data.csv.gz"
+RETURN <- "\001" # stands for a carriage return while R reads lines
 WHOLE <- "whole" # the batch of a release that has none
 
 read_release <- function(folder) {
@@ -98,13 +99,17 @@ read_published_file <- function(folder, name, manifest) {
 # The rows as text. An empty text and a missing value of a column that is not masked are alike in
 # the file for this reader: both become missing.
 read_rows <- function(content) {
-  file <- gzcon(rawConnection(content))
-  on.exit(close(file))
-  lines <- readLines(file, encoding = "UTF-8", warn = FALSE)
-  read.csv(
-    text = lines, colClasses = "character", na.strings = character(), check.names = FALSE,
+  # The last line would else be followed by an empty one.
+  text <- sub("\n$", "", rawToChar(memDecompress(content, "gzip")), useBytes = TRUE)
+  # R reads a carriage return within a cell as the end of a line.
+  text <- gsub("\r", RETURN, text, fixed = TRUE, useBytes = TRUE)
+  Encoding(text) <- "UTF-8"
+  rows <- read.csv(
+    text = text, colClasses = "character", na.strings = character(), check.names = FALSE,
     encoding = "UTF-8", comment.char = "", blank.lines.skip = FALSE
   )
+  rows[] <- lapply(rows, function(cells) gsub(RETURN, "\r", cells, fixed = TRUE))
+  rows
 }
 
 find_middle_demand <- function(manifest) {

@@ -109,7 +109,18 @@ def assert_same_answers(library, place, counts=()):
         assert_close([found[name][0] for name in NUMBERS], [getattr(wanted, n) for n in NUMBERS])
 
 
-TOWNS = ["Köln", "a|b", "..", "(missing)", "x*", "back\\slash", "", '"quoted", too', "two\nlines"]
+TOWNS = [
+    "Köln",
+    "a|b",
+    "..",
+    "(missing)",
+    "x*",
+    "back\\slash",
+    "",
+    '"quoted", too',
+    "two\nlines",
+    "two\r\nlines",
+]
 
 
 def draw_people(count=600):
@@ -126,6 +137,8 @@ def draw_people(count=600):
             "smokes": [[None, "yes", "no"][each] for each in generator.integers(0, 3, count)],
             "ill": generator.choice(["flu", "cold", "none"], count),
             "income": generator.integers(10, 90, count) * 100,
+            "r": generator.integers(0, 2, count) == 1,
+            "release": generator.choice(["u", "v"], count),
         }
     )
 
@@ -137,6 +150,7 @@ def released(tmp_path_factory):
         draw_people(),
         quasi=["age", "town", "code", "weight", "day", "smokes"],
         sensitive=["ill", "income"],
+        keep=["r", "release"],
         hierarchies={"code": {"prefix": [1]}},
         k=6,
         secret=bytes(32),
@@ -153,6 +167,10 @@ QUESTIONS = (
     ("town = c('Köln', '..')", {"town": ["Köln", ".."]}),
     ("code = under('1*')", {"code": cc.under("1*")}),
     ("code = 12", {"code": 12}),
+    ("age = '30.0'", {"age": "30.0"}),
+    ("age = factor('30')", {"age": 30}),
+    ("r = 'true'", {"r": "true"}),
+    ("release = 'u', r = TRUE", {"release": "u", "r": True}),
     ("weight = at_most(70.5)", {"weight": cc.at_most(70.5)}),
     ("day = at_least(as.Date('2021-06-01'))", {"day": cc.at_least(date(2021, 6, 1))}),
     ("day = below('2021-06-01')", {"day": cc.below("2021-06-01")}),
@@ -249,6 +267,9 @@ def test_what_is_wrong_is_refused(library, released, tmp_path):
                 "count(release, town = above(3))",
                 "count(release, 3)",
                 "mean(release, 'town')",
+                "mean(release, 'age', by = 'town')",
+                "count(release, age = 3, age = 4)",
+                "count(release, age = above(NA_real_))",
                 "count(release, code = under('9*'))",
             )
         ),
@@ -256,7 +277,8 @@ def test_what_is_wrong_is_refused(library, released, tmp_path):
     for (text,), words in zip(
         told,
         ("SHA-256 differs", "no release folder", "no column 'agee'", "names 1 value(s)",
-         "holds categories", "name the column", "have no mean", "no node '9*'"),
+         "holds categories", "name the column", "have no mean",
+         "no other argument", "two conditions", "not missing", "no node '9*'"),
         strict=True,
     ):  # fmt: skip
         assert words in text

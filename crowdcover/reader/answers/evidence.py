@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdcover.reader.answers.weights import Weights
 from crowdcover.reader.coded.cells import Places, Sets
 from crowdcover.reader.coded.columns import Column
 
@@ -78,3 +79,23 @@ def _build_level_masks(column: Column, rows: Places) -> NDArray[np.bool_]:
     for row, cell in enumerate(cells.tolist()):
         masks[row, column.cells.allowed(cell)] = True
     return masks[place]
+
+
+def compute_told_share(weights: Weights) -> float:
+    """What the cells of a column tell of what exact cells would tell, 0..1.
+
+    The share of the variance of its numbers that is between rows, not within cells; of categories
+    the share of the Gini index.
+    """
+    column, times = weights.column, weights.column.times
+    rows = max(1.0, float(times.sum()))
+    if column.levels.is_counted:
+        numbers = np.where(column.levels.missing, 0.0, np.nan_to_num(column.levels.middles()))
+        first, second = weights.mean(numbers), weights.mean(numbers**2)
+        whole = float(times @ second) / rows - (float(times @ first) / rows) ** 2
+        within = float(times @ (second - first**2)) / rows
+    else:
+        shares = weights.totals(times) / rows
+        whole = 1 - float((shares**2).sum())
+        within = 1 - float(weights.squares(times).sum()) / rows
+    return 1.0 if whole <= 0 else float(np.clip(1 - within / whole, 0, 1))

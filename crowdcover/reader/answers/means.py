@@ -1,7 +1,8 @@
 """Means and quantiles of columns of numbers, of all rows or of groups of them."""
 
+import datetime as dt
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import floor, hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -157,8 +158,8 @@ def quantile_of(column: Column, weights: Weights, q: float, people: Floats) -> Q
     R. S. Woodruff, Confidence Intervals for Medians and Other Position Measures, Journal of the
     American Statistical Association 47, 1952.
     """
-    if not 0 < q < 1:
-        raise ReleaseError("a quantile is between 0 and 1, such as 0.5")
+    if not isinstance(q, int | float) or not 0 < q < 1:
+        raise ReleaseError("a quantile is a number between 0 and 1, such as 0.5")
     times = np.bincount(column.which, weights=people, minlength=len(column.cells.sizes))
     counts = weights.totals(times.astype(np.float64))[~column.levels.missing]
     total = float(counts.sum())
@@ -177,7 +178,10 @@ def quantile_of(column: Column, weights: Weights, q: float, people: Floats) -> Q
         return float(lo[level] + min(1.0, max(0.0, inside)) * (hi[level] - lo[level]))
 
     expected = invert(q)
-    below = count_of([group_of(column, weights, at_most(expected))], people)
+    end: float | dt.date = expected
+    if column.levels.kind == "date":
+        end = dt.date(1970, 1, 1) + dt.timedelta(days=floor(expected))
+    below = count_of([group_of(column, weights, at_most(end))], people)
     off = below.error / total
     error = (invert(min(1.0, q + off)) - invert(max(0.0, q - off))) / 2
     held = _count_cell_ends(column, take_everyone(len(people)), people)

@@ -1,6 +1,7 @@
 """What a release answers through completed tables: the tables, and estimates from them."""
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Self
@@ -8,6 +9,7 @@ from typing import Self
 import polars as pl
 
 from crowdcover.errors import ReleaseError
+from crowdcover.reader.answers.evidence import compute_told_share
 from crowdcover.reader.completed.drawing import IndependentDraws, RowDraws, draw_completed_table
 from crowdcover.reader.completed.estimating import (
     Figures,
@@ -16,10 +18,12 @@ from crowdcover.reader.completed.estimating import (
     draw_study,
     estimate_figures,
 )
-from crowdcover.reader.completed.fitting import Family, fit_formula
+from crowdcover.reader.completed.fitting import Family, FormulaModel, fit_model
 from crowdcover.reader.completed.relations import RelatedDraws
 from crowdcover.reader.parts import ReleaseParts
 from crowdcover.reader.reading import columns_of
+
+LEAST_TOLD = 0.2  # of what exact cells of a column would tell, for intervals to hold
 
 
 class Completions(ReleaseParts):
@@ -154,9 +158,16 @@ class Completions(ReleaseParts):
         ------
         ReleaseError
             statsmodels or scikit-learn are not installed, or the formula cannot be fitted.
+
+        Warns
+        -----
+        UserWarning
+            Cells of a column tell hardly anything, so intervals may not hold; or terms are left
+            out.
         """
-        study = self._study(m, seed, rules, rehearsals)
-        return fit_formula(study, formula, family, self.columns, self.weight)
+        model = FormulaModel(formula, family, self.columns, self.weight)
+        self._warn_of_untold(model.columns)
+        return fit_model(self._study(m, seed, rules, rehearsals), model)
 
     def correlation(
         self, a: str, b: str, *, ranks: bool = False, m: int = 5, seed: int = 0, rehearsals: int = 2
@@ -179,10 +190,25 @@ class Completions(ReleaseParts):
                 raise ReleaseError(f"column {col!r} holds categories, which have no correlation")
         if a == b:
             raise ReleaseError("correlation needs two different columns")
-        study = self._study(m, seed, None, rehearsals)
-        return estimate_figures(
-            study, partial(correlate_columns, a=a, b=b, ranks=ranks, weight=self.weight)
-        )
+        self._warn_of_untold((a, b))
+        asked = partial(correlate_columns, a=a, b=b, ranks=ranks, weight=self.weight)
+        found = estimate_figures(self._study(m, seed, None, rehearsals), asked)
+        # An interval of a correlation ends where correlations do.
+        return found.with_columns(pl.col("low", "high").clip(-1, 1))
+
+    def _warn_of_untold(self, cols: Iterable[str]) -> None:
+        masked = [col for col in cols if self.columns[col].role == "quasi"]
+        shares = {col: compute_told_share(self.weights(col)) for col in masked}
+        if low := {col: share for col, share in shares.items() if share < LEAST_TOLD}:
+            told = ", ".join(f"{col!r} {100 * share:.0f} %" for col, share in low.items())
+            warnings.warn(
+                f"cells tell little of what exact ones would: {told}. Relations may be stronger "
+                "than estimates say, and intervals may not hold; ask for a release with a smaller "
+                "k or fewer quasi-identifiers",
+                UserWarning,
+                # The frames above this one are `fit` or `correlation`, and the caller's.
+                stacklevel=3,
+            )
 
     def rehearse(self, table: pl.DataFrame, seed: int = 0) -> Self:
         """Release a completed table again, by the method, levels and k of this release.
@@ -202,6 +228,8 @@ class Completions(ReleaseParts):
         ReleaseError
             It is a version of a series, or its method is not installed.
         """
+        if not isinstance(table, pl.DataFrame) or set(table.columns) != set(self.rows.columns):
+            raise ReleaseError("rehearse takes one completed table of this release, whole")
         from crowdcover.reader.completed.rehearsing import release_table_again
 
         rows = release_table_again(self.manifest, self.codebook, self.columns, table, seed)

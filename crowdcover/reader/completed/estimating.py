@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from math import sqrt
+from math import isfinite, sqrt
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
 from crowdcover.reader.coded.cells import Floats
@@ -101,10 +102,19 @@ def estimate_figures(
 
 def _read_figures(stated: Figures) -> dict[str, tuple[float, float]]:
     """Each figure with its standard error, 0 where none is stated."""
-    pairs = {
-        name: each if isinstance(each, tuple) else (each, 0.0) for name, each in stated.items()
-    }
-    return {name: (float(value), float(error)) for name, (value, error) in pairs.items()}
+    try:
+        pairs = {
+            name: each if isinstance(each, tuple) else (each, 0.0) for name, each in stated.items()
+        }
+        found = {str(name): (float(value), float(error)) for name, (value, error) in pairs.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise ReleaseError(
+            "figures must be a mapping from names to numbers, or to pairs of a number and its "
+            "error, of each table; a mean of no rows is none"
+        ) from None
+    if not all(isfinite(number) for pair in found.values() for number in pair):
+        raise ReleaseError("a figure is no finite number in some completed table")
+    return found
 
 
 def _combine_figure(
@@ -144,26 +154,34 @@ def correlate_columns(table: pl.DataFrame, a: str, b: str, *, ranks: bool, weigh
     # By place: polars takes a name such as ^a$ for a pattern.
     both = [table.to_series(table.columns.index(name)).alias("") for name in (a, b)]
     given = both[0].is_not_null() & both[1].is_not_null()
-    x, y = (_list_numbers(each.filter(given), ranks=ranks) for each in both)
-    people = np.ones(len(x))
+    people = np.ones(len(table))
     if weight:
-        people = (
-            table.to_series(table.columns.index(weight)).filter(given).cast(pl.Float64).to_numpy()
-        )
-    covariance = np.cov(x, y, aweights=people)
-    if not np.diag(covariance).all():
+        weighed = table.to_series(table.columns.index(weight))
+        people = weighed.cast(pl.Float64).to_numpy()
+    rows = given.to_numpy() & (people > 0)
+    x, y = (_list_numbers(each, rows) for each in both)
+    people = people[rows]
+    if ranks:
+        x, y = (_rank_numbers(each, people) for each in (x, y))
+    if len({*x.tolist()}) < 2 or len({*y.tolist()}) < 2:
         raise ReleaseError(
             f"columns {a!r} and {b!r} have no correlation: one of them has one value in all rows"
         )
+    covariance = np.cov(x, y, aweights=people)
     found = float(covariance[0, 1] / sqrt(covariance[0, 0] * covariance[1, 1]))
     # Kish: so many rows that count alike would tell as much.
-    rows = float(people.sum() ** 2 / (people**2).sum())
-    return {f"{a}, {b}": (found, (1 - found**2) / sqrt(max(1.0, rows - 1)))}
+    alike = float(people.sum() ** 2 / (people**2).sum())
+    return {f"{a}, {b}": (found, (1 - found**2) / sqrt(max(1.0, alike - 1)))}
 
 
-def _list_numbers(series: pl.Series, *, ranks: bool) -> Floats:
-    """Numbers, or their ranks; a date as its days."""
-    if ranks:
-        return series.rank().to_numpy()
+def _list_numbers(series: pl.Series, rows: NDArray[np.bool_]) -> Floats:
+    """The numbers of these rows; a date as its days."""
     days = series.cast(pl.Int32) if series.dtype == pl.Date else series
-    return days.cast(pl.Float64).to_numpy()
+    return days.cast(pl.Float64).to_numpy()[rows]
+
+
+def _rank_numbers(numbers: Floats, people: Floats) -> Floats:
+    """How many people are below each number, half of those who have it included."""
+    _, place = np.unique(numbers, return_inverse=True)
+    held = np.bincount(place, weights=people)
+    return np.asarray((np.cumsum(held) - held / 2)[place])

@@ -1,6 +1,7 @@
 """Estimates from completed tables: rehearsals, what they put right, regressions by formula."""
 
 import dataclasses
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -225,10 +226,11 @@ def test_a_weighed_fit_is_that_of_statsmodels(exact, formula, family):
         data = data.drop_nulls()
     data = pd.DataFrame({name: data[name].to_list() for name in data.columns})
     kind = getattr(api.families, family.capitalize())()
-    wanted = formulas.glm(formula, data, family=kind, var_weights=data["pay"]).fit(cov_type="HC1")
+    wanted = formulas.glm(formula, data, family=kind, var_weights=data["pay"]).fit(cov_type="HC0")
+    robust = np.sqrt(len(data) / wanted.df_resid)  # HC1; that of GLM lacks this factor
     found = release.weigh("pay").fit(formula, family, m=2, rehearsals=0)
     assert found["estimate"].to_list() == pytest.approx(list(wanted.params))
-    assert found["error"].to_list() == pytest.approx(list(wanted.bse))
+    assert found["error"].to_list() == pytest.approx(list(robust * wanted.bse))
 
 
 def test_a_weighed_correlation_is_that_of_so_many_rows(exact):
@@ -255,6 +257,119 @@ def test_a_term_without_a_row_in_some_table_is_left_out(tmp_path):
     assert found["figure"].to_list() == ["Intercept", "job[T.b]"]
 
 
+def read_exact(place, **columns):
+    """A release of these columns, none of them masked but one of a single level."""
+    rows = len(next(iter(columns.values())))
+    return cc.read(
+        folder(place, [attribute("one", labels=("x",))], {"one": ["x"] * rows, **columns})
+    )
+
+
+FEW = {"m": 2, "rehearsals": 0}
+
+
+def test_the_first_level_is_one_that_has_rows(tmp_path):
+    """Rows of level a lack an outcome: without them its place is taken by b."""
+    grp = ["a"] * 5 + ["b", "c", "d"] * 30
+    pay = [None] * 5 + [10.0 + (each == "c") * 5 + row % 7 for row, each in enumerate(grp[5:])]
+    release = read_exact(tmp_path, grp=grp, pay=pay)
+    with pytest.warns(UserWarning, match=r"1 term\(s\) have no row"):
+        found = release.fit("pay ~ C(grp)", **FEW)
+    assert found["figure"].to_list() == ["Intercept", "C(grp)[T.c]", "C(grp)[T.d]"]
+    means = [np.mean([p for p, g in zip(pay, grp, strict=True) if g == each]) for each in "bcd"]
+    assert found["estimate"].to_list() == pytest.approx(
+        [means[0], means[1] - means[0], means[2] - means[0]]
+    )
+
+
+def test_rows_that_count_for_nobody_change_nothing(tmp_path):
+    age = [20.0 + row % 13 for row in range(60)]
+    pay = [3 * a + row % 5 for row, a in enumerate(age)]
+    weight = [row % 3 for row in range(60)]
+    release = read_exact(tmp_path / "all", age=age, pay=pay, w=weight).weigh("w")
+    kept = [row for row in range(60) if weight[row]]
+    cut = {"age": age, "pay": pay, "w": weight}
+    other = read_exact(
+        tmp_path / "cut", **{name: [each[row] for row in kept] for name, each in cut.items()}
+    ).weigh("w")
+    assert release.fit("pay ~ age", **FEW).equals(other.fit("pay ~ age", **FEW))
+    for ranks in (False, True):
+        found, wanted = (
+            each.correlation("age", "pay", ranks=ranks, **FEW) for each in (release, other)
+        )
+        assert found.equals(wanted)
+
+
+def test_ranks_count_people(tmp_path):
+    age = [20, 30, 40, 50, 60, 70]
+    pay = [3, 1, 5, 2, 9, 4]
+    weight = [1, 2, 3, 1, 2, 1]
+    release = read_exact(tmp_path, age=age, pay=pay, w=weight).weigh("w")
+    (found,) = release.correlation("age", "pay", ranks=True, **FEW).rows(named=True)
+    many = [np.repeat(each, weight) for each in (age, pay)]
+    assert found["estimate"] == pytest.approx(stats.spearmanr(*many).statistic)
+
+
+def test_odd_names_are_found_and_functions_stay(tmp_path):
+    pay = [float(row % 11) for row in range(40)]
+    odd = {name: [float(row * place % 13) for row in range(40)] for place, name in enumerate(
+        ("^a$", "it's", 'say "x"', "C", "np", "größe", "two words", "pay_2"), start=2)}  # fmt: skip
+    release = read_exact(tmp_path, pay=pay, kind=["u", "v"] * 20, **odd)
+    for term in (
+        "Q('^a$')",
+        "Q('it\\'s')",
+        "Q('say \"x\"')",
+        "C(kind)",
+        "np.exp(größe)",
+        "Q('two words')",
+        "pay_2",
+    ):
+        found = release.fit(f"pay ~ {term}", **FEW)
+        assert found.height == 2
+
+
+def test_cells_that_tell_hardly_anything_are_warned_of(tmp_path):
+    ages = [str(each) for each in range(20, 60)]
+    book = [attribute("age", "numeric", ages)]
+    for telling, words in ((1, None), (40, "'age' ")):
+        cells = [age if row % telling == 0 else "*" for row, age in enumerate(ages * 3)]
+        rows = {"age": cells, "pay": [float(each) for each in ages * 3]}
+        release = cc.read(folder(tmp_path / str(telling), book, rows))
+        for name, asked in (("fit", ("pay ~ age",)), ("correlation", ("age", "pay"))):
+            ask = partial(getattr(release, name), *asked, **FEW)
+            if words is None:
+                ask()
+            else:
+                with pytest.warns(UserWarning, match=f"cells tell little .*{words}"):
+                    ask()
+
+
+@pytest.mark.parametrize(
+    ("columns", "ask", "words"),
+    [
+        ({"a": [1.0, 2.0] * 9, "b": [2.0, 4.0] * 9, "y": range(18)}, "y ~ a + b", "tell the same"),
+        ({"a": [1.0, 2.0] * 9, "y": [None] * 17 + [2.0]}, "y ~ a", "tell the same|finite"),
+        ({"a": [None, 2.0] * 9, "y": [2.0, None] * 9}, "y ~ a", "no row has a value of each"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_refused(tmp_path, columns, ask, words):
+    release = read_exact(
+        tmp_path,
+        **{name: pl.Series(list(each), dtype=pl.Float64) for name, each in columns.items()},
+    )
+    with pytest.raises(cc.ReleaseError, match=words):
+        release.fit(ask, **FEW)
+
+
+def test_a_correlation_without_rows_is_refused(tmp_path):
+    release = read_exact(
+        tmp_path, a=pl.Series([None, 2.0] * 5), b=pl.Series([1.0, None] * 5), w=[0] * 10
+    )
+    for each in (release, release.weigh("w")):
+        with pytest.raises(cc.ReleaseError, match="one value in all rows"):
+            each.correlation("a", "b", **FEW)
+
+
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
@@ -268,6 +383,13 @@ def test_a_term_without_a_row_in_some_table_is_left_out(tmp_path):
         (lambda r: r.correlation("age", "town"), "column 'town' holds categories"),
         (lambda r: r.correlation("age", "age"), "two different columns"),
         (lambda r: r.correlation("age", "aeg"), "no column 'aeg'"),
+        (lambda r: r.estimate(lambda _: {"a": None}), "a mapping from names to numbers"),
+        (lambda r: r.estimate(lambda _: 3.0), "a mapping from names to numbers"),
+        (lambda r: r.estimate(lambda _: {"a": float("nan")}), "no finite number"),
+        (lambda r: r.fit(3), "formula must be a text"),
+        (lambda r: r.rehearse(r.complete(1)), "one completed table"),
+        (lambda r: r.rehearse(r.complete(1)[0].drop("age")), "one completed table"),
+        (lambda r: r.fit("pay ~ age + I(age * 2)"), "tell the same"),
     ],
 )
 def test_wrong_questions_are_told_what_to_do(release, ask, words):

@@ -1,5 +1,6 @@
 """Means of groups and quantiles, against every table that a tiny release allows."""
 
+import datetime as dt
 import itertools
 import math
 
@@ -107,6 +108,12 @@ def test_a_quantile_within_a_group_is_a_share_of_it(tmp_path):
     assert release.quantile("pay", 0.1).lo == -math.inf
 
 
+def test_dates_have_quantiles_in_days(tmp_path):
+    days = [dt.date(2024, 1, day) for day in (1, 3, 9)]
+    found = cc.read(folder(tmp_path, [JOB], {"job": ["nurse"] * 3, "day": days})).median("day")
+    assert found.expected == found.lo == (days[1] - dt.date(1970, 1, 1)).days
+
+
 def test_open_groups_end_where_they_are_assumed_to(tmp_path):
     cells = ["..100", "100..300", "300..", "*"]
     release = cc.read(folder(tmp_path, [PAY], {"pay": cells}))
@@ -127,6 +134,7 @@ def test_open_groups_end_where_they_are_assumed_to(tmp_path):
     [
         (lambda release: release.quantile("job"), "holds categories, which have no quantile"),
         (lambda release: release.quantile("age", 1.5), "between 0 and 1"),
+        (lambda release: release.quantile("age", "0.5"), "between 0 and 1"),
         (lambda release: release.mean("age", by="age"), "two different columns"),
         (lambda release: release.assume("age", hi=90), "no group that is open"),
         (lambda release: release.assume("job", hi=90), "a column of numbers"),
@@ -191,7 +199,7 @@ def test_weights_that_are_not_whole_give_counts_that_are_not(tmp_path):
     assert release.frequencies("job")["possible"].to_list() == [1.25, 1.75]
 
 
-@pytest.mark.parametrize("wrong", [[-1, 2], [None, 2], ["a", "b"], None])
+@pytest.mark.parametrize("wrong", [[-1, 2], [None, 2], ["a", "b"], None])  # None: a masked one
 def test_a_weight_is_a_number_in_each_row(tmp_path, wrong):
     rows = {"age": ["20", "20..30"], "job": ["nurse", "*"]}
     rows |= {} if wrong is None else {"w": wrong}
