@@ -1430,7 +1430,8 @@ def main(names: list[str]) -> int:
     chosen = [m for m in MUTANTS if not names or any(name in m.name for name in names)]
     with tempfile.TemporaryDirectory(prefix="crowdcover-mutants-") as folder:
         tree = Path(folder) / "crowdcover"
-        shutil.copytree(ROOT, tree, ignore=LEFT_OUT)
+        # The links of the package stay links: else faults would be planted beside what is imported.
+        shutil.copytree(ROOT, tree, ignore=LEFT_OUT, symlinks=True)
         tests = sorted({mutant.tests for mutant in chosen})
         if run(tree, tests) != PASSED:
             print("a test fails without a mutant")
