@@ -1033,7 +1033,7 @@ MUTANTS = (
     Mutant(
         "reader: errors leave out what is not known of weights",
         "crowdcover/reader/answers/estimates.py",
-        "    error = hypot(drawn, expected - float(people @ beside))",
+        "    error = hypot(drawn, expected - float((people * beside).sum()))",
         "    error = drawn",
         ANSWERS,
     ),
@@ -1159,8 +1159,8 @@ MUTANTS = (
     Mutant(
         "reader: weights count once in errors",
         "crowdcover/reader/answers/estimates.py",
-        "    drawn = sqrt(float(people**2 @ (chance * (1 - chance))))",
-        "    drawn = sqrt(float(people @ (chance * (1 - chance))))",
+        "    drawn = sqrt(float((people**2 * chance * (1 - chance)).sum()))",
+        "    drawn = sqrt(float((people * chance * (1 - chance)).sum()))",
         MEANS,
     ),
     Mutant(

@@ -98,10 +98,10 @@ def count_of(groups: Sequence[Group], people: Floats) -> Count:
     certain, possible, chance, beside = (
         np.prod(each, axis=0) for each in zip(take_everyone(len(people)), *groups, strict=True)
     )
-    expected = float(people @ chance)
-    drawn = sqrt(float(people**2 @ (chance * (1 - chance))))
-    error = hypot(drawn, expected - float(people @ beside))
-    sure, most = (_shorten_count(float(people @ each)) for each in (certain, possible))
+    expected = float((people * chance).sum())
+    drawn = sqrt(float((people**2 * chance * (1 - chance)).sum()))
+    error = hypot(drawn, expected - float((people * beside).sum()))
+    sure, most = (_shorten_count(float((people * each).sum())) for each in (certain, possible))
     return Count(sure, most, expected, error, drawn)
 
 

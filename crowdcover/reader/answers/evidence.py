@@ -92,8 +92,9 @@ def compute_told_share(weights: Weights) -> float:
     if column.levels.is_counted:
         numbers = np.where(column.levels.missing, 0.0, np.nan_to_num(column.levels.middles()))
         first, second = weights.mean(numbers), weights.mean(numbers**2)
-        whole = float(times @ second) / rows - (float(times @ first) / rows) ** 2
-        within = float(times @ (second - first**2)) / rows
+        mean = float((times * first).sum()) / rows
+        whole = float((times * second).sum()) / rows - mean**2
+        within = float((times * (second - first**2)).sum()) / rows
     else:
         shares = weights.totals(times) / rows
         whole = 1 - float((shares**2).sum())
