@@ -125,14 +125,14 @@ def _compute_mean(
 
 
 def _count_cell_ends(column: Column, group: Group, people: Floats) -> CellEnds:
-    """The ends of the cells, and how many rows have each."""
+    """The ends of the cells that rows of the group have, and how many people these are."""
     lo, hi, given = bounds_of(column)
     cells = len(column.cells.sizes)
     certain, possible = (
         np.bincount(column.which, weights=people * each, minlength=cells)
         for each in (group.certain, group.possible)
     )
-    some = ~np.isnan(lo)
+    some = ~np.isnan(lo) & (possible > 0)
     sure = np.where(given, certain, 0.0).astype(np.float64)
     return CellEnds(lo[some], hi[some], sure[some], (possible - sure)[some].astype(np.float64))
 
@@ -143,7 +143,7 @@ def _find_least_mean(ends: Floats, sure: Floats, free: Floats) -> float:
     number, total = float(sure.sum()), float((sure * np.where(held, ends, 0.0)).sum())
     open_ = np.flatnonzero(free > 0)
     for cell in open_[np.argsort(ends[open_], kind="stable")].tolist():
-        # CellEnds ascend: after the first that does not lower the mean, none does.
+        # Ends ascend: after the first that does not lower the mean, none does.
         if number and ends[cell] >= total / number:
             break
         number, total = number + free[cell], total + free[cell] * ends[cell]
