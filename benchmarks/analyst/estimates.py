@@ -24,6 +24,7 @@ import polars as pl
 import crowdcover
 from benchmarks import ROOT, data_file
 from benchmarks.analyst.releases import made
+from crowdcover.reader.coded.columns import find_levels
 
 ESTIMATORS = ("uniform", "em", "crowd")
 WAYS = ("drop", "midpoint", *ESTIMATORS)
@@ -112,7 +113,7 @@ class Held:
         kept = way if way in ESTIMATORS else "uniform"
         self.release = crowdcover.read(release.folder, kept)
         self.masked = [each for each in self.release.columns.values() if each.role == "quasi"]
-        self.true = {each.name: codes(each, release.truth[each.name]) for each in self.masked}
+        self.true = {each.name: find_levels(each, release.truth[each.name]) for each in self.masked}
         self.rows = len(self.release)
         for column in self.masked:  # the interval that the README promises
             count = np.bincount(self.true[column.name], minlength=len(column.levels))
@@ -143,28 +144,6 @@ class Held:
         beside = np.zeros((len(of_a), of_b.shape[1]))
         np.add.at(beside, pairs[0], times[:, None] * of_b[pairs[1]])
         return self.scaled(of_a.T @ beside)
-
-
-def codes(column, values):
-    """The level of each true value, int64 (rows,)."""
-    levels = column.levels
-    if not levels.is_counted:
-        place = {label: level for level, label in enumerate(levels.labels)}
-        other = next(iter(levels.others), -1)
-        gone = int(np.flatnonzero(levels.missing)[0]) if levels.missing.any() else -1
-        found = [gone if each is None else place.get(each, other) for each in values.to_list()]
-        return np.array(found, dtype=np.int64)
-    days = values.cast(pl.Int32) if values.dtype == pl.Date else values
-    numbers = days.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    found = np.full(len(numbers), -1)
-    for level in range(len(levels)):
-        from_low = (
-            numbers > levels.lo[level] if levels.above[level] else numbers >= levels.lo[level]
-        )
-        found[from_low & (numbers <= levels.hi[level])] = level
-    found[np.isnan(numbers)] = 0
-    assert (found >= 0).all()
-    return found
 
 
 def measure(name, way, held):

@@ -8,7 +8,7 @@ import polars as pl
 
 import crowdcover
 from benchmarks.reconstruction.adult import COLUMNS, HIDDEN, KNOWN, NUMBERS
-from crowdcover.reader.completed.rehearsing import find_levels
+from crowdcover.reader.coded.columns import find_levels
 
 OTHER = "(other)"  # the level of pooled categories
 WIDE = 500  # levels from which on a column is guessed by rows, not by levels
@@ -75,7 +75,7 @@ def of_release(folder, estimator="crowd", seed=1, *, related=0):
             labels = labelled(column)
             chances, which = release.weights(name).dense(), column.which
             if related and column.role == "quasi":
-                drawn = [find_levels(column, table) for table in tables]
+                drawn = [find_levels(column, table[name]) for table in tables]
                 chances = sum(np.eye(len(labels))[levels] for levels in drawn) / related
                 which = np.arange(len(which))
             parts[name] = Part(labels, chances.astype(np.float32), which)

@@ -17,22 +17,7 @@ from crowdcover.reader.coded.columns import Column, find_column, list_level_valu
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReleaseParts:
-    """A release, read; `Release` adds the questions.
-
-    Attributes
-    ----------
-    manifest, codebook : dict
-        manifest.json and codebook.json.
-    rows : polars.DataFrame
-        The rows as they were published.
-    columns : dict of str to Column
-        Each column but the key, read.
-    estimator : str
-    assumed : dict of str to (number, number)
-        The ends of open groups that `assume` was told, by column.
-    weight : str
-        The column that `weigh` was told; empty if each row counts once.
-    """
+    """A release, read: what `Release` is made of, and says the attributes of."""
 
     manifest: dict[str, Any]
     codebook: dict[str, Any]
@@ -56,19 +41,26 @@ class ReleaseParts:
         """How likely each level is behind each cell of a column."""
         if col not in self._weights:
             estimator: Estimator = "uniform" if self._even else self.estimator
-            self._weights[col] = weights_of(self.column(col), estimator, self._k)
+            self._weights[col] = weights_of(self.column(col), estimator, self.demand)
         return self._weights[col]
 
     def list_masked_columns(self) -> list[Column]:
         """The columns that are masked: the quasi-identifiers."""
         return [each for each in self.columns.values() if each.role == "quasi"]
 
+    @property
+    def demand(self) -> float:
+        """The k of each row: rows do not tell their own, so it is the middle of the demands."""
+        privacy = self.manifest.get("privacy", {})
+        return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
+
     @cached_property
     def people(self) -> Floats:
         """For how many people each row counts, float64 (rows,): 1, or its weight."""
         if not self.weight:
             return np.ones(self.rows.height)
-        return self.columns[self.weight].levels.shown[self.columns[self.weight].which]
+        column = self.columns[self.weight]
+        return column.levels.shown[column.which]
 
     def weigh(self, col: str) -> Self:
         """Let each row count for as many people as a column says: the weight of a survey.
@@ -118,12 +110,9 @@ class ReleaseParts:
         if not column.levels.is_counted or (lo is None and hi is None):
             raise ReleaseError("assume is about a column of numbers or dates, and lo or hi of it")
         levels = column.levels
-        least = _close_side(
-            levels.lo, levels.hi, 1, None if lo is None else read_quantity(levels, lo)
-        )
-        most = _close_side(
-            levels.hi, levels.lo, -1, None if hi is None else read_quantity(levels, hi)
-        )
+        low, high = (None if end is None else read_quantity(levels, end) for end in (lo, hi))
+        least = _close_side(levels.lo, levels.hi, 1, low)
+        most = _close_side(levels.hi, levels.lo, -1, high)
         if least is None or most is None:
             raise ReleaseError(
                 f"column {col!r} has no group that is open on this side, or values beyond this "
@@ -144,12 +133,6 @@ class ReleaseParts:
     @cached_property
     def _even(self) -> bool:
         return self.estimator == "crowd" and has_masked_common_values(self.list_masked_columns())
-
-    @property
-    def _k(self) -> float:
-        privacy = self.manifest.get("privacy", {})
-        # Rows do not tell their own k, so the middle of the demands stands for all.
-        return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
 
 
 def _close_side(ends: Floats, others: Floats, sign: int, number: float | None) -> Floats | None:

@@ -84,6 +84,33 @@ def bounds_of(
     )
 
 
+def take_series(table: pl.DataFrame, name: str) -> pl.Series:
+    """A column of a table, without its name: polars takes one such as ^a$ for a pattern."""
+    return table.to_series(table.columns.index(name)).alias("")
+
+
+def list_numbers(series: pl.Series) -> NDArray[np.float64]:
+    """Numbers, float64 (rows,), nan where one is missing; a date is its days since 1970-01-01."""
+    days = series.cast(pl.Int32) if series.dtype == pl.Date else series
+    return days.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def find_levels(column: Column, values: pl.Series) -> NDArray[np.int64]:
+    """The level of each value of a plain table, int64 (rows,)."""
+    levels = column.levels
+    if not levels.is_counted:
+        level_of = {value: level for level, value in enumerate(column.values.to_list())}
+        other = next(iter(levels.others), -1)
+        return np.array([level_of.get(value, other) for value in values.to_list()], dtype=np.int64)
+    numbers = list_numbers(values)
+    first, last = int(levels.missing.any()), len(levels) - 1
+    found = np.minimum(first + np.searchsorted(levels.hi[first:], numbers), last)
+    # The end of one level may be the begin of the next one, and is in the next one then.
+    after = np.minimum(found + 1, last)
+    found = np.where((levels.lo[after] <= numbers) & ~levels.above[after], after, found)
+    return np.where(np.isnan(numbers), 0, found)
+
+
 def list_level_values(levels: Levels) -> pl.Series:
     """The value of each level of a masked column: text, a date or a number."""
     if not levels.is_counted:
@@ -129,8 +156,7 @@ def build_exact_column(
     kind = "categorical"
     if series.dtype.is_numeric() or series.dtype == pl.Date:
         kind = "date" if series.dtype == pl.Date else "numeric"
-        days = values.cast(pl.Int32) if kind == "date" else values
-        lo = days.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
+        lo = list_numbers(values)
     least, greatest = _widen_coarse_numbers(lo, coarse, whole=series.dtype.is_integer())
     levels = Levels(
         name,

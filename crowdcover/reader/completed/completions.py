@@ -232,7 +232,9 @@ class Completions(ReleaseParts):
             raise ReleaseError("rehearse takes one completed table of this release, whole")
         from crowdcover.reader.completed.rehearsing import release_table_again
 
-        rows = release_table_again(self.manifest, self.codebook, self.columns, table, seed)
+        rows = release_table_again(
+            self.manifest, self.codebook, self.columns, table, self.demand, seed
+        )
         columns = columns_of(self.manifest, self.codebook, rows)
         again = replace(self, rows=rows, columns=columns, assumed={})
         for col, (lo, hi) in self.assumed.items():
@@ -242,10 +244,12 @@ class Completions(ReleaseParts):
     def _study(self, m: int, seed: int, rules: pl.Expr | None, rehearsals: int) -> Study:
         """The tables of an estimate; the last ones are kept, for the next question."""
         asked = m, seed, rehearsals
-        if self._last and self._last[0][0] == asked and self._last[0][1] is rules:
-            return self._last[0][2]
-        self._last[:] = [(asked, rules, draw_study(self, m, seed, rules, rehearsals))]
-        return self._last[0][2]
+        for kept, its_rules, study in self._last:
+            if kept == asked and its_rules is rules:
+                return study
+        study = draw_study(self, m, seed, rules, rehearsals)
+        self._last[:] = [(asked, rules, study)]
+        return study
 
     # cached_property writes to __dict__, which a frozen dataclass allows.
     @cached_property

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
 from crowdcover.reader.coded.cells import Floats
+from crowdcover.reader.coded.columns import list_numbers, take_series
 from crowdcover.reader.completed.rubin import pooled
 
 _TABLES_OF_REHEARSAL = 2  # that are completed of each release of a completed table
@@ -151,16 +151,10 @@ def _combine_figure(
 
 def correlate_columns(table: pl.DataFrame, a: str, b: str, *, ranks: bool, weight: str) -> Figures:
     """The correlation of two columns, with its error in a plain table of these rows."""
-    # By place: polars takes a name such as ^a$ for a pattern.
-    both = [table.to_series(table.columns.index(name)).alias("") for name in (a, b)]
-    given = both[0].is_not_null() & both[1].is_not_null()
-    people = np.ones(len(table))
-    if weight:
-        weighed = table.to_series(table.columns.index(weight))
-        people = weighed.cast(pl.Float64).to_numpy()
-    rows = given.to_numpy() & (people > 0)
-    x, y = (_list_numbers(each, rows) for each in both)
-    people = people[rows]
+    x, y = (list_numbers(take_series(table, name)) for name in (a, b))
+    people = list_numbers(take_series(table, weight)) if weight else np.ones(table.height)
+    rows = ~np.isnan(x) & ~np.isnan(y) & (people > 0)
+    x, y, people = x[rows], y[rows], people[rows]
     if ranks:
         x, y = (_rank_numbers(each, people) for each in (x, y))
     if len({*x.tolist()}) < 2 or len({*y.tolist()}) < 2:
@@ -172,12 +166,6 @@ def correlate_columns(table: pl.DataFrame, a: str, b: str, *, ranks: bool, weigh
     # Kish: so many rows that count alike would tell as much.
     alike = float(people.sum() ** 2 / (people**2).sum())
     return {f"{a}, {b}": (found, (1 - found**2) / sqrt(max(1.0, alike - 1)))}
-
-
-def _list_numbers(series: pl.Series, rows: NDArray[np.bool_]) -> Floats:
-    """The numbers of these rows; a date as its days."""
-    days = series.cast(pl.Int32) if series.dtype == pl.Date else series
-    return days.cast(pl.Float64).to_numpy()[rows]
 
 
 def _rank_numbers(numbers: Floats, people: Floats) -> Floats:

@@ -11,7 +11,7 @@ import polars as pl
 
 from crowdcover.errors import ReleaseError
 from crowdcover.reader.coded.cells import Floats
-from crowdcover.reader.coded.columns import Column
+from crowdcover.reader.coded.columns import Column, list_numbers, take_series
 from crowdcover.reader.completed.estimating import Figures, Study, estimate_figures
 
 if TYPE_CHECKING:
@@ -125,23 +125,21 @@ class FormulaModel:
         """
         import pandas as pd
 
-        # By place and without a name: polars takes one such as ^a$ for a pattern.
-        held = {name: table.to_series(table.columns.index(name)).alias("") for name in self.columns}
+        held = {name: take_series(table, name) for name in self.columns}
         whole = np.ones(table.height, dtype=np.bool_)
         for series in held.values():
             whole &= series.is_not_null().to_numpy()
         people = np.ones(table.height)
         if self.weight:
-            people = table.to_series(table.columns.index(self.weight)).cast(pl.Float64).to_numpy()
+            people = list_numbers(take_series(table, self.weight))
             whole &= people > 0
         if not whole.any():
             raise ReleaseError("no row has a value of each column of the formula, and counts")
         data: dict[str, Any] = {}
         for name, series in held.items():
             values = series.filter(whole)
-            days = values.cast(pl.Int32) if values.dtype == pl.Date else values
-            if days.dtype.is_numeric():
-                data[name] = days.cast(pl.Float64).to_numpy()
+            if values.dtype.is_numeric() or values.dtype == pl.Date:
+                data[name] = list_numbers(values)
             else:
                 data[name] = self._categorize(name, [str(each) for each in values.to_list()])
         return pd.DataFrame(data), people[whole]

@@ -15,8 +15,7 @@ import numpy as np
 import polars as pl
 
 from crowdcover.errors import ReleaseError
-from crowdcover.reader.coded.cells import Places
-from crowdcover.reader.coded.columns import Column
+from crowdcover.reader.coded.columns import Column, find_levels, take_series
 
 if TYPE_CHECKING:
     from anon_core.anonymizers.base import Anonymizer
@@ -27,6 +26,7 @@ def release_table_again(
     codebook: Mapping[str, Any],
     columns: Mapping[str, Column],
     table: pl.DataFrame,
+    k: float,
     seed: int,
 ) -> pl.DataFrame:
     """Release a completed table by the method, the levels and the k of its release.
@@ -38,8 +38,9 @@ def release_table_again(
     columns : mapping of str to Column
         Of the release, each but the key.
     table : polars.DataFrame
-        One of its completed tables. Each row counts as a person who demands the middle of the
-        demands.
+        One of its completed tables.
+    k : float
+        What each row demands, which counts as a person.
     seed : int
         The same seed gives the same rows.
 
@@ -66,13 +67,12 @@ def release_table_again(
             "rehearsals=0, and read the errors as too small"
         )
     book = codebook_from_json(codebook)
-    codes = np.stack([find_levels(columns[a.name], table) for a in book.attributes])
-    privacy = manifest.get("privacy", {})
-    k = round((privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2)
+    names = [attribute.name for attribute in book.attributes]
+    codes = np.stack([find_levels(columns[name], take_series(table, name)) for name in names])
     records = BinaryTable(
         book,
         codes.astype(np.int32),
-        np.full(table.height, k, dtype=np.int32),
+        np.full(table.height, round(k), dtype=np.int32),
         np.array([a.hide_missing for a in book.attributes])[:, None] & (codes == 0),
     )
     generator = np.random.default_rng(seed)
@@ -89,23 +89,6 @@ def release_table_again(
     return table[np.argsort(seat)].with_columns(
         pl.Series(name, texts.tolist(), dtype=pl.String) for name, texts in cells.items()
     )
-
-
-def find_levels(column: Column, table: pl.DataFrame) -> Places:
-    """The level of each value of a completed table, int64 (rows,)."""
-    # By place: polars takes a name such as ^a$ for a pattern.
-    series = table.to_series(table.columns.index(column.name)).alias("value")
-    levels = column.levels
-    if not levels.is_counted:
-        level_of = {value: level for level, value in enumerate(column.values.to_list())}
-        return np.array([level_of[value] for value in series.to_list()], dtype=np.int64)
-    if series.dtype == pl.Date:
-        series = series.cast(pl.Int32)
-    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    first = int(levels.missing.any())
-    # Levels of numbers ascend and do not overlap: a number is in the first that ends at or above.
-    found = first + np.searchsorted(levels.hi[first:], numbers)
-    return np.where(np.isnan(numbers), 0, np.minimum(found, len(levels) - 1))
 
 
 def _build_method(manifest: Mapping[str, Any]) -> "Anonymizer[Any]":

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import crowdcover as cc
+from crowdcover.reader.coded.columns import find_levels
 from crowdcover.reader.completed import estimating
-from crowdcover.reader.completed.rehearsing import find_levels
 from tests.crowdcover.reader.folders import BOOK, CELLS, attribute, folder
 
 
@@ -62,10 +62,19 @@ def test_levels_are_found_again_in_what_was_drawn(tmp_path_factory, seed):
     (table,) = release.complete(1, seed=seed % 1000)
     for name in ("job", "age", "pay", "one", "wide"):
         column = release.column(name)
-        levels = find_levels(column, table)
+        levels = find_levels(column, table[name])
         assert column.masks[column.which, levels].all()
         if name != "pay":
             assert column.values.gather(levels).equals(table[name])
+
+
+def test_the_end_of_a_level_that_begins_another_is_in_the_other(tmp_path):
+    labels = ("1", "2..4.5", "4.5..8", "9..")
+    values = [1.0, [2.0, 4.5], [4.5, 8.0], [9.0, None]]
+    entry = attribute("size", "numeric", labels, inner_edges=[], values=values)
+    column = cc.read(folder(tmp_path, [entry], {"size": list(labels)})).column("size")
+    numbers = pl.Series([1.0, 2.0, 4.4, 4.5, 4.6, 8.0, 9.0, 50.0])
+    assert find_levels(column, numbers).tolist() == [0, 1, 1, 2, 2, 2, 3, 3]
 
 
 def test_a_rehearsal_is_a_release_of_the_completed_table(release):
@@ -79,7 +88,7 @@ def test_a_rehearsal_is_a_release_of_the_completed_table(release):
     fits = np.ones((len(table), len(table)), dtype=bool)  # person, row
     for name in ("age", "school", "sex", "town"):
         column = again.column(name)
-        fits &= column.masks[column.which].T[find_levels(column, table)]
+        fits &= column.masks[column.which].T[find_levels(column, table[name])]
     assert fits[mine, np.arange(len(table))].all()
     assert fits.sum(axis=1).min() >= 6
     assert again.rehearse(table, seed=3).rows.equals(release.rehearse(table, seed=3).rows)
