@@ -21,7 +21,7 @@ import polars as pl
 import crowdcover
 from benchmarks import data_file
 from benchmarks.analyst.estimates import ADULT, PAYMENTS, PLAY, acs, columns, example
-from benchmarks.analyst.relations import INCOMES, TEXAS, wide_plan
+from benchmarks.analyst.relations import INCOMES, TEXAS, fit_least_squares, wide_plan
 from benchmarks.analyst.releases import made
 
 LEVELS = (5, 10, 50)
@@ -41,12 +41,8 @@ class Asked(NamedTuple):
             each.cast(pl.Float64).alias(name) for name, each in self.numbers.items()
         )
         fit = held.select(self.y, *self.x).drop_nulls().to_numpy()
-        y, x = fit[:, 0], np.column_stack([fit[:, 1:], np.ones(len(fit))])
-        inverse = np.linalg.pinv(x.T @ x)
-        found = inverse @ (x.T @ y)
-        spread = ((y - x @ found) ** 2).sum() / (len(y) - x.shape[1])
-        errors = np.sqrt(spread * np.diag(inverse))
-        figures = {f"{self.y} ~ {name}": (found[at], errors[at]) for at, name in enumerate(self.x)}
+        pairs = zip(*fit_least_squares(fit[:, 0], fit[:, 1:]), strict=True)
+        figures = {f"{self.y} ~ {name}": pair for name, pair in zip(self.x, pairs, strict=True)}
         for pair in self.pairs:
             both = held.select(*pair).drop_nulls()
             ranks = [both[name].rank().to_numpy() for name in pair]

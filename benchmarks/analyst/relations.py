@@ -67,6 +67,15 @@ def with_income(k):
     return plan
 
 
+def fit_least_squares(y, x):
+    """The coefficients of the columns of x, beside a constant, and their standard errors."""
+    x = np.column_stack([x, np.ones(len(x))])
+    inverse = np.linalg.inv(x.T @ x)
+    found = inverse @ (x.T @ y)
+    spread = ((y - x @ found) ** 2).sum() / (len(y) - x.shape[1])
+    return found[:-1], np.sqrt(spread * np.diag(inverse))[:-1]
+
+
 class Fit(NamedTuple):
     """y on x, of which the first is asked; `is_one` turns columns of text into 0 and 1."""
 
@@ -78,12 +87,9 @@ class Fit(NamedTuple):
         """The correlation of ranks, and the coefficient with its standard error."""
         names = (self.y, *self.x)
         numbers = table.select(self._number(name) for name in names).drop_nulls().to_numpy()
-        y, x = numbers[:, 0], np.column_stack([numbers[:, 1:], np.ones(len(numbers))])
-        inverse = np.linalg.inv(x.T @ x)
-        found = inverse @ (x.T @ y)
-        spread = ((y - x @ found) ** 2).sum() / (len(y) - x.shape[1])
-        ranks = [pl.Series(each).rank().to_numpy() for each in (y, x[:, 0])]
-        return np.corrcoef(*ranks)[0, 1], found[0], np.sqrt(spread * inverse[0, 0])
+        found, errors = fit_least_squares(numbers[:, 0], numbers[:, 1:])
+        ranks = [pl.Series(numbers[:, at]).rank().to_numpy() for at in (0, 1)]
+        return np.corrcoef(*ranks)[0, 1], found[0], errors[0]
 
     def about(self, name):
         """The same fit, of which another column is asked."""

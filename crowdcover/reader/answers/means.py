@@ -13,7 +13,7 @@ from crowdcover.reader.answers.conditions import at_most
 from crowdcover.reader.answers.estimates import Asked, Group, count_of, group_of, take_everyone
 from crowdcover.reader.answers.weights import Weights
 from crowdcover.reader.coded.cells import Floats
-from crowdcover.reader.coded.columns import Column, bounds_of
+from crowdcover.reader.coded.columns import Bounds, Column, bounds_of
 from crowdcover.reader.coded.named import label_name
 
 _ANSWERS = ("expected", "error", "lo", "hi")
@@ -72,22 +72,26 @@ class CellEnds(NamedTuple):
 
 def mean_of(column: Column, weights: Weights, people: Floats) -> Mean:
     """The mean over the rows that have a value; `people` float64 (rows,): how much each counts."""
-    return _mean_within(column, weights, take_everyone(len(people)), people)
+    everyone = take_everyone(len(people))
+    return _mean_within(column, weights, bounds_of(column), everyone, people)
 
 
 def means_by(column: Column, weights: Weights, by: Asked, people: Floats) -> pl.DataFrame:
     """The mean within each group of another column."""
     label = label_name(by.column.name, _ANSWERS)
     names, groups = zip(*by.list_groups(), strict=True)
-    means = [_mean_within(column, weights, group, people) for group in groups]
+    bounds = bounds_of(column)
+    means = [_mean_within(column, weights, bounds, group, people) for group in groups]
     numbers = {each: [float(getattr(mean, each)) for mean in means] for each in _ANSWERS}
     return pl.DataFrame({label: list(names), **numbers})
 
 
-def _mean_within(column: Column, weights: Weights, group: Group, people: Floats) -> Mean:
+def _mean_within(
+    column: Column, weights: Weights, bounds: Bounds, group: Group, people: Floats
+) -> Mean:
     expected, drawn = _compute_mean(column, weights, group.chance, people)
     beside, _ = _compute_mean(column, weights.beside, group.beside, people)
-    ends = _count_cell_ends(column, group, people)
+    ends = _count_cell_ends(column, bounds, group, people)
     lo = _find_least_mean(ends.lo, ends.sure, ends.free)
     hi = -_find_least_mean(-ends.hi, ends.sure, ends.free)
     return Mean(expected, hypot(drawn, expected - beside), drawn, lo, hi)
@@ -124,9 +128,9 @@ def _compute_mean(
     return mean, sqrt(float(spread.sum())) / count
 
 
-def _count_cell_ends(column: Column, group: Group, people: Floats) -> CellEnds:
+def _count_cell_ends(column: Column, bounds: Bounds, group: Group, people: Floats) -> CellEnds:
     """The ends of the cells that rows of the group have, and how many people these are."""
-    lo, hi, given = bounds_of(column)
+    lo, hi, given = bounds
     cells = len(column.cells.sizes)
     certain, possible = (
         np.bincount(column.which, weights=people * each, minlength=cells)
@@ -184,7 +188,7 @@ def quantile_of(column: Column, weights: Weights, q: float, people: Floats) -> Q
     below = count_of([group_of(column, weights, at_most(end))], people)
     off = below.error / total
     error = (invert(min(1.0, q + off)) - invert(max(0.0, q - off))) / 2
-    held = _count_cell_ends(column, take_everyone(len(people)), people)
+    held = _count_cell_ends(column, bounds_of(column), take_everyone(len(people)), people)
     least = _find_least_quantile(held.lo, held.sure, held.free, q)
     return Quantile(expected, error, least, _find_greatest_quantile(held, q))
 

@@ -67,9 +67,10 @@ def find_column(columns: Mapping[str, Column], name: str) -> Column:
     return columns[name]
 
 
-def bounds_of(
-    column: Column,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+Bounds = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]
+
+
+def bounds_of(column: Column) -> Bounds:
     """Least and greatest number of each cell, nan without one, and whether a value is given.
 
     float64 (cells,), float64 (cells,), bool (cells,).
