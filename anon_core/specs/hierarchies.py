@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from anon_core.errors import InputError
+from anon_core.specs.boxes import find_corner, name_box, read_step
 
 TOP = "*"  # the name that every hierarchy's root has here
 CALENDAR = ("day", "week", "month", "quarter", "year", "decade")
@@ -33,6 +34,9 @@ class Hierarchy:
         Of dates: names out of `CALENDAR`, rising.
     hours : tuple of int
         Of texts that are times of day: the widths of aligned intervals in hours, rising.
+    grid : tuple of float
+        Of boxes of the first of these widths, in degrees: the widths of the boxes that hold them,
+        rising; each divides the next one.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
@@ -42,6 +46,7 @@ class Hierarchy:
     ladder: tuple[float, ...] = ()
     calendar: tuple[str, ...] = ()
     hours: tuple[int, ...] = ()
+    grid: tuple[float, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -55,7 +60,7 @@ class Hierarchy:
         """
         if self.calendar:
             return self.calendar[-depth]
-        if steps := self.ladder or self.hours:
+        if steps := self.ladder or self.hours or self.grid:
             step = steps[-depth]
             return str(int(step)) if step % 1 == 0 else repr(step)
         if self.prefix:
@@ -69,6 +74,8 @@ class Hierarchy:
             return (*nodes, category)
         if self.hours:
             return self._find_hours(category)
+        if self.grid:
+            return self._find_boxes(category)
         if (path := self.paths.get(category)) is not None:
             return path
         # A cell with the name of a node could not be told from a value with this name.
@@ -83,6 +90,14 @@ class Hierarchy:
             return None
         begins = [(hour - hour % step, step) for step in self.hours[::-1]]
         return (*(f"{hour:02}:00-{hour + step - 1:02}:59" for hour, step in begins), text)
+
+    def _find_boxes(self, text: str) -> tuple[str, ...] | None:
+        """The path of a box of the finest width; None for other texts."""
+        finest, *coarser = map(read_step, self.grid)
+        corner = find_corner(text, finest)
+        if corner is None:
+            return None
+        return (*(name_box(corner, step) for step in coarser[::-1]), text)
 
     @cached_property
     def nodes(self) -> Mapping[str, tuple[str, ...]]:

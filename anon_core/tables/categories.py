@@ -52,6 +52,8 @@ def list_paths(spec: ColumnSpec, hierarchy: Hierarchy, labels: list[str]) -> lis
         remedy += f"columns.{spec.name}.hierarchy.other"
         if hierarchy.hours:
             remedy = "a time is written as 08:30 or 08:30:59"
+        elif hierarchy.grid:
+            remedy = "a box is written as lat 47.5 to 48.0 lon 11.0 to 11.5"
         elif hierarchy.other is not None:
             found, remedy = "have the name of a node", "rename the node in the file"
         raise InputError(

@@ -164,17 +164,19 @@ def build_frame_plan(
 
     `roles` has the names of columns by role, `columns` further keys of [columns] by column, and
     `privacy` and `anonymizer` are the sections. Quasi-identifiers get a kind by their type, and
-    numbers of few values are no groups, as in a starter plan.
+    numbers of few values are no groups, as in a starter plan. A column with `point` is made of two
+    others.
     """
     given = {name: role for role, names in roles.items() for name in names}
     if twice := sorted({n for n in given if sum(n in names for names in roles.values()) > 1}):
         raise InputError(f"{', '.join(twice)} has two roles; name each column once")
-    require_columns(frame, sorted(given.keys() | columns.keys()), "the frame")
+    made = [name for name, stated in columns.items() if "point" in stated]
+    require_columns(frame, sorted((given.keys() | columns.keys()) - {*made}), "the frame")
     sections = {}
-    for name in frame.columns:
+    for name in (*frame.columns, *made):
         stated = dict(columns.get(name, {}))
-        role = given.get(name, stated.pop("role", "drop"))
-        typed = _type_quasi(frame[name], stated) if role == "quasi" else {}
+        role = given.get(name, stated.pop("role", "quasi" if name in made else "drop"))
+        typed = _type_quasi(frame[name], stated) if role == "quasi" and name not in made else {}
         sections[name] = {"role": role, **typed, **stated}
     return Plan.of(
         {

@@ -31,7 +31,8 @@ from crowdcover.kinds.table.pipeline.ingest import ingest_source
 from crowdcover.kinds.table.pipeline.overlap import intersect_releases
 from crowdcover.kinds.table.pipeline.people import build_people, rebuild_people
 from crowdcover.kinds.table.pipeline.write import write_release
-from crowdcover.kinds.table.plan.columns import RANGE, EarlierColumnSection
+from crowdcover.kinds.table.plan.columns import RANGE
+from crowdcover.kinds.table.plan.earlier_columns import EarlierColumnSection
 from crowdcover.kinds.table.plan.hierarchies import FLOOR
 from crowdcover.kinds.table.plan.k_forms import K_RULE
 from crowdcover.kinds.table.plan.sections import SECTIONS, TablePlan
@@ -51,7 +52,7 @@ from crowdcover.storage.vault.run import Run, Stored
 _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note", "hierarchy", "step", "top", "bottom"),
-    "floor",
+    *("floor", "point"),
 }
 DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
@@ -59,7 +60,7 @@ CLAIMED: Keys = {
         EACH: dict.fromkeys(
             (
                 *("role", "kind", "decides_k", "hierarchy", "floor", "allow", "allow_note"),
-                *("step", "top", "bottom"),
+                *("step", "top", "bottom", "point"),
             )
         )
     },

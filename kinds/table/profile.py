@@ -13,6 +13,7 @@ from anon_core.measures.table.drift import (
     measure_drift,
     summarize_column,
 )
+from anon_core.specs.columns import ColumnSpec
 from crowdcover.kinds.arrays import convert_to_arrays
 from crowdcover.kinds.columns import Column
 from crowdcover.kinds.judge.drift import Changes
@@ -25,7 +26,7 @@ def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dic
     return {
         "rows": table.height,
         "columns": {
-            spec.name: asdict(summarize_column(spec.kind, _build_array(table, spec.name)))
+            spec.name: asdict(summarize_column(spec.kind, _build_array(table, spec)))
             for spec in specs
         },
         "types": _list_carried_types(table, columns),
@@ -52,7 +53,7 @@ def compare_profiles(
             if name in profiles
         }
     same = [
-        c.name
+        c.spec
         for c in columns
         if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
     ]
@@ -61,16 +62,27 @@ def compare_profiles(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={name: measure_drift(profiles[name], _build_array(table, name)) for name in same},
+        columns={
+            spec.name: measure_drift(profiles[spec.name], _build_array(table, spec))
+            for spec in same
+        },
         types={
             name: (before["types"][name], types[name]) for name in types if name in before["types"]
         },
     )
 
 
-def _build_array(table: pl.DataFrame, name: str) -> NDArray[Any]:
-    """One column as the core takes it; the others need not be held meanwhile."""
-    return convert_to_arrays(pl.DataFrame({name: table[name]}))[name]
+def _build_array(table: pl.DataFrame, spec: ColumnSpec) -> NDArray[Any]:
+    """One column as the core takes it; the others need not be held meanwhile.
+
+    Of points the widest boxes are compared: each next table has new ones of the finest.
+    """
+    values, tree = table[spec.name], spec.hierarchy
+    if tree is not None and tree.grid:
+        boxes = values.drop_nulls().unique()
+        widest = [(tree.path_of(box) or (box,))[0] for box in boxes.to_list()]
+        values = values.replace_strict(boxes, widest, default=None, return_dtype=pl.String)
+    return convert_to_arrays(pl.DataFrame({spec.name: values}))[spec.name]
 
 
 def _list_carried_types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:

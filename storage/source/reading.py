@@ -26,6 +26,7 @@ from crowdcover.storage.source.parts import (
     read_parts,
     unpack_parts,
 )
+from crowdcover.storage.source.points import list_read_names, name_boxes
 from crowdcover.storage.source.sources import (
     EMPTY_SOURCE,
     Source,
@@ -134,17 +135,38 @@ class Reading:
 
     @property
     def header(self) -> list[str] | int:
-        """The column names, or their number where the file has none."""
+        """The column names, or their number where the file has none; points are columns, too."""
+        return self.source.add_points(self._own_header)
+
+    @property
+    def _own_header(self) -> list[str] | int:
         if isinstance(self._content, pl.DataFrame):
             return self._content.columns
         return file_names(self.source, self._open())
 
     def columns(self, names: Sequence[str], needed: Sequence[str]) -> pl.DataFrame:
-        """Return the needed columns in the types of the source, texts for CSV.
+        """Return the needed columns in the types of the source, texts for CSV and for points.
 
         `names` are all columns in order, for files without a header. Refused: columns the source
         lacks, damaged content, fewer than 2 rows.
         """
+        points = self.source.list_missing_points(self._own_header) if self.source.points else ()
+        if not points:
+            return self._own_columns(names, needed)
+        made = {point.name: point for point in points}
+        own = [name for name in names if name not in made]
+        frame = self._own_columns(own, list_read_names(needed, points))
+        return pl.DataFrame(
+            [
+                name_boxes(frame, made[name], self.source.missing)
+                if name in made
+                else frame.to_series(frame.columns.index(name))
+                for name in needed
+            ]
+        )
+
+    def _own_columns(self, names: Sequence[str], needed: Sequence[str]) -> pl.DataFrame:
+        """The same of columns that the source has itself."""
         if isinstance(self._content, pl.DataFrame):
             require_names(self._content.columns, needed)
             if lost := {name: of for name, of in self._foreign.items() if name in needed}:

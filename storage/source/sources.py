@@ -19,6 +19,7 @@ from crowdcover.storage.source.formats import (
 )
 from crowdcover.storage.source.formats.base import Dialect, Format
 from crowdcover.storage.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
+from crowdcover.storage.source.points import Point
 from crowdcover.storage.source.values import FORM
 
 EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
@@ -34,7 +35,8 @@ class Source:
     database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
     is the plan's key that names the file. `sheet` is the sheet of a workbook. `optional` are texts
     in `missing` that no cell need have. `form` is that of the reading. Not `whole`: some rows of a
-    source that was read before.
+    source that was read before. `points` are columns that are made of others when it is read; such
+    rows may have them already.
     """
 
     path: Place | None = None
@@ -51,6 +53,7 @@ class Source:
     form: int = FORM
     whole: bool = True
     sheet: str | None = None
+    points: tuple[Point, ...] = ()
 
     def at(self, path: Place | None) -> "Source":
         """Some rows of it in another file, or in none; columns and missing values are the same."""
@@ -76,6 +79,22 @@ class Source:
             return format_of_path(self.path)
         return format_of_name(self.path.name)
 
+    def list_missing_points(self, header: list[str] | int) -> tuple[Point, ...]:
+        """The points that are to be made of rows with this header."""
+        if isinstance(header, int):
+            return self.points
+        taken = [point.name for point in self.points if point.name in header]
+        if taken and self.whole:
+            raise InputError(
+                f"the source has a column {taken[0]!r} already; give the point another name"
+            )
+        return tuple(point for point in self.points if point.name not in taken)
+
+    def add_points(self, header: list[str] | int) -> list[str] | int:
+        """A header with the columns that are made when the source is read."""
+        made = [point.name for point in self.list_missing_points(header)]
+        return header + len(made) if isinstance(header, int) else [*header, *made]
+
     def has_option(self, option: str) -> bool:
         """Whether the format takes an option, a field of `Dialect`; a database takes none."""
         return self.format is not None and option in self.format.options
@@ -95,7 +114,7 @@ def read_source_header(source: Source) -> list[str] | int | None:
     if not isinstance(source.path, Path) or in_parts(source.path):
         return None
     require_file(source.path)
-    return file_names(source, source.path)
+    return source.add_points(file_names(source, source.path))
 
 
 def open_required_file(path: Path, key: str = "source.path") -> IO[bytes]:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from crowdcover.kinds.numerals import Numerals, find_numerals, list_numeral_keys
 from crowdcover.kinds.section import PlanError
-from crowdcover.kinds.table.plan.columns import ColumnSection, EarlierColumnSection
+from crowdcover.kinds.table.plan.columns import ColumnSection
+from crowdcover.kinds.table.plan.earlier_columns import EarlierColumnSection
 
 
 @pytest.mark.parametrize(

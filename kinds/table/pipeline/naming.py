@@ -91,7 +91,8 @@ def _refuse_idle_markers(
         and source.missing[at - 1] not in source.optional
         and not any(_has_marker(raw[column.name].alias(""), column, marker) for column in used)
     ]
-    if idle:
+    # What only degrees of a point had is not here any more.
+    if idle and not source.points:
         raise InputError(
             f"no column that the plan uses has the {_format_ordinals(idle)} of {len(markers)} "
             "texts in "

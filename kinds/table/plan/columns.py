@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import available_timezones
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
@@ -25,11 +25,12 @@ from crowdcover.kinds.table.plan.hierarchies import (
     hierarchy_of,
 )
 from crowdcover.kinds.table.plan.numerals import NUMERAL_KEYS, read_numerals
+from crowdcover.kinds.table.plan.points import complete_point
 from crowdcover.validations.recognition.kinds import Kind
 
 QUASI_ONLY = (
-    *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),
-    *("hierarchy", "floor"),
+    *("point", "bins", "encoding", "order", "optional", "missing", "weight", "range", "carry"),
+    *("rare", "hierarchy", "floor"),
 )
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
@@ -64,6 +65,8 @@ class ColumnSection(MarkedSection):
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
     rare : what becomes of a value that few people have: published, or pooled with others.
+    point : the columns of latitude and longitude, in degrees, with role 'drop': this column is none
+        of the source, but made of them. It is shown as boxes in which enough people live.
     hierarchy : which values are near: a file, how many letters of a code nodes keep, or steps of
         numbers, dates or times; a masked cell then shows a node.
     floor : of a hierarchy: how many people must live in a node that any cell shows.
@@ -108,6 +111,7 @@ class ColumnSection(MarkedSection):
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
+    point: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
     hierarchy: Unshown[str | HierarchySection | None] = None
     floor: Annotated[int, Field(ge=1)] | FloorSection | None = None
     decimal: Literal[".", ","] | None = None
@@ -115,6 +119,11 @@ class ColumnSection(MarkedSection):
     strip: str | None = None
     allow: list[Kind] = []
     note: Note = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, stated: Any) -> Any:
+        return complete_point(stated)
 
     @property
     def is_counted(self) -> bool:
@@ -147,7 +156,7 @@ class ColumnSection(MarkedSection):
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
         stated: dict[str, Any] = {
             key: value
-            for key in ("timezone", "century", "round", *COARSE)
+            for key in ("timezone", "century", "round", "point", *COARSE)
             if (value := getattr(self, key)) is not None
         }
         if self.tree is not None:
@@ -301,28 +310,6 @@ class ColumnSection(MarkedSection):
                 f"{where}.timezone is the name of no zone; give one such as 'America/Chicago' or "
                 "'UTC'"
             )
-
-
-class EarlierColumnSection(ColumnSection):
-    """The same as 0.1.0 understood it: groups of any size, written as medians."""
-
-    shared: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, section: ColumnSection) -> ColumnSection:
-        """A section as it was understood, where it states nothing that 0.1.0 did not know."""
-        younger = (
-            *(section.carry, section.rare, section.range, section.timezone, section.century),
-            section.written or section.round is not None or section.hierarchy is not None,
-        )
-        if not section.is_counted or any(younger):
-            return section
-        grouped = {} if section.bins == "none" else {"carry": "median"}
-        return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})
-
-    def levels(self) -> dict[str, Any]:
-        """Nothing: the plan's hash is that of 0.1.0."""
-        return {}
 
 
 def _strip_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -21,9 +21,10 @@ _Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")
 _FORM = (
     "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {ladder = [5, 10, 20]}, "
-    "{calendar = ['month', 'year']}, or {hours = [1, 6]}"
+    "{calendar = ['month', 'year']}, {hours = [1, 6]}, or of a point {grid = [0.1, 1, 10]}"
 )
-_STEPS = ("ladder", "calendar", "hours")
+_STEPS = ("ladder", "calendar", "hours", "grid")
+_NESTED = {"hours": "[1, 6, 24]", "grid": "[0.1, 1, 10]"}
 _FORMS = ("path", "prefix", *_STEPS)
 _Line = tuple[int, Sequence[str]]  # its number and its fields
 _Rows = Sequence[_Line]
@@ -47,6 +48,8 @@ class HierarchySection(Section):
         in this order. Cells show nothing finer than the first.
     hours : instead of path, of times of day: the widths of aligned intervals in hours, rising; each
         divides the next one, and 24.
+    grid : instead of path, of a point: the widths of boxes in degrees, rising; each divides the
+        next one, and 90. Cells show nothing finer than the first.
     """
 
     path: str | None = None
@@ -56,6 +59,7 @@ class HierarchySection(Section):
     ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
     calendar: list[Literal["day", "week", "month", "quarter", "year", "decade"]] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
+    grid: list[Annotated[float, Field(gt=0, le=90)]] = []
 
     def hierarchy(self) -> Hierarchy:
         """The checked section as the encoder uses it."""
@@ -71,6 +75,9 @@ class HierarchySection(Section):
         _check_nesting("hours", self.hours)
         if self.hours and 24 % self.hours[-1]:
             raise InputError("hours must divide the 24 hours of a day, such as [1, 6]")
+        _check_nesting("grid", self.grid)
+        if self.grid and 90 % Decimal(repr(self.grid[-1])):
+            raise InputError("grid must divide 90 degrees, such as [0.1, 1, 10]")
         places = [CALENDAR.index(step) for step in self.calendar]
         if places != sorted(set(places)):
             raise InputError(f"calendar must name steps once each, in the order {CALENDAR}")
@@ -84,6 +91,7 @@ class HierarchySection(Section):
             ladder=tuple(self.ladder),
             calendar=tuple(self.calendar),
             hours=tuple(self.hours),
+            grid=tuple(self.grid),
         )
 
 
@@ -94,7 +102,7 @@ def _check_nesting(form: str, steps: Sequence[float]) -> None:
     if any(low >= high or high % low for low, high in pairwise(widths)):
         raise InputError(
             f"{form} must be widths that rise, each a multiple of the one before, such as "
-            + ("[1, 6, 24]" if form == "hours" else "[5, 10, 20]")
+            + _NESTED.get(form, "[5, 10, 20]")
         )
 
 

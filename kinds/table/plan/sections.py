@@ -26,6 +26,7 @@ from crowdcover.kinds.table.plan.columns import ColumnSection
 from crowdcover.kinds.table.plan.diverse import Diverse, DiverseSection
 from crowdcover.kinds.table.plan.k_forms import K_RULE, K_SCHEMA, require_k_type
 from crowdcover.kinds.table.plan.partitions import Partition, TableSource
+from crowdcover.kinds.table.plan.points import list_points
 from crowdcover.kinds.table.plan.purpose import Purpose, PurposeSection, weigh_columns
 from crowdcover.storage.source.sources import Source
 
@@ -119,7 +120,7 @@ class TablePlan:
         privacy = sections.privacy
         demand = privacy.demand()
         plan = cls(
-            sections.source.source(),
+            replace(sections.source.source(), points=list_points(sections.columns)),
             columns,
             demand,
             privacy.person,
@@ -194,6 +195,8 @@ class TablePlan:
             stated["hierarchy"] = True
         if column.coarse is not None:
             stated |= column.coarse.state()
+        if point := next((each for each in self.source.points if each.name == column.name), None):
+            stated["point"] = [point.latitude, point.longitude]
         if column.spec is not None and column.spec.floor is not None:
             stated["floor"] = column.spec.floor.people
         if column.allow:

@@ -23,6 +23,7 @@ from crowdcover.kinds.table.starter.limits import (
 from crowdcover.kinds.table.starter.markers import Markers, clear_markers, find_markers
 from crowdcover.kinds.table.starter.names import Name
 from crowdcover.kinds.table.starter.numerals import read_numerals, state_numerals
+from crowdcover.kinds.table.starter.points import join_points
 from crowdcover.kinds.table.starter.proposal import Proposal
 from crowdcover.kinds.table.starter.proposals import count_repeated_rows, propose_role
 from crowdcover.kinds.table.starter.values import SHARED_BY, Values
@@ -93,7 +94,7 @@ def propose_plan_of(reading: Reading, names: Sequence[str], name: str, note: str
     frame, guesses = read_numerals(clear_markers(raw, markers.missing))
     united = {name for name, guess in guesses.items() if guess.numerals.strip}
     proposed = {column.name: propose_role(column, unit=column.name in united) for column in frame}
-    proposals = state_numerals(proposed, guesses)
+    proposals = join_points(frame, state_numerals(proposed, guesses))
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
