@@ -1,6 +1,6 @@
 """`assess`: how well people hide in a table, whoever made it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,10 +9,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.table.classes import Classes, ReleasedCells, index_distinct_columns
+from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import count_rows
+from anon_core.measures.table.risks.subsets import SubsetGroups, count_held, group_by_subsets
 from crowdcover.assessing.cells import ReadColumn, read_column
+from crowdcover.assessing.groups import (
+    describe_columns,
+    report_classes,
+    report_crowds,
+    report_source,
+)
 from crowdcover.assessing.hierarchies import GivenHierarchy, read_nodes
+from crowdcover.assessing.risks import (
+    name_scores,
+    report_population_size,
+    report_population_table,
+    report_subsets,
+)
 from crowdcover.assessing.sensitive import assess_sensitive
 from crowdcover.frames import Names, list_names, require_columns, take_frame
 from crowdcover.measured import Report
@@ -36,6 +49,10 @@ class Assessment:
         many are suppressed, and k and the rows that stand alone if it were left out.
     source : Report or None
         Of a table that was masked: how many rows each record of its source fits.
+    subsets : Report or None
+        What somebody tells who knows few quasi-identifiers.
+    population : Report or None
+        What somebody tells who looks for a row in the population.
     demanded : int or None
         The k that was asked for.
     """
@@ -45,8 +62,11 @@ class Assessment:
     sensitive: dict[str, Report]
     columns: pl.DataFrame
     source: Report | None
+    subsets: Report | None
+    population: Report | None
     demanded: int | None
     _held: NDArray[np.int64] = field(repr=False)
+    _groups: SubsetGroups | None = field(default=None, repr=False)
 
     @property
     def rows(self) -> int:
@@ -75,6 +95,18 @@ class Assessment:
         if wanted is None:
             raise InputError("locate_rows needs k: locate_rows(5)")
         return pl.Series("row", np.flatnonzero(self._held < wanted))
+
+    def score_rows(self) -> pl.Series:
+        """The SUDA score of each row: 0 where no few quasi-identifiers single it out. Private.
+
+        Raises
+        ------
+        InputError
+            The table was assessed without `subsets`.
+        """
+        if self._groups is None:
+            raise InputError("score_rows needs subsets: assess(table, quasi, subsets=3)")
+        return name_scores(self._groups)
 
     def _find_small_groups(self) -> list[str]:
         least = 2 if self.demanded is None else self.demanded
@@ -110,8 +142,8 @@ class Assessment:
         return told
 
     def _list_reports(self) -> list[Report]:
-        source = [] if self.source is None else [self.source]
-        return [self.classes, self.crowds, *self.sensitive.values(), *source]
+        more = [each for each in (self.source, self.subsets, self.population) if each is not None]
+        return [self.classes, self.crowds, *self.sensitive.values(), *more]
 
     def __repr__(self) -> str:
         head = f"<Assessment: {self.rows:,} rows, k = {self.k}>"
@@ -135,6 +167,8 @@ def assess(
     hierarchies: Mapping[str, GivenHierarchy] | None = None,
     suppressed: Collection[str] = ("*",),
     as_text: Names = (),
+    subsets: int = 0,
+    population: Any = None,
 ) -> Assessment:
     """Assess any table: k, l, t, uniques and crowds, also of a release that others made.
 
@@ -162,6 +196,13 @@ def assess(
         Texts that stand for every value; for tables written by R add ``"NA"``.
     as_text : str or list of str
         Columns whose texts are no numbers, dates or intervals, although they look like them.
+
+    subsets : int
+        Look at every set of at most so many quasi-identifiers: k of each, and the rows that few of
+        them single out. 0: none.
+    population : table or int, optional
+        All people of whom `data` has some, or how many they are: the risk of someone who does not
+        know who is in the table.
 
     Returns
     -------
@@ -194,16 +235,8 @@ def assess(
     if original is not None:
         require_columns(original, known, "the source")
     trees = {name: read_nodes(each) for name, each in (hierarchies or {}).items()}
-    read = [
-        read_column(
-            frame.get_column(name),
-            None if original is None else original.get_column(name),
-            suppressed=suppressed,
-            nodes=trees.get(name),
-            as_text=name in texts,
-        )
-        for name in known
-    ]
+    table = _Table(frame.select(known), suppressed, trees, texts)
+    read = table.read_beside(original)
     columns = [column for column, _ in read]
     cells = np.stack([column.cell for column in columns])
     alike = ReleasedCells(cells, tuple(column.overlap(column) for column in columns))
@@ -211,109 +244,51 @@ def assess(
     people = (
         None if person is None else frame.get_column(person).rank("dense").fill_null(0).to_numpy()
     )
-    held = _count_held(classes.row_class, people)
+    held = count_held(classes.row_class, people)
+    groups = group_by_subsets(cells, subsets, people) if subsets else None
     fitting = count_rows(classes, classes.rows_in)[classes.record_class]
     return Assessment(
-        _report_classes(classes.row_class, held, "rows" if person is None else "people"),
-        _report_crowds(fitting),
+        report_classes(classes.row_class, held, "rows" if person is None else "people"),
+        report_crowds(fitting),
         {name: assess_sensitive(name, frame.get_column(name), classes) for name in told},
-        _describe_columns(known, columns, cells, people),
-        None if original is None else _report_source(read, cells, k),
+        describe_columns(known, columns, cells, people),
+        None if original is None else report_source(read, cells, k),
+        None if groups is None else report_subsets(known, groups),
+        _report_population(population, table, held, classes.row_class),
         k,
         held,
+        groups,
     )
 
 
-def _count_held(group: NDArray[np.int64], people: NDArray[Any] | None) -> NDArray[np.int64]:
-    """Rows, or different people, in the group of each row, int64 (rows,)."""
-    if people is None:
-        return np.bincount(group)[group]
-    pairs = np.unique(np.stack([group, people.astype(np.int64)]), axis=1)
-    return np.bincount(pairs[0])[group]
+@dataclass(frozen=True)
+class _Table:
+    """The quasi-identifiers of a table, and how their cells are to be read."""
+
+    quasi: pl.DataFrame
+    suppressed: Collection[str]
+    nodes: Mapping[str, Mapping[str, Collection[str]]]
+    texts: Collection[str]
+
+    def read_beside(self, other: pl.DataFrame | None) -> list[tuple[ReadColumn, ReadColumn | None]]:
+        """Its columns, and those of another table by the same rule."""
+        return [
+            read_column(
+                self.quasi.get_column(name),
+                None if other is None else other.get_column(name),
+                suppressed=self.suppressed,
+                nodes=self.nodes.get(name),
+                as_text=name in self.texts,
+            )
+            for name in self.quasi.columns
+        ]
 
 
-def _report_classes(group: NDArray[np.int64], held: NDArray[np.int64], whose: str) -> Report:
-    """What identical rows tell to one who knows that somebody is in the table."""
-    number = int(group.max()) + 1
-    numbers = {
-        "k": int(held.min()),
-        "groups": number,
-        "mean_rows": len(group) / number,
-        "alone": int((held == 1).sum()),
-        "prosecutor_highest": 1 / int(held.min()),
-        "marketer": float(np.mean(1 / held)),
-    }
-    lines = (
-        (f"{whose} in the smallest group", f"{numbers['k']:,}"),
-        ("groups", f"{number:,}, of {numbers['mean_rows']:.1f} rows on average"),
-        ("rows alone in their group", f"{numbers['alone']:,}"),
-        ("chance of a right guess, at most", f"{numbers['prosecutor_highest']:.2%}"),
-        ("chance of a right guess, on average", f"{numbers['marketer']:.2%}"),
-    )
-    return Report("Identical rows", numbers, lines)
-
-
-def _report_crowds(fitting: NDArray[np.int64]) -> Report:
-    """What rows tell that can be of the same person, whether identical or not."""
-    numbers = {
-        "least": int(fitting.min()),
-        "mean": float(fitting.mean()),
-        "alone": int((fitting == 1).sum()),
-    }
-    lines = (
-        ("rows that fit the loneliest row, itself included", f"{numbers['least']:,}"),
-        ("on average", f"{numbers['mean']:,.1f}"),
-        ("rows that fit only themselves", f"{numbers['alone']:,}"),
-    )
-    return Report("Rows that can be of the same person", numbers, lines)
-
-
-def _describe_columns(
-    names: Sequence[str],
-    columns: Sequence[ReadColumn],
-    cells: NDArray[np.int32],
-    people: NDArray[Any] | None,
-) -> pl.DataFrame:
-    lines = []
-    for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        others = np.delete(cells, place, axis=0)
-        group = (
-            index_distinct_columns(others)[0] if len(others) else np.zeros(len(column.cell), int)
-        )
-        held = _count_held(group, people)
-        lines.append(
-            {
-                "column": name,
-                "read_as": column.read_as,
-                "different_cells": len(column.ranges),
-                "suppressed": column.suppressed,
-                "k_without": int(held.min()),
-                "alone_without": int((held == 1).sum()),
-            }
-        )
-    return pl.DataFrame(lines)
-
-
-def _report_source(
-    read: Sequence[tuple[ReadColumn, ReadColumn | None]], cells: NDArray[np.int32], k: int | None
-) -> Report:
-    """How many rows the records of the source fit."""
-    pairs = [(column, source) for column, source in read if source is not None]
-    allowed = ReleasedCells(cells, tuple(column.overlap(source) for column, source in pairs))
-    classes = Classes.of(np.stack([source.cell for _, source in pairs]), allowed)
-    fitting = count_rows(classes, classes.rows_in)[classes.record_class]
-    numbers = {
-        "records": len(fitting),
-        "least": int(fitting.min()),
-        "mean": float(fitting.mean()),
-        "fit_none": int((fitting == 0).sum()),
-        "fit_one": int((fitting == 1).sum()),
-        "below_k": None if k is None else int((fitting < k).sum()),
-    }
-    lines = (
-        ("rows that the loneliest record fits", f"{numbers['least']:,}"),
-        ("on average", f"{numbers['mean']:,.1f}"),
-        ("records that fit one row", f"{numbers['fit_one']:,}"),
-        ("records that fit none", f"{numbers['fit_none']:,}"),
-    )
-    return Report("Rows that records of the source fit", numbers, lines)
+def _report_population(
+    population: Any, table: _Table, held: NDArray[np.int64], group: NDArray[np.int64]
+) -> Report | None:
+    if population is None or isinstance(population, (int, float)):
+        return None if population is None else report_population_size(held, group, population)
+    everyone = take_frame(population)[0]
+    require_columns(everyone, table.quasi.columns, "the population")
+    return report_population_table(table.read_beside(everyone), held)

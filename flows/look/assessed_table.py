@@ -27,12 +27,21 @@ def print_assessment(options: argparse.Namespace) -> int:
         source=None if options.source is None else _read_columns(options.source, known),
         suppressed=options.suppressed,
         as_text=options.text,
+        subsets=options.subsets,
+        population=_read_population(options.population, known),
     )
     if options.json:
         print(json.dumps(_list_numbers(found), allow_nan=False))
     else:
         print("\n".join(map(escape_unprintable, repr(found).split("\n"))))
     return 0 if options.k is None or found.k >= options.k else 4
+
+
+def _read_population(given: str | None, known: Sequence[str]) -> pl.DataFrame | int | None:
+    """How many people, or the table of all of them."""
+    if given is None or given.isdecimal():
+        return None if given is None else int(given)
+    return _read_columns(given, known)
 
 
 def _read_columns(address: str, names: Sequence[str]) -> pl.DataFrame:
@@ -63,7 +72,13 @@ def _order_numbers(table: pl.DataFrame, told: Sequence[str]) -> pl.DataFrame:
 
 
 def _list_numbers(found: Assessment) -> dict[str, Any]:
-    reports = {"classes": found.classes, "crowds": found.crowds, "source": found.source}
+    reports = {
+        "classes": found.classes,
+        "crowds": found.crowds,
+        "source": found.source,
+        "subsets": found.subsets,
+        "population": found.population,
+    }
     return {
         "rows": found.rows,
         "k": found.k,

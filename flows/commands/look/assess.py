@@ -33,6 +33,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="what the table was made of: how many rows each record fits",
     )
+    parser.add_argument(
+        "--subsets",
+        type=positive_integer,
+        default=0,
+        metavar="N",
+        help="look at every set of at most so many quasi-identifiers",
+    )
+    parser.add_argument(
+        "--population",
+        metavar="N|FILE",
+        help="how many people the table was drawn from, or a file of all of them",
+    )
     add_json_option(parser, "all numbers")
 
 

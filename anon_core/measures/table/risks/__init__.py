@@ -1,0 +1,1 @@
+"""Risks in the words of statistics offices: special uniques, subsets, populations."""

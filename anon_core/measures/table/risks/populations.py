@@ -1,0 +1,115 @@
+"""What groups of a sample tell about the population that it was drawn from."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, gammaln, hyp2f1
+
+
+def expect_chances(held: NDArray[np.integer], fraction: float) -> NDArray[np.float64]:
+    """The expected chance to name a sampled person who is looked for in the population.
+
+    Parameters
+    ----------
+    held : int (rows,)
+        Rows of the sample that agree with each row, itself included.
+    fraction : float
+        The share of the population that was drawn, in (0, 1].
+
+    Returns
+    -------
+    float64 (rows,)
+        E[1/F] where F, the people of the population who agree, follows a negative binomial
+        distribution given those of the sample: (p/f) 2F1(1, 1; f + 1; 1 - p).
+
+    References
+    ----------
+    Benedetti and Franconi, Statistical and Technological Solutions for Controlled Data
+    Dissemination; the individual risk of mu-Argus and sdcMicro.
+    """
+    sizes, place = np.unique(held, return_inverse=True)
+    chance: NDArray[np.float64] = fraction / sizes * hyp2f1(1, 1, sizes + 1, 1 - fraction)
+    return chance[place]
+
+
+def estimate_uniques_by_zayatz(sizes: NDArray[np.integer], population: int) -> float:
+    """How many people are unique in a population, by the sizes of a sample's groups.
+
+    Parameters
+    ----------
+    sizes : int (groups,)
+        Rows of each group; they sum to the size n of the sample.
+    population : int
+        The people of the population, at least n.
+
+    Notes
+    -----
+    The sizes of groups in the population are taken to be distributed as in the sample. So the
+    chance that a unique row is of a unique person follows from drawing without replacement.
+
+    References
+    ----------
+    Zayatz, Estimation of the Percent of Unique Population Elements on a Microdata File Using the
+    Sample.
+    """
+    size, times = np.unique(sizes, return_counts=True)
+    drawn = int(sizes.sum())
+    if size[0] != 1 or not len(sizes):
+        return 0.0
+    # The chance that one of `size` people of the population is drawn.
+    log_chance = (
+        np.log(size)
+        + _log_binomial(population - size, drawn - 1)
+        - _log_binomial(np.array(population), drawn)
+    )
+    chance = times * np.exp(log_chance)
+    return float(times[0] / drawn * population * chance[0] / chance.sum())
+
+
+def estimate_uniques_by_pitman(sizes: NDArray[np.integer], population: int) -> float:
+    """The same where groups follow Pitman's sampling formula, fitted by greatest likelihood.
+
+    References
+    ----------
+    Hoshino, Applying Pitman's Sampling Formula to Microdata Disclosure Risk Assessment.
+    """
+    drawn, groups = int(sizes.sum()), len(sizes)
+    size, times = np.unique(sizes, return_counts=True)
+    if times[0] == groups and size[0] == 1:
+        return float(population)  # the likelihood grows up to the model in which all are unique
+
+    def compute_loss(given: NDArray[np.float64]) -> float:
+        shift, share = _read_parameters(given)
+        ratio = shift / share
+        return -float(
+            (groups - 1) * np.log(share)
+            + gammaln(ratio + groups)
+            - gammaln(ratio + 1)
+            - (gammaln(shift + drawn) - gammaln(shift + 1))
+            + (times * (gammaln(size - share) - gammaln(1 - share))).sum()
+        )
+
+    best = min(
+        (
+            minimize(compute_loss, start, method="Nelder-Mead", options={"maxiter": 2000})
+            for start in ([np.log(groups), -2.0], [np.log(groups), 0.0], [0.0, 2.0])
+        ),
+        key=lambda found: found.fun,
+    )
+    shift, share = _read_parameters(best.x)
+    uniques = np.exp(gammaln(shift + 1) - gammaln(shift + share)) * population**share
+    return float(min(uniques, population))
+
+
+def _read_parameters(given: NDArray[np.float64]) -> tuple[float, float]:
+    """Theta > -alpha and alpha in (0, 1), of two free numbers."""
+    share = float(expit(np.clip(given[1], -30, 30)))
+    return float(np.exp(np.clip(given[0], -30, 30))) - share, share
+
+
+def _log_binomial(of: NDArray[np.integer], drawn: int) -> NDArray[np.float64]:
+    """The logarithm of how many ways there are to draw from so many; -inf if there are too few."""
+    enough = of >= drawn
+    counted = np.where(enough, of, drawn)
+    log = gammaln(counted + 1.0) - gammaln(drawn + 1.0) - gammaln(counted - drawn + 1.0)
+    return np.where(enough, log, -np.inf)

@@ -1,0 +1,81 @@
+"""Risks in a population, by sums over what may have been drawn."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_core.measures.table.risks.populations import (
+    estimate_uniques_by_pitman,
+    estimate_uniques_by_zayatz,
+    expect_chances,
+)
+
+
+@pytest.mark.parametrize("fraction", [0.02, 0.1, 0.5, 0.99])
+@pytest.mark.parametrize("held", [1, 2, 7, 60])
+def test_the_expected_chance_is_a_sum_over_populations(held, fraction):
+    """The people who agree in the population follow a negative binomial distribution."""
+    weight, total = fraction**held, 0.0
+    for people in range(held, 40_000):
+        total += weight / people
+        weight *= people * (1 - fraction) / (people + 1 - held)
+    assert expect_chances(np.array([held]), fraction)[0] == pytest.approx(total, rel=1e-9)
+
+
+def test_of_a_whole_population_the_chance_is_that_of_the_table():
+    assert expect_chances(np.array([1, 4, 4]), 1.0).tolist() == [1, 0.25, 0.25]
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=9), st.integers(0, 60))
+def test_zayatz_in_exact_numbers(sizes, more):
+    drawn = sum(sizes)
+    population = drawn + more
+    chance = {
+        size: Fraction(sizes.count(size) * size * comb(population - size, drawn - 1),
+                       comb(population, drawn))
+        for size in set(sizes)
+    }  # fmt: skip
+    alone = sizes.count(1)
+    exact = Fraction(alone * population, drawn) * chance.get(1, 0) / (sum(chance.values()) or 1)
+    found = estimate_uniques_by_zayatz(np.array(sizes), population)
+    assert found == pytest.approx(float(exact), rel=1e-9, abs=1e-9)
+
+
+def seat_in_restaurant(people, shift, share, seed):
+    """Groups of Pitman's formula: each person joins one, or opens one."""
+    chance, tables, group = np.random.default_rng(seed), [], []
+    for guest in range(people):
+        if chance.random() * (shift + guest) < shift + share * len(tables):
+            tables.append(1)
+            group.append(len(tables) - 1)
+            continue
+        # One of those who sit, or one more draw where the table's discount takes it back.
+        while True:
+            table = group[chance.integers(guest)]
+            if chance.random() < 1 - share / tables[table]:
+                break
+        tables[table] += 1
+        group.append(table)
+    return np.array(group)
+
+
+@pytest.mark.parametrize(("shift", "share"), [(20.0, 0.3), (5.0, 0.6), (100.0, 0.5)])
+def test_pitman_finds_the_uniques_of_its_own_populations(shift, share):
+    errors = []
+    for seed in range(6):
+        people = seat_in_restaurant(20_000, shift, share, seed)
+        true = (np.bincount(people) == 1).sum()
+        drawn = np.random.default_rng(seed).choice(people, 4_000, replace=False)
+        sizes = np.bincount(drawn)
+        errors.append(estimate_uniques_by_pitman(sizes[sizes > 0], 20_000) / true - 1)
+    assert abs(np.median(errors)) < 0.12
+    assert np.abs(errors).max() < 0.5
+
+
+def test_pitman_of_extremes():
+    assert estimate_uniques_by_pitman(np.ones(9, dtype=np.int64), 500) == 500
+    assert estimate_uniques_by_pitman(np.array([400, 600]), 10_000) < 1
