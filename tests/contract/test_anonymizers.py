@@ -31,11 +31,13 @@ from anon_core.tables.cells import write_cells
 from anon_core.tables.demands import of_people
 from crowdcover.storage.vault.checkpoint import CheckpointFile
 from tests import naive
+from tests.anon_core.engines.mpi.mpirun import CASES as CASES_OF_RANKS
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.contract.toy import Runs
 from tests.observers import Seen
 from tests.strategies import sparse_matrices, tables, uncertain_graphs
 from tests.support.auditing import stated
+from tests.support.farms import Cluster, kill
 from tests.support.graphs import drawn, graph
 from tests.support.large import big_table, traced
 from tests.support.matrices import crowded
@@ -425,10 +427,18 @@ def spread_over(engine):
     return [case for case in LARGE if engine in case.values[0].engines]
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two Dask workers: their start takes longer than the work of a small table."""
+    started = Cluster(tmp_path_factory.mktemp("cluster"), 2)
+    yield started
+    kill(*started.processes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("maker", spread_over("dask"))
-def test_dask_makes_the_bytes_of_one_process(maker, table):
-    made = farm.run(maker, table, tie_order=ORDER, workers=2, threads=2)
+def test_dask_makes_the_bytes_of_one_process(maker, table, cluster):
+    made = cluster.run(table, maker, tie_order=ORDER, threads=1)
     assert content(made) == content(local.run(maker, table, tie_order=ORDER))
 
 
@@ -442,11 +452,28 @@ def test_ranks_make_the_bytes_of_one_process(maker, table, tmp_path):
     assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))
 
 
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    """A folder of jobs that three ranks did after one start: it takes longer than a job."""
+    folder = tmp_path_factory.mktemp("jobs")
+    for place, case in enumerate(spread_over("mpi")[1:]):
+        (maker,) = case.values
+        data = SIZED[maker.kind](SMALL, 6, 5)
+        ordered(folder / f"{place:02}", maker, data, ORDER, ranks=3)
+    done = mpirun(3, *CASES_OF_RANKS, folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
-@pytest.mark.parametrize("maker", spread_over("mpi")[1:])
-def test_ranks_make_the_bytes_of_one_process_with_other_settings(maker, table, tmp_path):
-    job = ordered(tmp_path / "job", maker, table, ORDER, ranks=3)
-    done = mpirun(3, "-m", "anon_core.engines.mpi", job)
-    assert done.returncode == 0, done.stderr
-    assert content(read_result(job, table)[0]) == content(local.run(maker, table, tie_order=ORDER))
+@pytest.mark.parametrize(
+    ("place", "maker"),
+    [
+        pytest.param(place, *case.values, id=case.id)
+        for place, case in enumerate(spread_over("mpi")[1:])
+    ],
+)
+def test_ranks_make_the_bytes_of_one_process_with_other_settings(place, maker, table, jobs):
+    made = read_result(jobs / f"{place:02}", table)[0]
+    assert content(made) == content(local.run(maker, table, tie_order=ORDER))

@@ -120,7 +120,7 @@ def test_parts_go_on_where_ranks_were_killed(tmp_path, first, then, seed):
     """Eight parts, of which some are done."""
     table, rng = big_table(900, 6, 3), np.random.default_rng(seed)
     order, rank, last = rng.permutation(table.records), rng.integers(first), rng.integers(1, 3)
-    maker = LocalSearch(seats="even", part=100)
+    maker = LocalSearch(seats="even", effort=0, part=100)
     job = ordered(tmp_path / "job", maker, table, order, ranks=first)
     done = mpirun(first, *CASES, job, "--rank", rank, "--dies-after", last)
     assert done.returncode not in {0, 2}

@@ -24,6 +24,7 @@ from tests.flows.processes import run
 from tests.strategies import simple_graphs
 
 METHODS = get_args(DiskMethod)
+EDGES = 300_000
 FLOOR = 384 * 1024  # bytes that Bermuda-VC takes for its buckets and the files of 80 mappers
 
 
@@ -54,11 +55,11 @@ def test_each_triangle_once(tmp_path_factory, method, drawn, reducers, pieces, c
 
 
 def list_within(folder, memory, method):
-    u, v, n = skewed(40_000, 300_000, 8, 1.5)
+    u, v, n = skewed(40_000, EDGES, 8, 1.5)
     held = memory if method == "ec" else max(memory, FLOOR)
     watched, found = Watched(held), []
     batches = zip(np.array_split(u, 9), np.array_split(v, 9), strict=True)
-    shuffle = FarmShuffle(watched, Path(folder), 64, memory)
+    shuffle = FarmShuffle(watched, Path(folder), 64, held)
     list_triangles_from_disk(batches, n, Path(folder), shuffle, found.append, method)
     expected = counting.list_triangles(orient_edges(u, v, n))
     rows = np.concatenate(found)
@@ -69,5 +70,5 @@ def list_within(folder, memory, method):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_reducer_keeps_to_a_tenth_of_the_edges(tmp_path, method):
-    finished = run(list_within, str(tmp_path), 8 * 300_000 // 10, method)
+    finished = run(list_within, str(tmp_path), 8 * EDGES // 10, method)
     assert finished.code == 0, finished.err
