@@ -32,15 +32,15 @@ def render_check(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
     """
     blocks = []
     for document in documents:
-        blocks.append(f"# {_escape_markup(_count_results(document, words))}")
+        blocks.append(f"# {escape_markup(_count_results(document, words))}")
         blocks.append("\n".join(_render_outcome(each, words) for each in document["outcomes"]))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _render_outcome(outcome: Mapping[str, Any], words: Words) -> str:
     result = "holds" if outcome["success"] is True else "**fails**"
-    column = f"{_escape_markup(printable(outcome['column']))}: " if outcome["column"] else ""
-    return f"- {result}: {column}{_escape_markup(describe_expected(outcome, words))}"
+    column = f"{escape_markup(printable(outcome['column']))}: " if outcome["column"] else ""
+    return f"- {result}: {column}{escape_markup(describe_expected(outcome, words))}"
 
 
 def verdict_titles(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
@@ -64,7 +64,7 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     messages = load_messages("crowdcover.reports")
     # The slash behind a colon, too: otherwise an address would become a link.
     escaped = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
-    title = messages.say("refusal", "title", name=_escape_markup(printable(name)))
+    title = messages.say("refusal", "title", name=escape_markup(printable(name)))
     text = f"# {title}\n\n{escaped}\n"
     if not accept:
         return text
@@ -73,28 +73,28 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
 
 
 def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
-    yield f"# {_escape_markup(facts.title_of(manifest))}"
+    yield f"# {escape_markup(facts.title_of(manifest))}"
     judged = judge_manifest(manifest, words)
     if judged.loud:
-        yield f"## {_escape_markup(judged.heading)}"
-        yield _escape_markup(judged.paragraph)
+        yield f"## {escape_markup(judged.heading)}"
+        yield escape_markup(judged.paragraph)
     else:
-        yield f"**{_escape_markup(judged.heading)}.** {_escape_markup(judged.paragraph)}"
+        yield f"**{escape_markup(judged.heading)}.** {escape_markup(judged.paragraph)}"
     if text := series.describe_version(manifest):
-        yield _escape_markup(text)
+        yield escape_markup(text)
     if listed := judged.notices:
         yield "\n".join(
-            [f"{HEADING}:", "", *(f"- {_escape_markup(notice.text)}" for notice in listed)]
+            [f"{HEADING}:", "", *(f"- {escape_markup(notice.text)}" for notice in listed)]
         )
-    yield f"*{_escape_markup(words.not_promised_short(manifest))}*"
+    yield f"*{escape_markup(words.not_promised_short(manifest))}*"
     yield "## Privacy"
     yield "\n".join(
-        f"- {_escape_markup(check.what)}: **{_escape_markup(check.measured)}**, required "
-        f"{_escape_markup(check.required)}: {_escape_markup(check.result)}"
+        f"- {escape_markup(check.what)}: **{escape_markup(check.measured)}**, required "
+        f"{escape_markup(check.required)}: {escape_markup(check.result)}"
         for check in words.checks(manifest)
     )
     for risk in words.risks(manifest):
-        yield f"### {_escape_markup(f'{risk.name}: {risk.question}')}"
+        yield f"### {escape_markup(f'{risk.name}: {risk.question}')}"
         yield "\n".join(map(_render_figure, risk.figures))
     for block in words.protection(manifest):
         yield _render_block(block)
@@ -113,9 +113,9 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
 
 def _render_figure(figure: Figure) -> str:
     """A figure of a risk as a line of a list; a limit is named where there is one."""
-    text = f"- {_escape_markup(figure.what)}: **{_escape_markup(figure.measured)}**"
+    text = f"- {escape_markup(figure.what)}: **{escape_markup(figure.measured)}**"
     if figure.result in (WITHIN, ABOVE):
-        return f"{text}, {figure.result} the limit ({_escape_markup(figure.against)})"
+        return f"{text}, {figure.result} the limit ({escape_markup(figure.against)})"
     return text if figure.measured == NOT_MEASURED else f"{text}, {figure.result}"
 
 
@@ -128,10 +128,8 @@ def _render_block(block: Block) -> str:
     table = _render_table(block.headings, rows)
     if not table:
         return ""
-    text = [
-        f"- {_escape_markup(each.label)} {_escape_markup(each.value)}" for each in block.meanings
-    ]
-    return f"### {_escape_markup(block.heading)}\n\n{table}\n\n" + "\n".join(text)
+    text = [f"- {escape_markup(each.label)} {escape_markup(each.value)}" for each in block.meanings]
+    return f"### {escape_markup(block.heading)}\n\n{table}\n\n" + "\n".join(text)
 
 
 def _render_facts(heading: str, stated: Sequence[Fact]) -> str:
@@ -139,23 +137,23 @@ def _render_facts(heading: str, stated: Sequence[Fact]) -> str:
     if not stated:
         return ""
     lines = [
-        f"- {_escape_markup(fact.label)}: **{_escape_markup(fact.value)}**"
-        + (f" ({_escape_markup(fact.meaning)})" if fact.meaning else "")
+        f"- {escape_markup(fact.label)}: **{escape_markup(fact.value)}**"
+        + (f" ({escape_markup(fact.meaning)})" if fact.meaning else "")
         for fact in stated
     ]
-    return "\n".join([f"### {_escape_markup(heading)}", "", *lines])
+    return "\n".join([f"### {escape_markup(heading)}", "", *lines])
 
 
 def _render_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     # A lone dash is safe in a cell and reads better than its entity.
     body = [
-        " | ".join(cell if cell == "-" else _escape_markup(cell) for cell in row) for row in rows
+        " | ".join(cell if cell == "-" else escape_markup(cell) for cell in row) for row in rows
     ]
     rule = " | ".join(["---"] * len(headings))
     return "\n".join(f"| {line} |" for line in (" | ".join(headings), rule, *body)) if body else ""
 
 
-def _escape_markup(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Replace signs by entities, so that no markdown dialect reads markup, tables or links."""
     entities = re.sub(r"[^\w\s.,;:()=%'/?-]|:(?=/)", lambda mark: f"&#{ord(mark[0])};", text)
     # These could still start a list, make a link or set italics.

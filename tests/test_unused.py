@@ -66,7 +66,7 @@ def test_everything_public_is_used_by_the_product():
     # who edit a plan or look for the rows of small groups in Python.
     called = {
         *("writable", "seekable", "is_abstract", "get_feature_names_out"),
-        *("settle", "locate_rows"),
+        *("settle", "locate_rows", "score_rows"),
     }
     assert find_unused() - WITHOUT_COMMAND == called
 

@@ -197,7 +197,8 @@ class TablePlan:
             stated |= column.coarse.state()
         if point := next((each for each in self.source.points if each.name == column.name), None):
             stated["point"] = [point.latitude, point.longitude]
-        if column.spec is not None and column.spec.floor is not None:
+        # A floor of one person is that of a point, whose boxes hold as many people as k.
+        if column.spec and column.spec.floor and column.spec.floor.people > 1:
             stated["floor"] = column.spec.floor.people
         if column.allow:
             stated |= {"allow": list(column.allow), "allow_note": column.note}
