@@ -1,9 +1,11 @@
 """From a plan file to a flow run: the plan is checked, frozen in its vault, and released."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.storage.places.place import Place, place_of
 
 if TYPE_CHECKING:
@@ -33,8 +35,15 @@ def freeze_plan(plan: "ReleasePlan") -> Path:
 
 
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
-    """Release a plan in a flow run of this process; the release folder."""
+    """Release a plan in a flow run of this process; the release folder.
+
+    What stands as the plan wants it needs no run.
+    """
     plan = load_ready_plan(path, overrides)
+    if (folder := find_untouched_release(plan)) is not None:
+        if not quiet:
+            sys.stderr.write(f"published before and unchanged since: {folder.name}\n")
+        return folder
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
