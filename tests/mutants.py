@@ -50,6 +50,8 @@ SERIES = "tests/anon_core/measures/test_series.py"
 RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
 FLOORS = "tests/anon_core/tables/test_floors.py"
+POINTS = "tests/storage/source/test_points.py"
+SUBSETS = "tests/anon_core/measures/table/risks/test_subsets.py"
 LADDERS = "tests/anon_core/tables/test_ladders.py"
 TREES = "tests/anon_core/tables/test_trees.py"
 NODES = "tests/kinds/table/judge/test_nodes.py"
@@ -1421,6 +1423,41 @@ MUTANTS = (
         "    while small and rest and",
         "    while not small and rest and",
         FLOORS,
+    ),
+    Mutant(
+        "points: degrees below 0 lie in the box above",
+        "anon_core/specs/boxes.py",
+        "    place = min(whole - (rest < 0), most / step - 1)",
+        "    place = min(whole, most / step - 1)",
+        POINTS,
+    ),
+    Mutant(
+        "points: the pole has a box of its own",
+        "anon_core/specs/boxes.py",
+        "    place = min(whole - (rest < 0), most / step - 1)",
+        "    place = whole - (rest < 0)",
+        POINTS,
+    ),
+    Mutant(
+        "points: boxes hold fewer people than k",
+        "kinds/table/plan/points.py",
+        '"hierarchy": grid, "floor": 1, **stated}',
+        '"hierarchy": grid, **stated}',
+        "tests/flows/test_points.py",
+    ),
+    Mutant(
+        "subsets: sets that are not minimal count",
+        "anon_core/measures/table/risks/subsets.py",
+        "            minimal[size - 1] += single & ~known",
+        "            minimal[size - 1] += single",
+        SUBSETS,
+    ),
+    Mutant(
+        "populations: the chance of a whole population",
+        "anon_core/measures/table/risks/populations.py",
+        "hyp2f1(1, 1, sizes + 1, 1 - fraction)",
+        "hyp2f1(1, 1, sizes, 1 - fraction)",
+        "tests/anon_core/measures/table/risks/test_populations.py",
     ),
 )
 
