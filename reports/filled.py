@@ -60,6 +60,9 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
         warnings=words.warnings(manifest),
         risks=words.risks(manifest),
         columns=words.columns(manifest),
+        # A table loses parts of cells; other kinds have numbers of their own.
+        loses_cells=is_number(manifest["utility"].get("gcp")),
+        headline=words.headline(manifest),
         roles={name: each["role"] for name, each in manifest.get("columns", {}).items()},
         attacks=sorted(_name_judged_attacks(manifest)),
         limits=manifest.get("checks", []),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowdcover.kinds.graph.report.words import WORDS
+from crowdcover.reports.filled import fill_template, list_templates
 from crowdcover.reports.pages import page
 from crowdcover.reports.verdict import judge_manifest
 from tests.kinds.graph.orders import manifest
@@ -102,3 +103,10 @@ def test_rows_of_the_release_and_of_the_source_are_edges(stated):
     text = page.render_release_page(stated, MEASURED, WORDS)
     assert "780" in text
     assert "80 rows, 3 columns" in text
+
+
+@pytest.mark.parametrize("name", list_templates())
+def test_documents_are_filled(stated, name):
+    text = fill_template(name, stated, WORDS)
+    assert "is not in the manifest" not in text
+    assert WORDS.promise(stated).split(". ")[0] in text

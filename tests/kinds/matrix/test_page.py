@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowdcover.kinds.matrix.report.words import WORDS
+from crowdcover.reports.filled import fill_template, list_templates
 from crowdcover.reports.pages import page
 from crowdcover.reports.verdict import judge_manifest
 from tests.kinds.matrix.orders import manifest
@@ -95,3 +96,10 @@ def test_keys_of_people_are_told_as_such(stated):
     assert any("may find the person's key" in warning for warning in WORDS.warnings(stated))
     assert "Protection of people as items." in dict(WORDS.not_promised(stated))
     assert "fresh key" in page.render_release_page(stated, np.array([5, 5]), WORDS)
+
+
+@pytest.mark.parametrize("name", list_templates())
+def test_documents_are_filled(stated, name):
+    text = fill_template(name, stated, WORDS)
+    assert "is not in the manifest" not in text
+    assert WORDS.promise(stated).split(". ")[0] in text
