@@ -235,7 +235,9 @@ def assess(
     if original is not None:
         require_columns(original, known, "the source")
     trees = {name: read_nodes(each) for name, each in (hierarchies or {}).items()}
-    table = _Table(frame.select(known), suppressed, trees, texts)
+    # By name: to `select`, ^a$ is a pattern.
+    known_columns = pl.DataFrame([frame.get_column(name) for name in known])
+    table = _Table(known_columns, suppressed, trees, texts)
     read = table.read_beside(original)
     columns = [column for column, _ in read]
     cells = np.stack([column.cell for column in columns])

@@ -18,7 +18,7 @@ from crowdcover.storage.source.sources import Source, read_source_header
 
 HOME = Point("home", "lat", "lon", 0.25)
 NAMES = ["lat", "home", "lon", "age"]
-TREES = [(0.1, 0.3, 90.0), (0.01, 0.25, 1.0, 45.0), (0.7, 6.3), (5.0,), (22.5, 90.0)]
+TREES = [(0.1, 0.3, 90.0), (0.01, 0.25, 1.0, 45.0), (0.5, 7.5, 22.5), (5.0,), (22.5, 90.0)]
 DEGREES = st.decimals(-90, 90, places=3)
 
 
