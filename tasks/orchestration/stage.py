@@ -88,8 +88,14 @@ class _RefusalsOnce(logging.Filter):
         return not (record.exc_info and isinstance(record.exc_info[1], AnonymityError))
 
 
+def _says_more_than_done(record: logging.LogRecord) -> bool:
+    """Whether a line is not Prefect's "Finished in state Completed()": a stage says what it did."""
+    return not str(record.msg).startswith("Finished in state Completed(")
+
+
 for _name in ("prefect.flow_runs", "prefect.task_runs"):
     logging.getLogger(_name).addFilter(_RefusalsOnce())
+    logging.getLogger(_name).addFilter(_says_more_than_done)
 # At the end of a short run it warns of an event not yet sent, and then sends it.
 logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 

@@ -69,7 +69,8 @@ def test_a_final_state_is_logged_without_the_refusal(logger, words):
     assert logged(failed) == "Finished in state Failed(InfeasibleError)"
     assert logged("Encountered exception during execution", InfeasibleError(REFUSAL)) is None
     assert logged("Encountered exception during execution", ValueError()) is not None
-    assert logged("Finished in state Completed()") == "Finished in state Completed()"
+    assert logged("Finished in state Completed()") is None  # the stage has said what it did
+    assert logged("Finished in state Cancelled()") == "Finished in state Cancelled()"
 
 
 def test_what_prefect_does_not_show_does_not_stop_the_work(monkeypatch):
