@@ -196,7 +196,6 @@ def assess(
         Texts that stand for every value; for tables written by R add ``"NA"``.
     as_text : str or list of str
         Columns whose texts are no numbers, dates or intervals, although they look like them.
-
     subsets : int
         Look at every set of at most so many quasi-identifiers: k of each, and the rows that few of
         them single out. 0: none.
