@@ -85,7 +85,7 @@ def test_no_person_holds_more_of_a_row_than_before(table, loss):
 def test_a_larger_table_loses_less(part, monkeypatch):
     """Also where rows exchange shares within parts only."""
     monkeypatch.setattr(narrowing, "PART", part)
-    table = big_table(600, 6, 12)
+    table = big_table(300, 6, 12)
     made = list(narrowed(table, "rank", 0.0))
     for rows, _ in made:
         check_even(table, rows)
