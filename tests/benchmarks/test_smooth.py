@@ -21,14 +21,12 @@ from tests.support.matrices import crowded, sets
 DATA = Path(os.environ.get("CROWDCOVER_DATA", Path(__file__).parents[3] / "shared" / "data"))
 ANCHORS = {  # k = 8: at least so many per cent by default, and annealed
     "adult-dec13": (87.0, 88.2),
-    "adult-cat8": (92.3, 92.8),
     "play-cat7": (74.5, 76.0),
     "caltech36": (42.0, 43.0),
     "ca-grqc": (44.5, 46.3),
 }
 ALG2 = {  # k = 8: per cent that another program found, merging arbitrary clusters and nearest ones
     "adult-dec13": (81.6, 84.7),
-    "adult-cat8": (88.2, 90.6),
     "play-cat7": (67.5, 69.2),
     "ca-grqc": (38.1, 38.1),
 }

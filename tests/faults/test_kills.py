@@ -33,18 +33,18 @@ def test_a_worker_is_killed(tmp_path, cluster, seed):
     release_without_a_worker(tmp_path, cluster, seed)
 
 
-def kill_ten_times(folder, cluster):
+def kill_times(folder, cluster, wanted):
     """As many releases as it takes: the last part may be made before a kill comes."""
     kills = 0
     for seed in itertools.count():
         kills += release_without_ranks(folder / str(seed), cluster, seed)
-        if kills >= KILLS:
+        if kills >= wanted:
             break
 
 
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
 def test_ranks_and_jobs_of_this_machine_are_killed(tmp_path):
-    kill_ten_times(tmp_path, RANKS)
+    kill_times(tmp_path, RANKS, KILLS)
 
 
 def test_ranks_and_jobs_of_slurm_are_killed(tmp_path, monkeypatch):
@@ -53,4 +53,4 @@ def test_ranks_and_jobs_of_slurm_are_killed(tmp_path, monkeypatch):
     with start_slurm() as machine:
         for name, value in machine.environment.items():
             monkeypatch.setenv(name, value)
-        kill_ten_times(tmp_path, JOB)
+        kill_times(tmp_path, JOB, KILLS // 2)  # a job takes twice as long

@@ -30,7 +30,7 @@ from tests.support.releases import QUASI, SHOWN, allowed, attributes, level
 from tests.typed import write_typed
 
 RECORDS, K = 36, 3
-CORRUPTIONS, FEW = 260, 130
+CORRUPTIONS, FEW = 200, 100
 CARRIED = {"diagnosis": 4, "note": 5}
 
 

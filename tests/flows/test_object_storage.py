@@ -85,7 +85,7 @@ def killed_before(plan, number):
     command("release", plan)
 
 
-@pytest.mark.parametrize("number", [0, 1, 5, WRITES - 1])
+@pytest.mark.parametrize("number", [0, 5, WRITES - 1])
 def test_killed_between_two_writes(door, server, tmp_path, number):
     order = order_at(tmp_path)
     died = run(killed_before, str(order.plan), number, environment=door.environment)

@@ -311,17 +311,17 @@ def test_a_drawn_series_of_partitions_keeps_what_it_promises(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("first", range(0, 20, 5))
-def test_twenty_drawn_series_keep_what_they_promise(tmp_path, first):
-    for seed in range(first, first + 5):
+@pytest.mark.parametrize("first", range(0, 12, 3))
+def test_twelve_drawn_series_keep_what_they_promise(tmp_path, first):
+    for seed in range(first, first + 3):
         run(tmp_path / str(seed), 1000 + seed, 4)
         shutil.rmtree(tmp_path / str(seed))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("first", range(0, 20, 5))
-def test_twenty_drawn_series_of_partitions_keep_what_they_promise(tmp_path, first):
-    for seed in range(first, first + 5):
+@pytest.mark.parametrize("first", range(0, 12, 3))
+def test_twelve_drawn_series_of_partitions_keep_what_they_promise(tmp_path, first):
+    for seed in range(first, first + 3):
         run(tmp_path / str(seed), 2000 + seed, 6, Partitions)
         shutil.rmtree(tmp_path / str(seed))

@@ -69,6 +69,6 @@ def test_numbers_exclude_no_matching(seed, seats):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seats", ["even", "matchable"])
-def test_numbers_exclude_no_matching_of_200_tables(seats):
-    for seed in range(10, 200):
+def test_numbers_exclude_no_matching_of_100_tables(seats):
+    for seed in range(10, 100):
         check(seed, seats)

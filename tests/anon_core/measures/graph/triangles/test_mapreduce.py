@@ -127,7 +127,7 @@ def measure_a_disk_version(folder, method):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["ec-disk", *SLOWER])
+@pytest.mark.parametrize("method", ["ec-disk", "vc-bucket-usage"])
 def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
     """In a process of its own: what other tests left running is not measured."""
     finished = run(measure_a_disk_version, str(tmp_path), method)
