@@ -28,13 +28,12 @@ def find_untouched_release(plan: "ReleasePlan") -> Place | None:
 
 def _look_for_release(plan: "ReleasePlan") -> Place | None:
     from crowdcover.storage.series.retractions import refuse_unfinished
-    from crowdcover.storage.shelf.content import has_version_files, read_document
-    from crowdcover.storage.shelf.layout import MANIFEST
     from crowdcover.storage.source.reading import Reading
     from crowdcover.storage.vault.vault import Vault
 
-    folder = Path(plan.publish.vault)
-    if not folder.is_dir():
+    folder, releases = Path(plan.publish.vault), plan.releases
+    # Before the source is read: a first release need not take its fingerprint twice.
+    if not folder.is_dir() or not releases.exists():
         return None
     reading = Reading(plan.data.source)
     reading.end()
@@ -42,12 +41,10 @@ def _look_for_release(plan: "ReleasePlan") -> Place | None:
     if run is None:
         return None
     refuse_unfinished(run)
-    release = run.released(plan.releases)
-    if release is None or not release.published or not release.stands():
+    if (standing := run.find_standing(releases)) is None:
         return None
-    manifest = read_document(release.folder / MANIFEST)
-    same = manifest.get("about") == plan.about.claims.get("about")
-    if not same or not has_version_files(release.folder, manifest["files"]):
+    release, manifest = standing
+    if not release.published or manifest.get("about") != plan.about.claims.get("about"):
         return None
     plan.limits.release_limits.require(manifest, "")
     return release.folder

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from crowdcover.storage.places.place import Place, place_of
-from crowdcover.storage.shelf.content import has_version_files
+from crowdcover.storage.shelf.content import has_version_files, read_document
+from crowdcover.storage.shelf.layout import MANIFEST
 from crowdcover.storage.vault import secret_streams
 from crowdcover.storage.vault.build import compute_code_stamp, stamp_of
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
@@ -215,6 +216,15 @@ class Run:
             if mark is None
             else Release(parent / mark["version"], mark["files"], mark["published"])
         )
+
+    def find_standing(self, parent: Place) -> tuple[Release, Mapping[str, Any]] | None:
+        """The release of this run in this folder, and its manifest, if no file of it changed."""
+        release = self.released(parent)
+        if release is None or not release.stands():
+            return None
+        manifest = read_document(release.folder / MANIFEST)
+        whole = has_version_files(release.folder, manifest["files"])
+        return (release, manifest) if whole else None
 
     def mark_released(self, release: Release) -> None:
         """Record a release: once before it becomes visible, once after."""

@@ -20,7 +20,7 @@ from crowdcover.storage.ledger.ledger import LedgerError
 from crowdcover.storage.ledger.other_releases import describe_crowd_counts, runs_of, second_release
 from crowdcover.storage.places.objects import StoreError
 from crowdcover.storage.places.place import Place
-from crowdcover.storage.shelf.content import has_version_files, hash_released_file, read_document
+from crowdcover.storage.shelf.content import hash_released_file
 from crowdcover.storage.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
 from crowdcover.storage.vault.files import flush_folder
@@ -231,12 +231,9 @@ def find_published_folder(
     A limit of [checks] that is stricter now applies to it, too. Words of [about] that are new do
     not: they are the manifest's, and that stays as it is.
     """
-    release = run.released(parent)
-    if release is None or not release.stands():
+    if (standing := run.find_standing(parent)) is None:
         return None
-    manifest = read_document(release.folder / MANIFEST)
-    if not has_version_files(release.folder, manifest["files"]):
-        return None
+    release, manifest = standing
     # After a crash behind the rename, the mark still said that it was about to be published.
     run.mark_released(replace(release, published=True))
     write_verdicts_page(run)
