@@ -25,7 +25,6 @@ from tests.strategies import simple_graphs
 
 METHODS = get_args(DiskMethod)
 EDGES = 300_000
-REDUCERS = {"ec": 64, "vc": 32}  # each of Bermuda-VC reads all files of its bucket
 FLOOR = 384 * 1024  # bytes that Bermuda-VC takes for its buckets and the files of 80 mappers
 
 
@@ -60,7 +59,7 @@ def list_within(folder, memory, method):
     held = memory if method == "ec" else max(memory, FLOOR)
     watched, found = Watched(held), []
     batches = zip(np.array_split(u, 9), np.array_split(v, 9), strict=True)
-    shuffle = FarmShuffle(watched, Path(folder), REDUCERS[method], held)
+    shuffle = FarmShuffle(watched, Path(folder), 64, held)
     list_triangles_from_disk(batches, n, Path(folder), shuffle, found.append, method)
     expected = counting.list_triangles(orient_edges(u, v, n))
     rows = np.concatenate(found)
