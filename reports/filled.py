@@ -41,16 +41,16 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
         ),
     )
 
-    def show(place: str, form: str = "count") -> Markup:
+    def show_figure(place: str, form: str = "count") -> Markup:
         return Markup(_show_place(manifest, place, form))  # noqa: S704 - escaped there
 
-    def gap(what: str) -> Markup:
+    def mark_gap(what: str) -> Markup:
         return Markup(_mark_gap(what))  # noqa: S704 - escaped there
 
     text = environment.get_template(f"{name}{_END}").render(
         title=title_of(manifest),
-        show=show,
-        gap=gap,
+        show=show_figure,
+        gap=mark_gap,
         people=words.subjects(manifest),
         demand=words.demand(manifest),
         promise=words.promise(manifest),

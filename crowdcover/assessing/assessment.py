@@ -21,7 +21,6 @@ from crowdcover.assessing.groups import (
 )
 from crowdcover.assessing.hierarchies import GivenHierarchy, read_nodes
 from crowdcover.assessing.risks import (
-    name_scores,
     report_population_size,
     report_population_table,
     report_subsets,
@@ -106,7 +105,7 @@ class Assessment:
         """
         if self._groups is None:
             raise InputError("score_rows needs subsets: assess(table, quasi, subsets=3)")
-        return name_scores(self._groups)
+        return pl.Series("suda", self._groups.scores)
 
     def _find_small_groups(self) -> list[str]:
         least = 2 if self.demanded is None else self.demanded

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
@@ -111,8 +110,3 @@ def _describe_chances(numbers: dict[str, Any], how: str = "") -> list[tuple[str,
         (f"{how}chance of a right guess, at most", f"{numbers['journalist_highest']:.2%}"),
         (f"{how}chance of a right guess, on average", f"{numbers['journalist']:.2%}"),
     ]
-
-
-def name_scores(groups: SubsetGroups) -> pl.Series:
-    """The SUDA score of each row."""
-    return pl.Series("suda", groups.scores)

@@ -1,7 +1,6 @@
 """Places: a column of boxes that is made of two columns of degrees while a source is read.
 
-What stands in a vault, a sample or a series is the finest box. Nobody's exact place leaves this
-module.
+What stages, samples and series keep is the finest box.
 """
 
 from collections.abc import Sequence

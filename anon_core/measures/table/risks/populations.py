@@ -54,7 +54,7 @@ def estimate_uniques_by_zayatz(sizes: NDArray[np.integer], population: int) -> f
     """
     size, times = np.unique(sizes, return_counts=True)
     drawn = int(sizes.sum())
-    if size[0] != 1 or not len(sizes):
+    if size[0] != 1:
         return 0.0
     # The chance that one of `size` people of the population is drawn.
     log_chance = (
