@@ -1,5 +1,6 @@
 """The crowd of each record, counted from source levels and released cells alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,6 +179,18 @@ def count_rows(classes: Classes, rows_in: NDArray[np.int64]) -> NDArray[np.int64
     fitting = np.empty(classes.level.shape[1], dtype=np.int64)
     count_fitting_rows(classes.level_index, classes.bitmap, rows_in, alike, fitting)
     return fitting
+
+
+def count_rows_by_known(
+    released: ReleasedCells, classes: Classes, known: Sequence[int]
+) -> NDArray[np.int64]:
+    """Count the rows that each record class fits in the attributes that are `known`, as above."""
+    rows = ReleasedCells(classes.cell, released.levels).of_attributes([*known])
+    # Records that are alike in what is known fit the same rows.
+    alike = Classes.of(classes.level[[*known]], rows)
+    rows_in = np.zeros(alike.cell.shape[1], dtype=np.int64)
+    np.add.at(rows_in, alike.row_class, classes.rows_in)
+    return count_rows(alike, rows_in)[alike.record_class]
 
 
 def count_matchable(

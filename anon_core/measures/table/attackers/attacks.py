@@ -19,7 +19,7 @@ from anon_core.measures.table.attackers.attacks_kernels import (
     list_matchable,
 )
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.crowds import Components, count_matchable, count_rows
+from anon_core.measures.table.crowds import Components, count_matchable, count_rows_by_known
 
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
 _MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
@@ -90,15 +90,11 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         `list_known_subsets`. The true row always fits, so this chance is at most that of linkage
         with all attributes.
     """
-    rows, success = ReleasedCells(classes.cell, released.levels), {}
+    success = {}
     for size, subsets in list_known_subsets(len(released.cell)).items():
         chance = np.zeros(classes.level.shape[1])
         for known in subsets:
-            # Records that are alike in what is known fit the same rows.
-            alike = Classes.of(classes.level[known], rows.of_attributes(known))
-            rows_in = np.zeros(alike.cell.shape[1], dtype=np.int64)
-            np.add.at(rows_in, alike.row_class, classes.rows_in)
-            chance += 1 / count_rows(alike, rows_in)[alike.record_class]
+            chance += 1 / count_rows_by_known(released, classes, known)
         success[size] = (chance / len(subsets))[classes.record_class]
     return success
 
