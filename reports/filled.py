@@ -47,6 +47,7 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
     def mark_gap(what: str) -> Markup:
         return Markup(_mark_gap(what))  # noqa: S704 - escaped there
 
+    chances = manifest.get("protection", {}).get("reidentification", {})
     text = environment.get_template(f"{name}{_END}").render(
         title=title_of(manifest),
         show=show_figure,
@@ -62,6 +63,8 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
         columns=words.columns(manifest),
         # A table loses parts of cells; other kinds have numbers of their own.
         loses_cells=is_number(manifest["utility"].get("gcp")),
+        has_chances=bool(chances),
+        has_population="population" in chances,
         headline=words.headline(manifest),
         roles={name: each["role"] for name, each in manifest.get("columns", {}).items()},
         attacks=sorted(_name_judged_attacks(manifest)),

@@ -169,12 +169,11 @@ class Table(Kind):
 
     def describe_columns(self, plan: TablePlan) -> Facts:
         """The role of each column, whether rows count as people, and what crowds shall show."""
-        stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
-        counted = {"rows_are_people": True} if plan.rows_are_people else {}
-        mixed = {} if plan.mix is None else {"mixed": plan.mix}
-        diverse = {} if plan.diverse is None else {"diverse": plan.diverse.state()}
-        purpose = {} if plan.purpose is None else {"purpose": plan.purpose.state()}
-        return {**stated, **counted, **mixed, **diverse, **purpose}
+        return plan.state()
+
+    def list_audit_terms(self, plan: TablePlan) -> list[str]:
+        """With checks of other packages, and what limits ask for."""
+        return [*super().list_audit_terms(plan), *plan.list_audit_terms()]
 
     def fields(
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]

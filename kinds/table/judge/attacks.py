@@ -54,7 +54,7 @@ def build_attack_section(
         some = _summarize_chances(np.mean(list(partly.values()), axis=0), k)
         section["partial linkage"] = {
             **some,
-            "known": {str(size): _compute_mean(success) for size, success in partly.items()},
+            "known": {str(size): compute_mean(success) for size, success in partly.items()},
         }
     if private_demand:
         section["demand"] = asdict(guess_demands(crowds.compatible, k))
@@ -64,15 +64,15 @@ def build_attack_section(
 def _summarize_chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
     times = success * k
     return {
-        "success": _compute_mean(success),
-        "promised": _compute_mean(1 / k),
+        "success": compute_mean(success),
+        "promised": compute_mean(1 / k),
         "above": {
             f"{factor:g}": float((times > factor * (1 + _ROUNDING)).mean()) for factor in _ABOVE
         },
     }
 
 
-def _compute_mean(values: NDArray[np.float64]) -> float:
+def compute_mean(values: NDArray[np.float64]) -> float:
     """The mean, rounded once, so that the order of the records changes no digit."""
     parts = (values[at : at + _AT_ONCE].tolist() for at in range(0, len(values), _AT_ONCE))
     return math.fsum(chain.from_iterable(parts)) / len(values)

@@ -21,6 +21,9 @@ def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -
         protection.pop("rare_levels", None)
     for later in {"gcp_by_width", "least_gcp"} - manifest.get("utility", {}).keys():
         utility.pop(later, None)
+    figures = protection.pop("reidentification", {})
+    if stated := manifest.get("protection", {}).get("reidentification"):
+        protection["reidentification"] = _select_asked_figures(stated, figures)
     claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))
     if "demand" not in claimed:  # what crowds tell of a private k
         attacks.pop("demand", None)
@@ -45,3 +48,25 @@ def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -
         "series": series,
     }
     return {name: same.get(name, section) for name, section in sections.items()}
+
+
+def _select_asked_figures(stated: Any, measured: Mapping[str, Any]) -> Any:
+    """Figures that the plan asks for today, where the manifest answers the same question.
+
+    Limits may change while a release stands. What nobody asks for today is not measured again.
+    """
+    if not isinstance(stated, dict):
+        return measured
+    of_population = ("population", "journalist_highest", "journalist")
+    unasked = [] if stated.get("population") == measured.get("population") else [*of_population]
+    if _count_known(stated) != _count_known(measured):
+        unasked.append("known")
+    asked = {name: each for name, each in measured.items() if name not in unasked}
+    return asked | {name: each for name, each in stated.items() if name in unasked}
+
+
+def _count_known(figures: Mapping[str, Any]) -> int:
+    """How many columns are known to those whose rows are counted; 0 if none are counted."""
+    known = figures.get("known")
+    columns = known.get("columns") if isinstance(known, dict) else None
+    return len(columns) if isinstance(columns, list) else 0

@@ -67,6 +67,8 @@ class Measured:
         Records whose row is identical to fewer than k rows; None where nothing promises that.
     in_classes : dict of Diversity
         By sensitive column, in equivalence classes; empty where nothing promises these.
+    reidentification : dict
+        See `measure_reidentification`; empty unless `matched`.
     least_loss : LeastLoss or None
         What any release with the promise loses; None where no bound follows or is looked for.
     """
@@ -93,6 +95,7 @@ class Measured:
     law: Law | None = None
     classes_below_k: int | None = None
     in_classes: Mapping[str, Diversity] = field(default_factory=dict)
+    reidentification: Mapping[str, Any] = field(default_factory=dict)
     least_loss: LeastLoss | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:
@@ -176,6 +179,7 @@ class Measured:
             "rare_levels": self.rare_levels,
             "unique_values": self.unique_values,
             "direct_identifiers": self.direct,
+            "reidentification": dict(self.reidentification),
         }
 
 

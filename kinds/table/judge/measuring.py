@@ -44,7 +44,9 @@ from crowdcover.kinds.table.judge.measured import (
     unique_values,
 )
 from crowdcover.kinds.table.judge.records import Records
+from crowdcover.kinds.table.judge.reidentification import measure_reidentification
 from crowdcover.kinds.table.layout import CARRIED, KEY, list_released_columns
+from crowdcover.kinds.table.plan.reidentification import NONE_ASKED, AskedRisks
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,12 @@ class Laid:
 
 
 def measure_release(
-    laid: Laid, stated_law: Path | pl.DataFrame | None, *, in_classes: bool, private_demand: bool
+    laid: Laid,
+    stated_law: Path | pl.DataFrame | None,
+    *,
+    in_classes: bool,
+    private_demand: bool,
+    asked: AskedRisks = NONE_ASKED,
 ) -> Measured:
     """Measure a release.
 
@@ -131,6 +138,11 @@ def measure_release(
         direct=count_direct(list_shown_texts(laid)),
         law=stated,
     )
+    if matched:
+        found = measure_reidentification(
+            cells, classes, counts, tuple(levels.name for levels in records.levels), asked
+        )
+        measured = replace(measured, reidentification=found)
     if in_classes:
         measured = _with_classes(measured, laid)
     if (in_classes or stated_law is not None) and not private_demand:  # it depends on each k

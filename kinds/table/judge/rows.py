@@ -32,6 +32,7 @@ from crowdcover.kinds.table.layout import KEY, list_released_columns
 from crowdcover.kinds.table.pipeline.read import read_others, read_table
 from crowdcover.kinds.table.plan.diverse import Diverse
 from crowdcover.kinds.table.plan.purpose import Purpose
+from crowdcover.kinds.table.plan.reidentification import NONE_ASKED, AskedRisks
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.kinds.table.report.findings import meets_limit
 from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
@@ -76,6 +77,7 @@ def audit_release(
     diverse: Diverse | None = None,
     purpose: Purpose | None = None,
     plugins: Sequence[str] = (),
+    asked: AskedRisks = NONE_ASKED,
 ) -> Audit:
     """Audit released rows and their codebook.
 
@@ -85,7 +87,7 @@ def audit_release(
     `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     The records that the matching does not name are left out by choice; `leave_out` is the share of
     all records that may be. Classes meet `diverse`. Weights and rows follow the `purpose`. Checks
-    of other packages are those that `plugins` names.
+    of other packages are those that `plugins` names. What limits have `asked` for is measured, too.
     """
     even = law.EVEN_SEATS in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
@@ -109,7 +111,9 @@ def audit_release(
     private = any(column.name == demand.column and not column.known for column in columns)
     stated_law = claims.law if even else None
     in_classes = _IDENTICAL in promise.findings
-    measured = measure_release(laid, stated_law, in_classes=in_classes, private_demand=private)
+    measured = measure_release(
+        laid, stated_law, in_classes=in_classes, private_demand=private, asked=asked
+    )
     findings += [
         *more,
         *_of_cells(records, laid.cells, measured),

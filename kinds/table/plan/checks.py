@@ -8,7 +8,6 @@ from pydantic import BeforeValidator, Field
 from anon_core.measures.table.diversity import MOST_L
 from crowdcover.kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from crowdcover.kinds.checks import (
-    LimitsSection,
     declare_attack_limit,
     declare_limit,
     declare_unchanged_limit,
@@ -20,6 +19,7 @@ from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import PlanError, Section, Share, declare_or_off
 from crowdcover.kinds.table.plan import limits
 from crowdcover.kinds.table.plan.limits import ClosenessSection, DiversitySection
+from crowdcover.kinds.table.plan.reidentification import ReidentificationLimits
 
 COMPARED = ("quasi", "sensitive", "keep")  # roles of the columns that drift is about
 
@@ -58,7 +58,7 @@ Diversities = DiversitySection | list[DiversitySection]
 Closenesses = ClosenessSection | list[ClosenessSection]
 
 
-class ChecksSection(LimitsSection):
+class ChecksSection(ReidentificationLimits):
     """[checks]; l_diversity and t_closeness take one table or a list of tables.
 
     Attributes
@@ -238,6 +238,7 @@ class ChecksSection(LimitsSection):
             )
         for name in self.columns:
             _require_role("checks.columns", name, "quasi", roles)
+        self.check_known([*roles.values()].count("quasi"))
         if self.max_uniform is not None and "sensitive" not in roles.values():
             raise PlanError(
                 "checks.max_uniform limits crowds that show one value of a sensitive column, and "

@@ -28,6 +28,7 @@ from crowdcover.kinds.table.plan.k_forms import K_RULE, K_SCHEMA, require_k_type
 from crowdcover.kinds.table.plan.partitions import Partition, TableSource
 from crowdcover.kinds.table.plan.points import list_points
 from crowdcover.kinds.table.plan.purpose import Purpose, PurposeSection, weigh_columns
+from crowdcover.kinds.table.plan.reidentification import NONE_ASKED, AskedRisks
 from crowdcover.storage.source.sources import Source
 
 MOST_LEFT_OUT = 0.1  # of the records: a release of fewer is not one of the table
@@ -112,6 +113,7 @@ class TablePlan:
     diverse: Diverse | None = None  # what each class must show of a sensitive column
     purpose: Purpose | None = None  # what the release is for
     plugins: tuple[str, ...] = ()  # checks of other packages that released rows must pass
+    asked: AskedRisks = NONE_ASKED  # what limits ask to be measured
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -130,6 +132,7 @@ class TablePlan:
             Partition.of(sections.source, columns),
             privacy.leave_out,
             plugins=tuple(sections.checks.plugins),
+            asked=sections.checks.asked,
         )
         if privacy.diverse is not None:
             column = plan._column("diverse", privacy.diverse.column)
@@ -182,7 +185,24 @@ class TablePlan:
             "diverse": self.diverse,
             "purpose": self.purpose,
             "plugins": self.plugins,
+            "asked": self.asked,
         }
+
+    def list_audit_terms(self) -> list[str]:
+        """What is measured for this plan beside what is measured of every release."""
+        plugins = [f"plugins {' '.join(self.plugins)}"] if self.plugins else []
+        return plugins + ([] if self.asked == NONE_ASKED else [f"asked {tuple(self.asked)}"])
+
+    def state(self) -> dict[str, Any]:
+        """What the manifest repeats: roles of columns, how people count, what crowds shall show."""
+        stated: dict[str, Any] = {
+            "columns": {column.name: self.role(column) for column in self.columns}
+        }
+        counted = {"rows_are_people": True} if self.rows_are_people else {}
+        mixed = {} if self.mix is None else {"mixed": self.mix}
+        diverse = {} if self.diverse is None else {"diverse": self.diverse.state()}
+        purpose = {} if self.purpose is None else {"purpose": self.purpose.state()}
+        return {**stated, **counted, **mixed, **diverse, **purpose}
 
     def role(self, column: Column) -> dict[str, Any]:
         """What the plan does with a column, as the manifest states it."""

@@ -5,12 +5,13 @@ the GDPR is read. A figure is held against the promise or against a limit of the
 Where neither says anything, the result says so; where nothing was measured, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from anon_core.measures.requirements import is_limit_reached
 from crowdcover.kinds.table.plan.checks import ChecksSection
 from crowdcover.kinds.table.plan.limits import BY_DEMAND, WITNESS
+from crowdcover.kinds.table.plan.reidentification import ReidentificationLimits
 from crowdcover.kinds.table.report import attackers
 from crowdcover.kinds.table.report import series_words as versions
 from crowdcover.kinds.table.report.facts import count_owners, describe_subjects, promise_of
@@ -39,6 +40,7 @@ from crowdcover.reports.words import (
 
 UNIFORM = "uniform crowds"
 MEASURES = ChecksSection.list_measures()
+REIDENTIFICATION = ReidentificationLimits.list_measures()
 _MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 _SUCCESS = "attack success"  # the measure that limits attacks
 
@@ -133,6 +135,7 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
         # Partial linkage may be absent: a table of one quasi-identifier has no part of it.
         elif name == "linkage":
             yield _build_unmeasured(what)
+    yield from _list_limit_figures(manifest, REIDENTIFICATION)
     yield _several_rows(manifest)
     yield from versions.list_linkability_figures(manifest)
     yield _other_releases(manifest)
@@ -174,7 +177,7 @@ def _list_inference(manifest: Manifest) -> Iterator[Figure]:
         yield Figure(what, measured, _hold_against("nothing"), NOT_MEASURED)
     for name, crowd in sensitive.items():
         yield _build_uniform_figure(name, crowd.get("uniform"), manifest)
-    yield from _list_diversity_figures(manifest)
+    yield from _list_limit_figures(manifest, MEASURES.keys() - REIDENTIFICATION.keys())
     yield from _list_minimality(manifest)
     yield from _private_k(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
@@ -227,11 +230,11 @@ def _private_k(manifest: Manifest) -> Iterator[Figure]:
     yield Figure(what, _format_count_of(right, records), against, result)
 
 
-def _list_diversity_figures(manifest: Manifest) -> Iterator[Figure]:
-    """What the plan demands of the values in a crowd."""
+def _list_limit_figures(manifest: Manifest, measures: Collection[str]) -> Iterator[Figure]:
+    """What the plan demands of some of the measures."""
     for asked in manifest.get("checks", []):
         measure = MEASURES.get(asked["measure"])
-        if measure is not None and measure.figure:
+        if asked["measure"] in measures and measure is not None and measure.figure:
             side = "least" if measure.sense == "at least" else "most"
             yield Figure(
                 measure.figure.format(name=printable(asked["about"])),

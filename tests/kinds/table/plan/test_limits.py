@@ -18,6 +18,13 @@ MEASURED = {
     "protection": {
         "rows_left_out": 5,
         "equivalence_classes": {"number": 12, "k": 4},
+        "reidentification": {
+            "prosecutor_highest": 0.25,
+            "population": 2000,
+            "journalist_highest": 0.03,
+            "journalist": 0.01,
+            "known": {"columns": ["age", "town"], "rows": 7},
+        },
         "sensitive": {
             "illness": {
                 "distinct": 3,
@@ -105,6 +112,27 @@ def diverse(**stated):
             r"checks\.max_unchanged = 0\.49; raise k or the limit",
         ),
         (
+            limits(max_prosecutor=0.25),
+            limits(max_prosecutor=0.24),
+            r"a guess among the rows that fit a person is right with a chance of 0\.2500, above "
+            r"checks\.max_prosecutor = 0\.24; raise k to 1 / the limit",
+        ),
+        (
+            limits(max_marketer=0.1),
+            limits(max_marketer=0.09),
+            r"right with a chance of 0\.1000 on average, above checks\.max_marketer = 0\.09",
+        ),
+        (
+            limits(max_journalist={"chance": 0.03, "population": 2000}),
+            limits(max_journalist={"chance": 0.02, "population": 2000}),
+            r"a journalist is expected to be 0\.0300, above checks\.max_journalist\.chance = 0\.02",
+        ),
+        (
+            limits(all_m={"m": 2, "k": 7}),
+            limits(all_m={"m": 2, "k": 8}),
+            r"somebody fits 7 rows, by age, town, fewer than checks\.all_m\.k = 8; raise k",
+        ),
+        (
             limits(max_row_loss=0.05),
             limits(max_row_loss=0.0),
             r"5 of 100 source rows are left out, more than checks\.max_row",
@@ -167,6 +195,24 @@ def test_what_was_not_measured_has_not_been_reached():
         )
         with pytest.raises(GuaranteeError, match=words):
             limits(**{name: 2 if name == "equivalence_k" else 1.0}).require(old, "refused")
+
+
+def test_figures_of_another_question_are_no_answer():
+    """Limits that were changed since a release was measured."""
+    for asked in (
+        limits(max_journalist={"chance": 1.0, "population": 3000}),
+        limits(all_m={"m": 1, "k": 2}),
+    ):
+        with pytest.raises(GuaranteeError, match="was not measured when it was published"):
+            asked.require(MEASURED, "refused")
+
+
+def test_no_population_is_smaller_than_its_sample():
+    asked = limits(max_journalist={"chance": 0.9, "population": 94})
+    with pytest.raises(
+        GuaranteeError, match=r"a population of 94 cannot hold the 95 records, above .* correct the"
+    ):
+        asked.require(MEASURED, "refused")
 
 
 def test_every_attacker_but_chance_is_held_to_the_limit():
