@@ -5,6 +5,7 @@ methods and know no kind by name. A stage hands over folders: a kind reads the f
 stage stored and writes its own.
 """
 
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -138,6 +139,12 @@ class Kind(Protocol):
         Keys of the manifest that no other part of it uses; names of columns, never values.
         """
         return {}
+
+    def list_audit_terms(self, plan: Any) -> list[str]:
+        """What the plan lets through or asks to be measured: another one is another audit."""
+        columns = self.describe_columns(plan).get("columns", {})
+        allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
+        return [f"allow {json.dumps(allowed)}"] if allowed else []
 
     def fields(
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]

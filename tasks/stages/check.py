@@ -1,6 +1,5 @@
 """Audit the bytes that would be published. Only here is a CheckedRelease made."""
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,9 +96,9 @@ def check(
         }, [findings, released]
 
     drop_stage(run, _REQUIRED)  # [checks] may have changed
-    stored, verdicts = judge_stage(
-        run, "check", [anonymized, *_list_permissions(kind, plan, anonymized)], make
-    )
+    # No stages of their own: only their hashes count.
+    terms = [Stored(anonymized.path, term) for term in kind.list_audit_terms(plan)]
+    stored, verdicts = judge_stage(run, "check", [anonymized, *terms], make)
     for sentence, verdict in zip(stored.facts["verdicts"], verdicts, strict=True):
         if not verdict.success:
             raise GuaranteeError(f"{REFUSED}; {sentence}; {describe_page_place(run)}")
@@ -107,14 +106,6 @@ def check(
     if limits.stated:
         _require_limits(run, stored, limits)
     return CheckedRelease(anonymized, stored)
-
-
-def _list_permissions(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]:
-    """What the plan lets through, as an input of the check: another permission is another check."""
-    columns = kind.describe_columns(plan).get("columns", {})
-    allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
-    # No stage of its own: only the hash counts.
-    return [Stored(anonymized.path, f"allow {json.dumps(allowed)}")] if allowed else []
 
 
 @stage("check version")

@@ -1,9 +1,11 @@
 """[checks]: a release's numbers are those of a slow count; one below its limit is refused."""
 
 import json
+import math
 import random
 import shutil
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from crowdcover.storage.source.sources import Source
 from tests import naive
 from tests.flows.orders import SEED, Order, data_bytes, people
 from tests.support.audits import audit_release
-from tests.support.releases import attributes, fits, level, manifest, released_rows
+from tests.support.releases import HEADER, allowed, attributes, fits, level, manifest, released_rows
 from tests.support.starter import decided
 
 CITIES = ("ulm", "bonn", "kiel")
@@ -110,6 +112,55 @@ def test_people_whom_nobody_equals_are_counted(tmp_path):
     assert manifest(folder)["protection"]["unique_records"] == alone > 0
 
 
+def test_chances_of_regulators_are_those_of_a_slow_count(tmp_path):
+    """And what only a limit asks for is measured when the limit comes, by the audit, too."""
+    order = Order(tmp_path).fix_seed()
+    plain = manifest(order.release())["protection"]["reidentification"]
+    fit = fits(order.folder_of_v1, people())
+    assert plain == {"prosecutor_highest": 1 / fit.sum(axis=1).min()}
+    few = {"all_m": {"m": 2, "k": 2}, "max_journalist": {"chance": 1.0, "population": 450}}
+    order.write(checks=few)
+    assert audit_release(order.folder_of_v1, order.plan).passed
+    shutil.rmtree(order.releases)
+    shutil.rmtree(order.vault)
+    order.fix_seed()
+    folder = order.release()
+    told = manifest(folder)["protection"]["reidentification"]
+    assert told["prosecutor_highest"] == plain["prosecutor_highest"]
+    # A fifth of the people is drawn: 1/F of F people, a negative binomial from f rows on.
+    rows, share = fit.sum(axis=1), 90 / 450
+    chances = [
+        math.fsum(
+            math.comb(of - 1, f - 1) * share**f * (1 - share) ** (of - f) / of
+            for of in range(f, 1000)
+        )
+        for f in rows.tolist()
+    ]
+    assert told["population"] == 450
+    assert told["journalist_highest"] == pytest.approx(max(chances))
+    assert told["journalist"] == pytest.approx(sum(chances) / len(chances))
+    book, released = attributes(folder), released_rows(folder)
+    by_two = {}
+    for pair in combinations(("age", "city", "smokes"), 2):
+        allows = [
+            [
+                all(
+                    level(book[c], person[HEADER.index(c)]) in allowed(book[c], row[c])
+                    for c in pair
+                )
+                for row in released
+            ]
+            for person in people()
+        ]
+        by_two[pair] = int(np.sum(allows, axis=1).min())
+    assert told["known"]["rows"] == min(by_two.values())
+    assert by_two[tuple(told["known"]["columns"])] == told["known"]["rows"]
+    assert audit_release(folder, order.plan).passed
+    for others in ({}, {"all_m": {"m": 1, "k": 2}}):  # limits that were changed later
+        order.write(checks=others)
+        assert audit_release(folder, order.plan).passed
+
+
 REFUSED = {
     "distinct": (
         {"l_diversity": {"column": "diagnosis", "l": 6}},
@@ -132,6 +183,14 @@ REFUSED = {
         {"max_attack_success": 0.01},
         r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above "
         r"checks\.max_attack_success",
+    ),
+    "a prosecutor": (
+        {"max_prosecutor": 0.09},
+        r"is right with a chance of 0\.\d+, above checks\.max_prosecutor = 0\.09",
+    ),
+    "a marketer": (
+        {"max_marketer": 0.01},
+        r"are right with a chance of 0\.\d+ on average, above checks\.max_marketer = 0\.01",
     ),
     "a column": (
         {"columns": {"age": 0.999}},
