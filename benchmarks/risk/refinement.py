@@ -96,28 +96,28 @@ def chances_of_rows(made):
 
 def chances_by_seats(made):
     """The same, of the row made from each record: by the law, or everyone in the own row."""
-    table, rows = made.table, np.arange(made.table.records)
-    of_levels = [np.zeros((table.records, a.levels)) for a in table.codebook.attributes]
     if made.holders is None and made.steps:
-        return chances_by_law(made, of_levels)
+        yield from chances_by_law(made)
+        return
+    rows = np.arange(made.table.records)
     holders = rows[:, None] if made.holders is None else made.holders
-    for code, found in zip(table.codes, of_levels, strict=True):
+    for code, attribute in zip(made.table.codes, made.table.codebook.attributes, strict=True):
+        found = np.zeros((len(rows), attribute.levels))
         for held in holders.T:
             found[rows, code[held]] += 1 / holders.shape[1]
-    return of_levels
+        yield found
 
 
-def chances_by_law(made, of_levels):
-    """Add up the chances that the program chooses where seats are matchable."""
+def chances_by_law(made):
+    """The same where seats are matchable: the program chooses the chances behind the masks."""
     seats = list_seats(made, words(1)(made.table.records))
     held = seat_chances(seats).held / SHARE
     kind = np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr))
     first = np.unique(seats.record_class, return_index=True)[1]
-    for code, found in zip(made.table.codes, of_levels, strict=True):
-        total = np.zeros((len(seats.row_size), found.shape[1]))
+    for code, attribute in zip(made.table.codes, made.table.codebook.attributes, strict=True):
+        total = np.zeros((len(seats.row_size), attribute.levels))
         np.add.at(total, (seats.rows, code[first][kind]), held)
-        found += (total / seats.row_size[:, None])[seats.row_class]
-    return of_levels
+        yield (total / seats.row_size[:, None])[seats.row_class]
 
 
 def number_texts(made):
