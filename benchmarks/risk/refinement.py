@@ -10,9 +10,10 @@ program and the law of the seats. Rows of a class belong to its records with equ
 Of classes it is what the program alone tells, at least: in the local recoding by
 `local_recoding.attack`, which also narrows cells to a smaller node; elsewhere each member of a set
 and both ends of an interval are somebody's. Of other rows it is at most so much, for an attacker
-who knows all quasi-identifiers and the law, too: what is alike in all drawn seatings.
+who knows all quasi-identifiers and the law, too: what is alike in all drawn seatings. `k-member` is
+measured so, since its seats are drawn across classes.
 
-A sample of the records, 8 to 13 quasi-identifiers. The local recoding has the hierarchies of ARX
+A sample of the records, 8 or 11 quasi-identifiers. The local recoding has the hierarchies of ARX
 for words of Adult, intervals of doubling width for numbers, and keeps or suppresses other words.
 """
 
@@ -51,7 +52,7 @@ ARX = ("marital-status", "workclass", "occupation", "race", "sex", "native-count
 def main(sets, sizes, records, draws):
     for of_set in sets:
         whole = SETS[of_set]()
-        chosen = np.random.default_rng(5).permutation(whole.records)[:records]
+        chosen = np.random.default_rng(5).permutation(whole.records)[: records or whole.records]
         sample = whole.at(np.sort(chosen))
         for k in sizes:
             table = dataclasses.replace(sample, k=np.full_like(sample.k, k))
@@ -191,7 +192,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--set", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10])
-    parser.add_argument("--records", type=int, default=RECORDS)
+    parser.add_argument("--records", type=int, default=RECORDS, help="0: all of the set")
     parser.add_argument("--draws", type=int, default=DRAWS)
     given = parser.parse_args()
     main(given.set, given.k, given.records, given.draws)
