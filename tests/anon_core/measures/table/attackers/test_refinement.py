@@ -1,12 +1,15 @@
 """What the program itself tells of masked cells: theory.md, section 12, by enumeration."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
-from tests.support.posteriors import conclude, worlds
+from tests import drawn
+from tests.support.posteriors import conclude, read_rows, worlds
 
 EVEN = Adaptive(seats="even")
 # Levels of each column (below zero: an ordered one), people, k, whether the order of ties is known.
@@ -17,7 +20,7 @@ CASES = [
     ((3, -3), 3, 3, True),
     ((2, 2), 6, 3, True),
     ((-4,), 6, 2, True),
-    ((2, 2), 4, (2, 2, 4, 4), False),
+    ((3,), 4, (2, 2, 4, 4), False),
 ]
 
 
@@ -77,10 +80,49 @@ def test_who_knows_only_the_program_names_no_masked_cell(even):
 )
 def test_no_value_of_a_set_is_excluded(make):
     """Each listed value has at least the chance of one share."""
-    for levels, people, k, known in (((3, 2), 4, 2, True), ((2, 2), 6, 3, True)):
+    for levels, people, k, known in (((3, 2), 4, 2, True), ((3,), 6, 3, True)):
         for allowed, chances in conclude(found_by(make, levels, people, k, known)):
             assert set(chances) == allowed
             assert min(chances.values()) >= Fraction(1, k)
+
+
+def test_rows_of_a_class_larger_than_k_are_told_apart_by_nothing():
+    """k of its members may hold a row, all alike in a masked cell; its rows have one text."""
+    alike = 0
+    for world in found_by(Optimal(method="greedy"), (2, 2), 5, 2, True):
+        for text, column in masked(world):
+            size = world.rows.count(text)
+            chances = world.values(text, column)
+            assert size < 4
+            assert max(chances.values()) <= 1 - Fraction(1, size)
+            assert set(chances) == text[column]
+            for row in (row for row, its in enumerate(world.rows) if its == text):
+                owners = [
+                    its for its, own in zip(world.records, world.law, strict=True) if own[row]
+                ]
+                alike += len({its[column] for its in owners}) == 1
+    assert alike > 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [EVEN, Adaptive(seats="even", part=60), LocalSearch(seats="even"), Freeform()],
+    ids=["adaptive", "parts", "local-search", "freeform"],
+)
+@pytest.mark.parametrize("levels", [(4,), (2, 4)], ids=str)
+def test_a_row_hides_what_its_holders_differ_in(make, levels):
+    """Each value of a set, and both ends of an interval, are a holder's."""
+    for alike in (drawn.clustered(150, 4), drawn.drawn(127, 4)):
+        table = replace(alike, k=np.resize(np.array(levels, dtype=np.int32), alike.records))
+        made, cells = make.anonymize(table), 0
+        for row, text in enumerate(read_rows(made)):
+            for column, allowed in enumerate(text):
+                held = set(table.codes[column][made.holders[row]].tolist())
+                ends = {min(allowed), max(allowed)}
+                assert ends <= held <= allowed
+                assert table.codebook.attributes[column].ordinal or held == allowed
+                cells += len(allowed) > 1
+        assert cells > 50
 
 
 def test_matchable_seats_are_narrowed():
