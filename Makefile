@@ -32,16 +32,16 @@ demo: $(READY)          ## release a real survey and show the result
 team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=check ends by itself
 	$(BIN)/python deploy/team/team.py $(if $(filter check,$(TEAM)),--check)
 
-test: $(KERNELS) $(DATABASE)  ## all tests but the slow suites; PROFILE=thorough draws more examples
-	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) $(WORKERS)
+test: $(KERNELS) $(DATABASE)  ## tests of a second or two: five minutes; PROFILE=thorough draws more
+	$(PYTEST) -m "not slow and not long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 test-all: PROFILE = thorough
-test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, more kills
-	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) $(WORKERS)
+test-all: test $(VALIDATORS)  ## the others, too: whole courses, real tables, servers, more kills
+	$(PYTEST) -m "slow or long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 
-mutants: $(KERNELS)     ## planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## planted faults, each caught by a test that is not slow
 	$(BIN)/python -m tests.mutants
 
 check: $(READY) docs    ## lint, format, types, imports between packages, the site of the docs

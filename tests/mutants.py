@@ -1,4 +1,4 @@
-"""Plant one fault at a time in a copy of the project, and show that a fast test catches it.
+"""Plant one fault at a time in a copy of the project, and show that a test catches it.
 
     python -m tests.mutants [NAME ...]
 

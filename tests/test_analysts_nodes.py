@@ -98,6 +98,7 @@ def shaped(results):
     return found
 
 
+@pytest.mark.long
 def test_duckdb(cases, answers, monkeypatch):
     duckdb = pytest.importorskip("duckdb", reason="pip install 'crowdcover[duckdb]'")
     monkeypatch.chdir(cases)
@@ -115,6 +116,7 @@ def test_frames(cases, answers, monkeypatch, tool):
     assert told["answers"] == answers
 
 
+@pytest.mark.long
 def test_postgresql(cases, answers, monkeypatch):
     if reason := missing():
         pytest.skip(reason)

@@ -22,6 +22,7 @@ def list_imported_tests(text):
     return found
 
 
+@pytest.mark.long
 def test_no_module_imports_from_a_test_module():
     guilty = {
         str(path.relative_to(TESTS)): names

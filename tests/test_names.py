@@ -2,6 +2,8 @@
 
 from textwrap import dedent
 
+import pytest
+
 from tests.names import GOALS, find_empty_names, measure_shares, parse_modules
 
 
@@ -12,11 +14,13 @@ def planted(folder, text):
     return parse_modules(folder)
 
 
+@pytest.mark.long
 def test_shares_of_names_that_say_little_reach_their_goals():
     for what, share in measure_shares(parse_modules()).items():
         assert share <= GOALS[what], what
 
 
+@pytest.mark.long
 def test_no_function_of_a_module_has_an_empty_name():
     assert find_empty_names(parse_modules()) == []
 

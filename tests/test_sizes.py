@@ -3,6 +3,8 @@
 import ast
 from collections import Counter
 
+import pytest
+
 from tests.names import PACKAGES, ROOT
 
 FILES_IN_FOLDER, LINES_OF_MODULE, LINES_OF_FUNCTION = 20, 350, 60
@@ -33,6 +35,7 @@ def count_lines(function):
     return lines
 
 
+@pytest.mark.long
 def test_folders_modules_and_functions_are_small():
     assert list(find_large(ROOT)) == []
 

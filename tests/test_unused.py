@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 from tests.names import PACKAGES, ROOT, parse_modules
 
 WITHOUT_COMMAND = {  # map-reduce triangles: documented, and no command runs them yet
@@ -61,6 +63,7 @@ def find_unused(root=ROOT):
     }
 
 
+@pytest.mark.long
 def test_everything_public_is_used_by_the_product():
     # What others call: a handle of files, hooks of Great Expectations and scikit-learn, and people
     # who edit a plan or look for the rows of small groups in Python.

@@ -114,6 +114,7 @@ def test_optima_of_sixty_records():
     assert matching.weight.sum() == optimum(weights, problem[2], len(matching))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FURTHER)
 @given(table=tables(), epsilon=EPSILONS, weights=st.sampled_from(["bits", "columns"]))
 def test_every_cover_hides_everyone(name, table, epsilon, weights):

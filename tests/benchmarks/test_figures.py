@@ -12,6 +12,7 @@ from benchmarks.figures import methods, sources
 VALUES = np.random.default_rng(2).integers(0, 40, (3, 30)).astype(float)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", methods.METHODS)
 def test_gcp_is_the_sum_of_ranges(method):
     """Liang and Samavi, equation 21: (z - y) / (U - L) of every cell."""

@@ -112,6 +112,7 @@ def test_a_cut_table_demands_no_more_than_it_holds():
     assert step.figures["cover_edges"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "records", "features", "k"),
     [
@@ -138,6 +139,7 @@ def test_adult_readings_differ_only_where_a_value_is_unknown():
     assert int((bits[0] - bits[1]).sum()) == 4262
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "features"), [("census", 68), ("cms", 512), ("open-payments", 399)]
 )
@@ -148,6 +150,7 @@ def test_drawn_sets_have_their_features_and_repeat(name, features):
     assert same(table, tables.table(name, 2000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["census", "cms", "open-payments"])
 def test_distinct_rows_grow_with_drawn_rows(name):
     small, large = (tables.distinct_rows(real(name, n)) for n in (20_000, 80_000))
@@ -158,6 +161,7 @@ def test_poker_repeats():
     assert same(tables.poker(700), tables.poker(700))
 
 
+@pytest.mark.long
 def test_a_run_in_a_child_prints_its_lines_under_a_prefix(capfd):
     values = in_child(
         "p",

@@ -237,6 +237,7 @@ KEPT = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", CASES)
 def test_its_releases_keep_its_promise(maker):
     assert maker.promise.findings
@@ -292,6 +293,7 @@ for case in DEFAULTS:
 """
 
 
+@pytest.mark.long
 def test_one_two_and_four_threads_make_the_same_bytes():
     """In a process of its own: numba reads the number of threads when it starts."""
     environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
@@ -301,6 +303,7 @@ def test_one_two_and_four_threads_make_the_same_bytes():
     assert done.stdout.split("\n")[:-1] == [f"{case.id} 1" for case in DEFAULTS]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", LARGE)
 def test_it_goes_on_from_every_checkpoint(maker, table, tmp_path):
     seen, file = Seen(), CheckpointFile(tmp_path / "checkpoint", [])
@@ -442,6 +445,7 @@ def test_dask_makes_the_bytes_of_one_process(maker, table, cluster):
     assert content(made) == content(local.run(maker, table, tie_order=ORDER))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
 @pytest.mark.parametrize("maker", [spread_over("mpi")[0]])
 def test_ranks_make_the_bytes_of_one_process(maker, table, tmp_path):

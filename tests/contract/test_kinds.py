@@ -50,6 +50,7 @@ def test_a_kind_refuses_the_anonymizers_of_another(bag, capsys):
     assert code == 2
 
 
+@pytest.mark.long
 def test_a_table_anonymizer_in_one_file_goes_from_plan_to_show(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(ANONYMIZERS, "stripes", Stripes)
     order = Order(tmp_path, anonymizer={"name": "stripes", "width": 6})
@@ -135,6 +136,7 @@ def graph(tmp_path, monkeypatch):
     return plan
 
 
+@pytest.mark.long
 def test_a_graph_goes_from_plan_to_show(graph, capsys):
     folder = Path(release.fn(str(graph)))
     assert pl.read_parquet(folder / "edges.parquet").columns == ["u", "v", "p"]

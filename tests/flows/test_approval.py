@@ -102,6 +102,7 @@ def test_the_page_is_the_one_that_is_published(order):
     assert len(same) > 0.9 * len(set(page.splitlines()))
 
 
+@pytest.mark.long
 def test_the_exit_code_says_that_it_waits(server, order):
     for number in (1, 2):
         done = crowdcover("release", order.plan)
@@ -115,6 +116,7 @@ def test_the_exit_code_says_that_it_waits(server, order):
     assert (done.code, done.out) == (0, f"{order.folder_of_v1}\n")
 
 
+@pytest.mark.long
 def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
     waits(order)
     decided(order, "reject", by=("--by", "Bo", "--note", "raise k"))
@@ -148,6 +150,7 @@ def test_what_is_rejected_is_not_asked_again_by_way_of_another_place(order):
     assert not (order.folder / "elsewhere").exists()
 
 
+@pytest.mark.long
 def test_nobody_answers(order):
     order.write(publish={"approval_timeout": "1d12h"})
     waits(order)
@@ -164,6 +167,7 @@ def test_nobody_answers(order):
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_an_approval_is_of_these_rows_only(order):
     waits(order)
     decided(order, "approve")
@@ -396,6 +400,7 @@ def test_reopen_needs_something_that_is_over(order):
     waits(order)
 
 
+@pytest.mark.long
 def test_deciding_needs_no_prefect(order):
     """An officer's terminal answers at once."""
     waits(order)
@@ -698,6 +703,7 @@ def expired(found):
     return timeout is not None and datetime.fromisoformat(timeout) < datetime.now(UTC)
 
 
+@pytest.mark.long
 def test_rows_are_the_same_with_and_without_approval(tmp_path):
     plain = Order(tmp_path / "plain").fix_seed()
     asked = Order(tmp_path / "asked", publish={"approval": "required"}).fix_seed()
@@ -709,6 +715,7 @@ def test_rows_are_the_same_with_and_without_approval(tmp_path):
 # ---------------------------------------------------------------- beside other releases
 
 
+@pytest.mark.long
 def test_what_is_approved_says_how_it_stands_beside_other_releases(tmp_path, monkeypatch):
     """Another release of the same people asks again, published before this run or meanwhile."""
     calm = [(*row[:4], "ill", "note", row[6]) for row in people()]

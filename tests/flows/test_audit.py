@@ -451,6 +451,7 @@ def test_quiet_prints_the_verdict_only(copy, capsys):
     assert out.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "guarantees"), DATA.items(), ids=[spoil.__name__ for spoil in DATA]
 )
@@ -467,6 +468,7 @@ def test_a_spoiled_release_is_found(copy, capsys, spoil, guarantees):
     assert "files as published" not in broken(out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "guarantees"),
     [
@@ -496,6 +498,7 @@ def test_a_manifest_that_vouches_for_another_report_is_not_the_vaults(copy, caps
     assert broken(out) == {"manifest as published"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("spoil", "guarantees"), MANIFEST.values(), ids=MANIFEST.keys())
 def test_a_manifest_that_claims_something_else_is_found(copy, capsys, spoil, guarantees):
     spoil(copy)
@@ -504,6 +507,7 @@ def test_a_manifest_that_claims_something_else_is_found(copy, capsys, spoil, gua
     assert broken(out) - {"manifest as published"} == guarantees
 
 
+@pytest.mark.long
 def test_unmasking_is_found_when_a_crowd_falls_below_k(released, copy):
     """Unmask row after row: the audit agrees with a slow count of the rows that everyone fits."""
     book = attributes(copy.folder)
@@ -571,6 +575,7 @@ def test_a_source_with_other_columns_is_a_wrong_plan(copy, tmp_path, capsys):
     assert "columns of the source that the plan does not name: iban" in err
 
 
+@pytest.mark.long
 def test_a_release_of_another_table_does_not_hold(tmp_path, capsys):
     """Plan, source and vault belong together; the folder does not."""
     first = Order(tmp_path / "first")

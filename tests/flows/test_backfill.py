@@ -57,6 +57,7 @@ def whole(tmp_path_factory):
         return order, backfill(order.plan)
 
 
+@pytest.mark.long
 def test_each_month_gives_a_version_in_order(whole):
     order, made = whole
     assert [(label, folder.name) for label, folder in made.items()] == [
@@ -120,6 +121,7 @@ def test_a_released_month_stays_when_its_source_changes(tmp_path):
 # ---------------------------------------------------------------- who waits
 
 
+@pytest.mark.long
 def test_rows_of_few_people_wait_and_join_the_next_batch(tmp_path):
     """In January and March three people come, and each shall hide among four."""
     rows = visits(rare=(1, 3))
@@ -139,6 +141,7 @@ def test_rows_of_few_people_wait_and_join_the_next_batch(tmp_path):
     assert audit_release(made["2014-05"], order.plan).passed
 
 
+@pytest.mark.long
 def test_constant_values_that_only_waiting_records_have(tmp_path):
     """Three people of February wait; neither a row nor the rows of March have their diagnoses."""
     rows = [

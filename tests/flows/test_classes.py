@@ -15,6 +15,7 @@ from tests.support.releases import manifest, released_rows
 AGE = {"role": "quasi", "kind": "numeric", "bins": "none", "range": [0, 120]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "anonymizer",
     [{"name": "optimal"}, {"name": "optimal", "method": "initial"}, {"name": "k-member"}],
@@ -34,6 +35,7 @@ def test_pycanon_agrees_on_k_l_and_t(tmp_path, anonymizer):
     assert diagnosis["uniform"] <= alone.sum()  # known is who fits no row with another value
 
 
+@pytest.mark.long
 def test_a_plan_may_require_identical_rows(tmp_path):
     order = Order(tmp_path, checks={"equivalence_k": 4})
     with pytest.raises(
@@ -49,6 +51,7 @@ def test_a_plan_may_require_identical_rows(tmp_path):
     assert [(each["required"], each["found"]) for each in stated] == [(4, min(alike.values()))]
 
 
+@pytest.mark.long
 def test_a_release_by_permissible_range(tmp_path):
     order = Order(tmp_path, columns={"age": AGE}, anonymizer={"name": "optimal"})
     folder = order.release()

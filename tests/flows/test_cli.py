@@ -158,6 +158,7 @@ QUICK = {  # commands that need no flow, and their exit codes
 }
 
 
+@pytest.mark.long
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released):
     """They take seconds to import."""
     slow = ("prefect", "great_expectations", "pandas", "matplotlib")
@@ -225,6 +226,7 @@ def test_the_whole_story_without_a_server(tmp_path):
     }
 
 
+@pytest.mark.long
 def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path):
     order = Order(tmp_path)
     done = crowdcover("release", order.plan)
@@ -414,6 +416,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("arguments", "code", "words"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, arguments, code, words):
     order = Order(tmp_path)
@@ -442,6 +445,7 @@ def test_an_unreachable_server_is_named(tmp_path):
     assert not order.releases.exists()
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     order = Order(tmp_path)
     done = crowdcover(
@@ -505,6 +509,7 @@ def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.long
 def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     order = Order(tmp_path)
     code, out, _ = call(capsys, "plan", order.source)

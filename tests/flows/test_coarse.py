@@ -49,6 +49,7 @@ def coarsened(folder):
     return {entry.pop("name"): entry for entry in book["coarsened"]}
 
 
+@pytest.mark.long
 def test_shown_numbers_are_multiples_and_extremes_are_shared(released):
     rows, stated = crowdcover.read(released.folder_of_v1).frame(), coarsened(released.folder_of_v1)
     pay, debt = rows["note"], rows["junk"]
@@ -73,6 +74,7 @@ def test_the_audit_agrees_and_pages_say_how(released):
     assert "sensitive: a number, coarser than it was" in package
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_the_reader_takes_a_number_for_all_that_it_stands_for(released, tmp_path, form):
     order = order_of(tmp_path)
@@ -89,6 +91,7 @@ def test_the_reader_takes_a_number_for_all_that_it_stands_for(released, tmp_path
     assert mean.lo <= sum(row[5] for row in paid()) / 200 <= mean.hi == float("inf")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fault",
     [
@@ -112,6 +115,7 @@ def test_the_auditor_finds_what_the_maker_did_wrong(tmp_path, monkeypatch, fault
     assert order.versions == []
 
 
+@pytest.mark.long
 def test_rows_of_one_person_are_counted_as_one(tmp_path):
     rows = paid()
     rows = [
@@ -175,6 +179,7 @@ def test_a_plan_without_these_keys_has_the_hash_that_it_had(tmp_path):
     assert ReleasePlan.load(order.plan).sha256 != coarse
 
 
+@pytest.mark.long
 def test_each_version_of_a_series_finds_its_own_open_groups(tmp_path):
     order = order_of(tmp_path, series={"record": "ssn"})
     folders = [order.release()]

@@ -271,6 +271,7 @@ def audited(order, seats, folder):
     )
 
 
+@pytest.mark.long
 def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, tmp_path):
     book, outcomes, wrong = attributes(correct.folder_of_v1), Counter(), []
     for seed in range(CORRUPTIONS):

@@ -123,6 +123,7 @@ def go_on(order, whole, records=90):
     assert not (order.run.path / CHECKPOINT).exists()
 
 
+@pytest.mark.long
 def test_these_are_all_the_renames_of_a_run(tmp_path):
     order = Order(tmp_path).fix_seed()
     (order.run.path / "run.json").unlink()
@@ -171,6 +172,7 @@ KILLED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", KILLED)
 def test_killed_at_work(whole, tmp_path, point):
     order = Order(tmp_path).fix_seed()
@@ -194,6 +196,7 @@ def test_killed_again_and_again(whole, tmp_path):
     go_on(order, whole)
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(tmp_path):
     order = Order(tmp_path)
     before_v1 = RENAMES.index("v1") + 1  # the seed is renamed into place, too
@@ -206,6 +209,7 @@ def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(t
         order.release()
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_path):
     order = Order(tmp_path)
     assert (
@@ -355,6 +359,7 @@ def test_killed_after_the_last_iteration_makes_none_again(
     assert (made, said) == (0, ["continuing after iteration 8 of at most 8"])
 
 
+@pytest.mark.long
 def test_seconds_of_a_killed_process_are_told(long_whole, tmp_path):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL
@@ -364,6 +369,7 @@ def test_seconds_of_a_killed_process_are_told(long_whole, tmp_path):
     assert [each["seconds"] for each in iterations_of(order.release())][:4] == seconds
 
 
+@pytest.mark.long
 def test_a_damaged_checkpoint_is_as_good_as_none(long_whole, tmp_path, monkeypatch, caplog):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL

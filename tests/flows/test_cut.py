@@ -63,6 +63,7 @@ def correlate(part, rows):
     return {name: float(abs(value)) for name, value in found.items()}
 
 
+@pytest.mark.long
 def test_the_order_of_rows_and_their_keys_tell_no_part(orders, part_of_row):
     """Random keys decide the order; a key's first and last digits are as random as the rest."""
     keys = orders[1].rows()["key"].to_list()

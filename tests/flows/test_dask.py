@@ -53,6 +53,7 @@ def test_a_plan_that_groups_all_records_at_once_is_refused_on_a_cluster(tmp_path
         order.release()
 
 
+@pytest.mark.long
 def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(tmp_path):
     order = Order(tmp_path, compute={"engine": "dask", "scheduler": "tcp://127.0.0.1:9"})
     with (

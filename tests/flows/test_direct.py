@@ -99,6 +99,7 @@ def test_a_release_is_refused_with_column_kinds_and_rows_and_no_cell(plan):
     assert "names beside" not in told
 
 
+@pytest.mark.long
 def test_what_the_plan_allows_is_published_and_told(plan):
     folder = plan.parent / "releases" / "people" / "v1"
     assert release(plan, *allowed("phone", "name"))[0] == 0

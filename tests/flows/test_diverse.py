@@ -24,6 +24,7 @@ def order_classes(folder, diverse, **sections):
     return order
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rule", "stated"),
     [
@@ -70,6 +71,7 @@ def test_more_values_than_there_are_is_refused_with_the_most(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_the_release_is_the_same_again(tmp_path):
     first, again = (
         order_classes(tmp_path / each, THREE).fix_seed().release() / "data.csv.gz" for each in "ab"

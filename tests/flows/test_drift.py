@@ -58,6 +58,7 @@ def monthly(tmp_path_factory):
     return order
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -139,6 +140,7 @@ def test_the_first_release_has_nothing_to_be_compared_with(monthly, tmp_path, sa
     ]
 
 
+@pytest.mark.long
 def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(tmp_path, said):
     order = order_of(tmp_path, people(300, draws=5))
     order.release()
@@ -206,6 +208,7 @@ def unlike(rows, draws=1):
     return list(zip(*columns, strict=True))
 
 
+@pytest.mark.long
 def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomputes_nothing(
     tmp_path,
 ):
@@ -307,6 +310,7 @@ def test_under_a_changed_plan_data_are_compared_and_utility_is_not(released_once
     assert said[-1] == "v1 was made under another plan: utility is not compared"
 
 
+@pytest.mark.long
 def test_a_carried_column_of_another_type_is_refused(tmp_path):
     order = order_of(
         tmp_path, source={"path": "people.parquet"}, columns={"note": {"role": "drop"}}

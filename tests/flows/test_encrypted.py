@@ -68,6 +68,7 @@ def assert_unreadable(vault, rows):
     assert not [each for each in secrets if each in told or each.hex().encode() in told]
 
 
+@pytest.mark.long
 def test_the_same_bytes_with_and_without_encryption(key, tmp_path, monkeypatch):
     sealed = Order(tmp_path / "sealed").fix_seed()
     sealed.release()

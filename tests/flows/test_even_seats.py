@@ -88,6 +88,7 @@ def turned(law):
     return law.with_columns(records=pl.concat([law["records"][1:], law["records"][:1]]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fault", [lost, one_row_less, a_row_twice, a_share_less, one_holder, nobody, turned]
 )
@@ -110,6 +111,7 @@ def test_a_law_that_is_none_is_found(released, fault):
     )
 
 
+@pytest.mark.long
 def test_what_was_released_before_keeps_its_promise(tmp_path):
     """An older version had no such setting: its plans had the hash of "matchable" seats."""
     order = Order(tmp_path, anonymizer=ADAPTIVE)

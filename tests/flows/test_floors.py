@@ -90,6 +90,7 @@ def counts_records(spec, paths, values, least, persons):
 FIND_PLACES = categories.find_places
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", [shows_all, counts_records])
 def test_a_maker_without_floor_is_caught(tmp_path, monkeypatch, plant):
     rows = places()
@@ -101,6 +102,7 @@ def test_a_maker_without_floor_is_caught(tmp_path, monkeypatch, plant):
         order.release()
 
 
+@pytest.mark.long
 def test_a_population_cuts_each_version_of_a_series_alike(tmp_path):
     rows = places()
     (tmp_path / "people.txt").write_text(

@@ -48,6 +48,7 @@ def found(order, folder):
     return {each.guarantee: each.detail for each in audit_release(folder, order.plan).broken}
 
 
+@pytest.mark.long
 def test_a_forgery_of_nothing_is_none(order, folder):
     forge(order, folder, "report.html", (folder / "report.html").read_bytes())
     assert found(order, folder) == {}
@@ -144,6 +145,7 @@ def places(document, place=()):
             yield from places(below, (*place, name))
 
 
+@pytest.mark.long
 def test_a_key_more_anywhere_in_the_manifest(order, folder):
     manifest = json.loads(read(folder))
     every = list(places(manifest))

@@ -85,6 +85,7 @@ def test_a_release_of_an_older_build_goes_on(tmp_path):
     assert Path(order.release()) == folder
 
 
+@pytest.mark.long
 def test_a_series_of_an_older_build_goes_on_as_it_was_begun(tmp_path):
     drift = {"drift": {"utility": 1.0}}  # twelve new people hide among each other
     order = Dated(tmp_path, series={"record": "pid"}, anonymizer={"name": "k-member"}, checks=drift)
@@ -115,6 +116,7 @@ def test_a_new_release_keeps_times_and_says_what_it_needs(tmp_path):
     assert audit_release(folder, order.plan).passed
 
 
+@pytest.mark.long
 def test_a_series_with_times_goes_on(tmp_path):
     columns = {"born": {**COLUMNS["born"], "century": 1930}}
     checks = {"drift": {"utility": 1.0}}
@@ -143,6 +145,7 @@ def test_a_series_refuses_names_that_its_source_lacks(tmp_path):
     assert Path(order.release()).name == "v1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("century", [1900, 1950, 1969, 2000])
 def test_the_century_is_the_plans(tmp_path, century):
     born = {"role": "keep", "kind": "date", "format": "%d.%m.%y", "century": century}

@@ -42,6 +42,7 @@ def in_numpy(name):
     return savez
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("target", "fails", "stage"),
     [

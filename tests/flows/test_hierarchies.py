@@ -262,6 +262,7 @@ def test_another_tree_is_another_release_and_another_place_is_not(tmp_path):
     assert ReleasePlan.load(order.plan).sha256 != first
 
 
+@pytest.mark.long
 def test_a_series_with_trees_is_audited_version_by_version(tmp_path):
     rows = places()
     order = order_of(tmp_path, rows[:500])
@@ -292,6 +293,7 @@ def test_levels_are_asked_for_as_the_header_names_them(tmp_path):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 def test_a_new_leaf_of_a_later_month_is_a_new_category_until_it_is_accepted(tmp_path):
     order = order_of(tmp_path, places(200))
     dropped = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}

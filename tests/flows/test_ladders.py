@@ -53,6 +53,7 @@ def released(tmp_path_factory):
     return order
 
 
+@pytest.mark.long
 def test_cells_show_intervals_periods_and_hours(released):
     book = attributes(released.folder_of_v1)
     assert book["age"]["labels"][:2] == ["15..19", "20..24"]
@@ -84,6 +85,7 @@ def test_typed_cells_are_intervals_that_hold_what_their_text_says(released):
     assert quarter <= {(dt.date(2019, 4, 1), dt.date(2019, 6, 30))}
 
 
+@pytest.mark.long
 def test_the_reader_counts_alike_in_both_files_and_completes(released, tmp_path):
     order = order_of(tmp_path, publish={"formats": ["csv"]})
     order.release()
@@ -102,6 +104,7 @@ def test_the_reader_counts_alike_in_both_files_and_completes(released, tmp_path)
         assert completed["age"].is_between(15, 84).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sections",
     [
@@ -125,6 +128,7 @@ def test_releases_of_every_kind_pass_their_audit(tmp_path, sections):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 def test_a_later_month_with_values_outside_of_what_was_known(tmp_path):
     order = order_of(tmp_path, visits(200))
     order.write(series={"record": "ssn"}, checks={"drift": "off"})
@@ -139,6 +143,7 @@ def test_a_later_month_with_values_outside_of_what_was_known(tmp_path):
     assert found.certain <= true <= found.possible
 
 
+@pytest.mark.long
 def test_few_people_at_an_end_share_an_open_interval(tmp_path, monkeypatch):
     rows = visits()
     rows[3] = (rows[3][0], 107, *rows[3][2:])

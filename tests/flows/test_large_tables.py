@@ -34,6 +34,7 @@ def rows():
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", ["even", "matchable"])
 def test_it_keeps_its_promises_and_shows_what_can_be_shown(tmp_path, large, seats):
     order = Order(tmp_path, rows(), anonymizer={"seats": seats}).fix_seed()
@@ -59,6 +60,7 @@ def test_the_work_is_that_of_the_rest(tmp_path, request, caplog):
     assert "260 records hide among equal ones: no masks" in caplog.messages
 
 
+@pytest.mark.long
 def test_the_same_bytes_again(tmp_path, large):
     made = [
         Order(tmp_path / name, rows()).fix_seed(SEED).release().joinpath("data.csv.gz").read_bytes()

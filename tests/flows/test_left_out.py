@@ -25,6 +25,7 @@ def order(tmp_path):
     return Order(tmp_path, privacy={"leave_out": 0.05})
 
 
+@pytest.mark.long
 def test_the_rest_loses_less(tmp_path):
     rows = people(400)
     whole = Order(tmp_path / "whole", rows)
@@ -89,6 +90,7 @@ def test_who_is_left_out_counts_as_not_shown(order, tmp_path):
         ).release()
 
 
+@pytest.mark.long
 def test_the_release_is_the_same_again(order, tmp_path):
     first = order.fix_seed().release()
     again = Order(tmp_path / "again", privacy={"leave_out": 0.05}).fix_seed().release()

@@ -74,6 +74,7 @@ def test_refusals(capsys, graph, tmp_path):
     assert "--triangles" in err
 
 
+@pytest.mark.long
 def test_the_command_starts_without_prefect_and_great_expectations(graph):
     program = (
         "import sys; from crowdcover.flows.cli import main\n"

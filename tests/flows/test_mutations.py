@@ -504,6 +504,7 @@ REFUSALS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", WRONG)
 def test_a_wrong_anonymizer_does_not_pass_the_gate(tmp_path, monkeypatch, way):
     monkeypatch.setattr(ReleasePlan, "build_anonymizer", lambda plan: Wrong(way=way))

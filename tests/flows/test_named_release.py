@@ -46,6 +46,7 @@ def call(order, name, folder, monkeypatch):
     return command(name, folder, *COMMANDS[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", WRONG)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_is_no_release_is_refused_in_one_line(order, monkeypatch, name, folder):

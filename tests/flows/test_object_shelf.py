@@ -59,6 +59,7 @@ def writes(monkeypatch, kill_at=None):
     return done
 
 
+@pytest.mark.long
 def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     local, order = Order(tmp_path / "local").fix_seed(), order_at(tmp_path / "s3", bucket)
     order.fix_seed()
@@ -156,6 +157,7 @@ def test_a_storage_that_replaces_objects(tmp_path, bucket, monkeypatch):
     assert "manifest.json" not in (bucket / "people" / "v1").below()
 
 
+@pytest.mark.long
 def test_a_reader_never_sees_half_a_version(tmp_path, bucket, monkeypatch):
     """Whoever looks before and after each write finds whole versions or none."""
     order, seen = order_at(tmp_path, bucket), []
@@ -212,6 +214,7 @@ def test_another_vault_is_refused(tmp_path, bucket):
     assert [name for name in (bucket / "people").below() if name.startswith("v2")] == []
 
 
+@pytest.mark.long
 def test_the_next_version_is_compared_with_the_last(tmp_path, bucket):
     order = order_at(tmp_path, bucket)
     order.release()

@@ -55,6 +55,7 @@ def clean(text):
     return re.search(SIGNS, text) is None
 
 
+@pytest.mark.long
 def test_what_a_release_prints(odd):
     assert clean(odd.done.err + odd.done.out)
 
@@ -105,6 +106,7 @@ def test_the_starter_plan_reads_back(odd, tmp_path):
     assert set(ReleasePlan.load(path).columns) == set(NAMES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sections", "words"),
     [

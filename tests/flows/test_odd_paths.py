@@ -3,11 +3,13 @@
 import shutil
 
 import polars as pl
+import pytest
 
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
 
 
+@pytest.mark.long
 def test_folders_with_brackets_and_stars(tmp_path):
     """A neighbour holds other people's files wherever the pattern would match."""
     neighbour = Order(tmp_path / "data1", people(first=90))

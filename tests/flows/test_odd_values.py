@@ -3,6 +3,8 @@
 from itertools import cycle
 from pathlib import Path
 
+import pytest
+
 import crowdcover as cc
 from tests.flows.orders import Order, people
 from tests.support.audits import audit_release
@@ -23,6 +25,7 @@ def order_with(folder, values, **column):
     return Order(folder, rows, columns={"city": city})
 
 
+@pytest.mark.long
 def test_a_category_called_as_the_mark_of_no_value(tmp_path):
     order = order_with(tmp_path, ["", "(missing)", "ulm"])
     folder = order.release()
@@ -41,6 +44,7 @@ def test_marks_in_values_have_a_backslash(tmp_path):
     assert {row["city"] for row in released_rows(folder)} >= {MARKS[value] for value in values}
 
 
+@pytest.mark.long
 def test_a_category_called_as_the_level_of_others(tmp_path):
     """Beside the level of all others the text has a backslash, without it none."""
     plain = order_with(tmp_path / "plain", ["(other)", "ulm"]).release()

@@ -37,6 +37,7 @@ def book(folder):
     return json.loads((folder / "codebook.json").read_text("utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formats", [["parquet", "csv"], ["parquet"], ["csv"]])
 def test_an_older_release_passes_and_is_compared(tmp_path, older, formats):
     order = Order(tmp_path / "a", publish={"formats": formats})
@@ -55,6 +56,7 @@ def test_an_older_release_passes_and_is_compared(tmp_path, older, formats):
     assert columns["age"]["at_least"] == 0.0
 
 
+@pytest.mark.long
 def test_a_series_keeps_the_form_of_its_first_version(tmp_path, older):
     order = Order(tmp_path, people(60), series=SERIES, privacy={"k": 3}, checks={"drift": "off"})
     first = order.release()

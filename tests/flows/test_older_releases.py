@@ -178,6 +178,7 @@ def test_an_older_release_is_shown_completed_and_not_verified(people, texts, tmp
     assert command("verify", folder, "--unsigned").code == 0
 
 
+@pytest.mark.long
 def test_today_continues_a_series_that_older_code_began(tmp_path):
     from crowdcover.flows.release import release
     from crowdcover.storage.places.place import place_of

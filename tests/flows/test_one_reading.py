@@ -49,6 +49,7 @@ def moved_on(order):
             connection.commit()
 
 
+@pytest.mark.long
 def test_a_release_opens_its_file_once(tmp_path):
     order = Order(tmp_path)
     for _ in range(2):  # the second time it was published: the fingerprint is all that is needed
@@ -65,6 +66,7 @@ def test_a_release_runs_its_query_once(tmp_path, monkeypatch):
         assert asked.count(QUERY) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("put", [in_a_database, in_duckdb], ids=["SQLite", "DuckDB"])
 def test_a_table_that_moves_on_is_released_as_it_was(tmp_path, monkeypatch, put):
     undisturbed = data_bytes(put(tmp_path / "one").fix_seed().release())
@@ -76,6 +78,7 @@ def test_a_table_that_moves_on_is_released_as_it_was(tmp_path, monkeypatch, put)
         audit_release(folder, order.plan)
 
 
+@pytest.mark.long
 def test_a_file_that_is_replaced_is_released_as_it_was(tmp_path, monkeypatch):
     undisturbed = data_bytes(Order(tmp_path / "one").fix_seed().release())
     order = Order(tmp_path / "two").fix_seed()
@@ -112,6 +115,7 @@ def test_the_check_reads_the_bytes_on_disk(tmp_path, monkeypatch):
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_a_snapshot_ends_with_its_process(tmp_path):
     """Killed when the check begins, while the rows of the query lie on disk."""
     order = in_a_database(tmp_path).fix_seed()
@@ -138,6 +142,7 @@ def approved_while_the_table_moves_on(folder):
     return order, asked
 
 
+@pytest.mark.long
 def test_what_was_approved_is_published_though_the_table_moved_on(tmp_path, monkeypatch):
     undisturbed = data_bytes(in_a_database(tmp_path / "one").fix_seed().release())
     order, _ = approved_while_the_table_moves_on(tmp_path / "two")
@@ -149,6 +154,7 @@ def test_what_was_approved_is_published_though_the_table_moved_on(tmp_path, monk
         order.release()
 
 
+@pytest.mark.long
 def test_a_stage_that_must_be_made_again_needs_the_source(tmp_path):
     """Then the approval is of no use: the table of then is gone, and that of now waits."""
     order, asked = approved_while_the_table_moves_on(tmp_path)
@@ -160,6 +166,7 @@ def test_a_stage_that_must_be_made_again_needs_the_source(tmp_path):
     assert order.versions == []
 
 
+@pytest.mark.long
 def test_identifiers_are_digested_anew_under_another_key(tmp_path):
     """The key was copied from another vault before the release was published."""
     order = Order(tmp_path / "one").fix_seed()

@@ -30,6 +30,7 @@ def findings(order):
     return {finding.guarantee: finding for finding in audit.findings}
 
 
+@pytest.mark.long
 def test_a_release_counts_people(order):
     found = findings(order)
     assert all(finding.passed for finding in found.values())
@@ -106,6 +107,7 @@ def test_rows_of_one_person_hide_each_other_without_it(tmp_path):
     assert not found["compatible crowds"].passed
 
 
+@pytest.mark.long
 def test_what_was_released_before_people_counted_keeps_its_promise(tmp_path, monkeypatch):
     """Crowds of rows, though one person owns several; a plan that counts people is another plan."""
     order = Order(tmp_path, several(), privacy={"k": 3})

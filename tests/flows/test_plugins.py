@@ -70,6 +70,7 @@ def run(site, words, folder, code=0):
     return done.stdout, done.stderr
 
 
+@pytest.mark.long
 def test_methods_and_checks_of_another_package(site, tmp_path):
     told = json.loads(run(site, ["-c", PROGRAM], tmp_path)[0])
     least, _ = told["toy-classes"]

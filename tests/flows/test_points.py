@@ -104,6 +104,7 @@ def test_another_box_in_the_wider_one_is_found_by_the_auditor(tmp_path, monkeypa
     assert not audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 def test_a_series_keeps_places(tmp_path):
     order = order_of(tmp_path, series={"record": "ssn"})
     order.document.pop("anonymizer")

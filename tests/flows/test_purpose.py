@@ -50,6 +50,7 @@ def order(tmp_path):
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("answer", [OTHERS, SHARE, PREDICT | {"allow_released": True}])
 def test_what_tells_more_weighs_more(order, answer):
     order.write(purpose=answer)
@@ -73,6 +74,7 @@ def test_the_own_weight_counts_too(order):
     assert weights_of(order.release())["smokes"] == 3.0
 
 
+@pytest.mark.long
 def test_margins_need_no_data(order):
     order.write(purpose={"margins": ["age x city", "age x diagnosis"]})
     folder = order.release()
@@ -82,6 +84,7 @@ def test_margins_need_no_data(order):
     assert "(age x city, age x diagnosis) are masked less" in page
 
 
+@pytest.mark.long
 def test_who_is_learnt_from_is_not_released_and_may_be_later(order, tmp_path):
     order.write(purpose=SHARE)
     order.release()

@@ -135,6 +135,7 @@ def before_file(order):
     order.releases.parent.write_text("no folder")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "changes", "code"),
     [
@@ -190,6 +191,7 @@ def test_a_folder_that_cannot_be_written_is_refused_early(tmp_path):
     assert words.endswith("correct publish.path and run again")
 
 
+@pytest.mark.long
 def test_a_decision_that_waits_in_the_copy_is_taken_up(tmp_path, monkeypatch):
     """The rows of a query may have moved on since: an approved run reads them no more."""
     monkeypatch.setattr("crowdcover.storage.approval.identity.account_of_process", lambda: "carol")
@@ -229,6 +231,7 @@ def test_versions_of_a_series(tmp_path):
     assert found.counts["rows"] == manifest["source"]["rows"]
 
 
+@pytest.mark.long
 def test_stages_that_are_finished_are_not_repeated(tmp_path, monkeypatch):
     order = Order(tmp_path / "a")
     order.release()
@@ -297,6 +300,7 @@ def test_a_transaction_that_is_not_lasting_leaves_the_database(tmp_path):
         assert ask("select a from t") == []
 
 
+@pytest.mark.long
 def test_the_command_tells_people_and_programs(tmp_path):
     order = Order(tmp_path / "a")
     told = crowdcover("release", order.plan, "--dry-run")

@@ -176,6 +176,7 @@ def test_utility_is_what_a_reader_counts(released):
     assert all(said["per_column"][name]["ncp"] == pytest.approx(loss[name]) for name in QUASI)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
 def test_one_format_is_enough(tmp_path, formats):
     """Typed columns that are carried along are found true in either format."""
@@ -281,6 +282,7 @@ def test_another_k_for_everyone_holds_too(tmp_path):
 # ---------------------------------------------------------------- the order of the source
 
 
+@pytest.mark.long
 def test_rows_stand_where_chance_put_them(released_once):
     order = released_once(Order, seed=SEED)
     place = {key: number for number, key in enumerate(order.rows()["key"])}
@@ -305,6 +307,7 @@ def test_people_sit_in_each_others_rows(released_once):
     assert moved > 20
 
 
+@pytest.mark.long
 def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, monkeypatch):
     """Only the secret permutation breaks ties: undo it, and the rows are the same."""
     order = Order(tmp_path / "first").fix_seed()
@@ -333,6 +336,7 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, mo
 # ---------------------------------------------------------------- versions
 
 
+@pytest.mark.long
 def test_versions_count_up_and_are_never_overwritten(released_once):
     order = released_once()
     first = order.folder_of_v1
@@ -417,6 +421,7 @@ def test_a_release_that_was_tampered_with_is_left_and_published_anew(released_on
     assert order.release() == order.releases / "v2"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("stage", "file"),
     [
@@ -465,6 +470,7 @@ def test_another_build_finds_a_release_that_stands(released_once, monkeypatch):
     assert {path.name: path.read_bytes() for path in first.iterdir()} == content
 
 
+@pytest.mark.long
 def test_another_build_makes_what_was_left_half_way_anew(tmp_path, monkeypatch):
     order = Order(tmp_path, checks={"min_utility": 1.0})
     with pytest.raises(GuaranteeError):
@@ -608,6 +614,7 @@ def test_a_second_release_is_refused_though_both_began_before_either_ended(tmp_p
     assert manifest(order.folder_of_v1)["privacy"]["k_min"] == 4
 
 
+@pytest.mark.long
 def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     tmp_path, monkeypatch
 ):
@@ -650,6 +657,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
 # ---------------------------------------------------------------- refusals
 
 
+@pytest.mark.long
 def test_a_run_that_is_under_way_is_not_joined(server, tmp_path):
     order = Order(tmp_path)
     ready, done = FORKS.Event(), FORKS.Event()
@@ -663,6 +671,7 @@ def test_a_run_that_is_under_way_is_not_joined(server, tmp_path):
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(tmp_path):
     order = Order(tmp_path, checks={"min_utility": 0.999})
     with pytest.raises(
@@ -734,6 +743,7 @@ def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp
     assert order.stage_times().items() > times.items()
 
 
+@pytest.mark.long
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     order = Order(tmp_path, publish={"path": "people.csv"})
     with pytest.raises(
@@ -752,6 +762,7 @@ def test_a_folder_for_reports_that_cannot_be_written_is_found_before_the_work(tm
     assert list(order.vault.glob("runs/*/*/stage.json")) == []
 
 
+@pytest.mark.long
 def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, monkeypatch):
     order = Order(tmp_path)
     monkeypatch.setattr(
@@ -789,6 +800,7 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkey
 # ---------------------------------------------------------------- what Prefect shows
 
 
+@pytest.mark.long
 def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
     order = Order(tmp_path)
     release.with_options(flow_run_name=f"seen {tmp_path}")(str(order.plan))

@@ -34,6 +34,7 @@ def manifest(order):
     return read_json(order.folder_of_v1 / "manifest.json")
 
 
+@pytest.mark.long
 def test_the_manifest_states_the_plans_words_columns_and_limits(order, manifest):
     assert manifest["about"] == ABOUT
     assert {name: each["role"] for name, each in manifest["columns"].items()} == {

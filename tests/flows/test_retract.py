@@ -43,6 +43,7 @@ def aside_of(folder):
 # ---------------------------------------------------------------- what it does
 
 
+@pytest.mark.long
 def test_a_mistaken_first_run_uses_no_source_up(tmp_path, capsys):
     order = Order(tmp_path)
     before = data_bytes(order.release())
@@ -62,6 +63,7 @@ def test_a_mistaken_first_run_uses_no_source_up(tmp_path, capsys):
     assert audit_release(order.releases / "v2", order.plan).passed
 
 
+@pytest.mark.long
 def test_the_folder_is_closed_and_says_so(released_once, capsys):
     order = released_once()
     retract(order)
@@ -81,6 +83,7 @@ def test_the_folder_is_closed_and_says_so(released_once, capsys):
     assert ended.value.code == 4
 
 
+@pytest.mark.long
 def test_the_same_rows_are_published_again_under_a_number_of_their_own(tmp_path):
     """The rows stay what they are: if someone has the first, the second adds nothing."""
     order = Order(tmp_path)
@@ -158,6 +161,7 @@ def test_other_releases_of_the_source_still_count(twice, folder, capsys):
     assert order.release() == order.folder / "elsewhere" / "people" / "v2"
 
 
+@pytest.mark.long
 def test_a_copy_of_two_releases_with_the_same_bytes(twice, tmp_path):
     """Its release is found by bytes; one that stands in its own place is no copy."""
     order, first, second = twice
@@ -167,6 +171,7 @@ def test_a_copy_of_two_releases_with_the_same_bytes(twice, tmp_path):
     assert "not retracted" not in findings(second, order)
 
 
+@pytest.mark.long
 def test_a_later_release_that_was_compared_with_it_passes_its_audit(tmp_path):
     order = Order(tmp_path, [(*row[:4], "ill", "note", row[6]) for row in people()])
     order.release()
@@ -179,6 +184,7 @@ def test_a_later_release_that_was_compared_with_it_passes_its_audit(tmp_path):
     assert "crowds after intersection" not in findings(second, order)
 
 
+@pytest.mark.long
 def test_an_approval_ends_with_the_release(tmp_path):
     order = Order(tmp_path, publish={"approval": "required"})
     with pytest.raises(WaitingError):
@@ -254,6 +260,7 @@ def test_a_copy_and_the_release_itself(tmp_path):
     assert not findings(copy, order)["not retracted"].passed
 
 
+@pytest.mark.long
 def test_a_release_that_is_named_by_its_copy(tmp_path):
     order = Order(tmp_path)
     copy = shutil.copytree(order.release(), tmp_path / "copy")

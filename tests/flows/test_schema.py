@@ -89,6 +89,7 @@ def test_plans_of_the_docs_keep_it():
     assert [errors({"name": "docs", **plan}) for plan in plans] == [[]] * len(plans)
 
 
+@pytest.mark.long
 def test_starter_plans_keep_it(tmp_path):
     Order(tmp_path)
     pl.DataFrame({"user": ["a", "b"], "item": ["c", "d"]}).write_csv(tmp_path / "pairs.csv")
@@ -103,6 +104,7 @@ def test_starter_plans_keep_it(tmp_path):
         assert errors(tomllib.loads(printed.out)) == []
 
 
+@pytest.mark.long
 def test_a_plan_in_a_file_gets_the_schema_beside_it(tmp_path):
     order = Order(tmp_path / "a")
     plan = tmp_path / "starter.toml"
@@ -112,6 +114,7 @@ def test_a_plan_in_a_file_gets_the_schema_beside_it(tmp_path):
     assert kept == plan_schema("table")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", ["{}", "[]", "not JSON", '{"title": "another"}'])
 def test_another_file_of_the_schemas_name_stays(tmp_path, content):
     order = Order(tmp_path / "a")
@@ -195,6 +198,7 @@ def places(table, above=()):
             yield from places(value, (*above, key))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["adult", "facebook", "collins", "openpayments-series"])
 def test_plan_and_schema_refuse_the_same_types_and_keys(name):
     whole = example(name)

@@ -32,6 +32,7 @@ NO_IDENTIFIER = {"columns": {"ssn": {"role": "drop"}}}
 # ---------------------------------------------------------------- refused by default
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("second", "words"),
     [
@@ -59,6 +60,7 @@ def test_people_who_were_released_are_recognised_in_another_table(released_once,
     assert "Refused: other releases of the same people" in order.verdicts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "rows",
     [people()[:40] + people(50, draws=8), people()[::-1]],
@@ -81,6 +83,7 @@ def test_other_people_pass_silently(released_once):
     assert INTERSECTED not in findings(folder, order)
 
 
+@pytest.mark.long
 def test_people_who_were_left_out_were_not_released(tmp_path):
     """People without a city are dropped from the first release, and alone in the second."""
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
@@ -91,6 +94,7 @@ def test_people_who_were_left_out_were_not_released(tmp_path):
     assert order.release() == order.releases / "v2"
 
 
+@pytest.mark.long
 def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(released_once):
     order = released_once(order_of, calm(people()))
     first = order.folder_of_v1
@@ -106,6 +110,7 @@ def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(releas
     assert order.versions == ["v1", "v2"]
 
 
+@pytest.mark.long
 def test_the_command_refuses_with_exit_code_2(server, released_once):
     order = released_once(order_of)
     order.write_source(aged(people()))
@@ -146,6 +151,7 @@ def crowds_by_definition(tables, folders):
     return {ssn: naive.rows_left([crowd[ssn] for crowd in crowds]) for ssn in crowds[0]}
 
 
+@pytest.mark.long
 def test_what_does_not_tell_rows_apart_may_be_released_again(released_once):
     order = released_once(order_of, calm(people()))
     first = order.folder_of_v1
@@ -164,6 +170,7 @@ def test_what_does_not_tell_rows_apart_may_be_released_again(released_once):
     assert findings(first, order)[INTERSECTED].passed
 
 
+@pytest.mark.long
 def test_distinct_notes_link_rows_and_are_refused(server, released_once):
     order = released_once(order_of)
     order.write(privacy={"k": 5}, **ALLOWED)
@@ -180,6 +187,7 @@ def test_distinct_notes_link_rows_and_are_refused(server, released_once):
     assert section(order.release())["people"] == 90
 
 
+@pytest.mark.long
 def test_how_many_fall_short_is_what_the_definition_says(tmp_path):
     """Five illnesses, two plans: some crowds keep k rows, others do not."""
     columns = {"note": {"role": "drop"}}
@@ -216,6 +224,7 @@ def paired(order, change):
     return own, other[found][own.columns]
 
 
+@pytest.mark.long
 def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(tmp_path):
     order = order_of(tmp_path, **QUASI_ONLY)
     with closing(sqlite3.connect(tmp_path / "people.sqlite")) as connection:
@@ -236,6 +245,7 @@ def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itse
     assert own.equals(other)
 
 
+@pytest.mark.long
 def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(tmp_path):
     """Its header named one column otherwise than the plan does: who repeats them all is refused."""
     texts = {name: {"role": "quasi", "kind": "categorical"} for name in ("age", "city", "smokes")}
@@ -251,6 +261,7 @@ def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(tm
     assert own.equals(other)
 
 
+@pytest.mark.long
 def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(tmp_path):
     order = order_of(tmp_path, **QUASI_ONLY)
     first = order.release()
@@ -261,6 +272,7 @@ def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(tmp_
     assert order.versions == [first.name]
 
 
+@pytest.mark.long
 def test_three_releases(tmp_path):
     """Sixty people are in all three, thirty in two of them."""
     tables = [
@@ -283,6 +295,7 @@ def test_three_releases(tmp_path):
     assert findings(folders[2], order)[INTERSECTED].passed
 
 
+@pytest.mark.long
 def test_a_third_release_is_audited_against_both_of_the_others(released_once):
     """The first release carries notes, the second does not: the third is linked to the first."""
     order = released_once(order_of)
@@ -293,6 +306,7 @@ def test_a_third_release_is_audited_against_both_of_the_others(released_once):
         order.release()
 
 
+@pytest.mark.long
 def test_a_release_whose_run_is_gone_cannot_be_audited(released_once):
     order = released_once(order_of, calm(people()))
     path = order.run.path
@@ -310,6 +324,7 @@ def test_a_release_whose_run_is_gone_cannot_be_audited(released_once):
     assert order.versions == ["v1"]
 
 
+@pytest.mark.long
 def test_an_audit_says_when_the_other_run_is_gone(tmp_path):
     order = order_of(tmp_path, calm(people()))
     first = order.run.path
@@ -376,6 +391,7 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
         ]
 
 
+@pytest.mark.long
 def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monkeypatch):
     """The other table is published while this one is at work."""
     import crowdcover.flows.release as module
@@ -412,6 +428,7 @@ def test_without_its_ledger_nothing_is_published(released_once):
     assert order.release() == order.releases / "v2"
 
 
+@pytest.mark.long
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
     tmp_path, monkeypatch
 ):

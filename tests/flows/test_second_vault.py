@@ -26,6 +26,7 @@ def two(tmp_path):
     return order, other
 
 
+@pytest.mark.long
 def test_a_second_vault_publishes_nothing(two):
     order, other = two
     folder = order.release()
@@ -40,6 +41,7 @@ def test_a_second_vault_publishes_nothing(two):
     assert other.release() == other.folder / "of-its-own" / "people" / "v1"
 
 
+@pytest.mark.long
 def test_the_vault_of_the_folder_goes_on(two):
     order, _ = two
     order.release()
@@ -48,6 +50,7 @@ def test_the_vault_of_the_folder_goes_on(two):
     assert order.release() == order.releases / "v2"
 
 
+@pytest.mark.long
 def test_a_run_that_was_removed_from_the_vault(two):
     """The ledger still lists its release; a vault without that entry does not know it."""
     order, _ = two
@@ -62,6 +65,7 @@ def test_a_run_that_was_removed_from_the_vault(two):
         order.release()
 
 
+@pytest.mark.long
 def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
     """Both began while the folder was empty; the one that comes second is refused."""
     from crowdcover.tasks.stages import publish
@@ -82,6 +86,7 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
     assert other.release() == other.folder_of_v1
 
 
+@pytest.mark.long
 def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
     """The folder is claimed by then."""
     from crowdcover.storage.shelf import folders
@@ -102,6 +107,7 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
         other.release()
 
 
+@pytest.mark.long
 def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
     """Both looked while nobody had claimed the folder: one mark appears, and one release."""
     from crowdcover.storage.shelf import folders
@@ -123,6 +129,7 @@ def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
     assert not list(order.releases.glob(".*.partial"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("linking", [True, False], ids=["links", "no links"])
 def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
     order, other = two
@@ -148,6 +155,7 @@ def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
     assert (order.release().parent / ".vault").read_text() != mark
 
 
+@pytest.mark.long
 def test_a_folder_of_an_older_version_is_claimed_by_the_vault_that_knows_it(two):
     order, other = two
     order.release()
@@ -166,6 +174,7 @@ def test_a_folder_of_an_older_version_is_claimed_by_the_vault_that_knows_it(two)
         other.release()
 
 
+@pytest.mark.long
 def test_vaults_that_share_a_ledger_key_are_two_vaults(two):
     order, other = two
     order.release()

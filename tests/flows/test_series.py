@@ -44,6 +44,7 @@ def released(tmp_path_factory):
     return order, release_all(order, months())
 
 
+@pytest.mark.long
 def test_every_version_is_published_and_audited(released):
     order, folders = released
     assert [folder.name for folder in folders] == ["v1", "v2", "v3", "v4"]
@@ -98,6 +99,7 @@ def test_everyone_has_a_true_row_in_every_version(released):
         assert set(there["#key"]) == set(frame(folder)["key"])
 
 
+@pytest.mark.long
 def test_the_same_source_gives_no_new_version(released_once):
     order = released_once(registry)
     first = order.folder_of_v1
@@ -120,6 +122,7 @@ def test_a_few_new_people_wait_until_they_can_hide(released_once):
     assert frame(second).height == 60 + K + 1
 
 
+@pytest.mark.long
 def test_someone_who_leaves_takes_others_along(tmp_path):
     order = registry(tmp_path)
     before = frame(order.release())
@@ -133,6 +136,7 @@ def test_someone_who_leaves_takes_others_along(tmp_path):
     assert rows.height == 59
 
 
+@pytest.mark.long
 def test_someone_who_comes_back_is_the_same_record(tmp_path):
     order = registry(tmp_path)
     everyone = people(60)
@@ -145,6 +149,7 @@ def test_someone_who_comes_back_is_the_same_record(tmp_path):
     assert audit_release(folders[-1], order.plan).passed
 
 
+@pytest.mark.long
 def test_drift_compares_whole_sources(tmp_path):
     order = registry(tmp_path, checks={"drift": {"rows": 0.3}})
     order.release()
@@ -186,6 +191,7 @@ def everything_in(folder):
                     yield path, array.tobytes()
 
 
+@pytest.mark.long
 def test_a_withdrawn_person_leaves_no_trace(tmp_path, capsys):
     rows = people(60)
     person = ("ident-erase-me", 79, "Erasetown", "yes", "illness-erased", "note-erased", "junk")
@@ -210,6 +216,7 @@ def test_a_withdrawn_person_leaves_no_trace(tmp_path, capsys):
     assert order.release() == second
 
 
+@pytest.mark.long
 def test_a_batch_that_was_given_up_leaves_no_trace(tmp_path):
     """A version waits for approval; then the person withdraws, and the batch is another one."""
     person = ("ident-erase-me", 79, "ulm", "yes", "illness-erased", "note-erased", "junk")
@@ -309,6 +316,7 @@ def invented(rows, folders):
     return pl.concat([rows, rows[:1].with_columns(key=pl.lit("f" * 16))]).sort("key")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("corrupt", [altered, returned, moved, dropped, invented])
 def test_rows_over_versions_cannot_be_altered(released, tmp_path, corrupt):
     import shutil
@@ -443,6 +451,7 @@ def test_records_that_cannot_be_told_apart(tmp_path):
 # ---------------------------------------------------------------- approval and retraction
 
 
+@pytest.mark.long
 def test_a_version_waits_for_approval(tmp_path):
     order = registry(tmp_path, publish={"approval": "required"})
     with pytest.raises(WaitingError):
@@ -458,6 +467,7 @@ def test_a_version_waits_for_approval(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_the_version_after_a_retracted_one_still_counts_it(released_once, capsys):
     order = released_once(registry)
     first = order.folder_of_v1
@@ -498,6 +508,7 @@ def test_the_ledger_knows_everyone_of_a_series(released):
         assert len(ask("select run from releases")) == 4
 
 
+@pytest.mark.long
 def test_the_first_version_names_columns_that_may_change_every_month(released_once):
     order = released_once(registry)
     notes = read_json(order.vault / "series/people/1/split/stage.json")["facts"]["notes"]
@@ -513,6 +524,7 @@ def test_the_first_version_names_columns_that_may_change_every_month(released_on
 # ---------------------------------------------------------------- what never changes links rows
 
 
+@pytest.mark.long
 def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
     """Values of one person link rows: whoever would be known by that gets no row in this batch."""
     waited = []
@@ -532,6 +544,7 @@ def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
     assert any(series_of(folder)["linked_below_k"] for folder in folders)
 
 
+@pytest.mark.long
 def test_a_carried_value_that_everyone_shares_links_nobody(tmp_path):
     rows = [(*row[:4], "ill", *row[5:]) for row in people(60)]
     order = registry(tmp_path, rows, series={**SERIES, "constant": ["diagnosis"]})
@@ -541,6 +554,7 @@ def test_a_carried_value_that_everyone_shares_links_nobody(tmp_path):
     assert told["linked_below_k"] == told["histories_below_k"] == 0
 
 
+@pytest.mark.long
 def test_a_value_that_was_said_to_be_constant_changes(tmp_path):
     """The vault would count histories that nobody has."""
     order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
@@ -551,6 +565,7 @@ def test_a_value_that_was_said_to_be_constant_changes(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
     order = registry(tmp_path, checks={"min_utility": 1.0})
     with pytest.raises(GuaranteeError, match=r"below checks\.min_utility") as refusal:

@@ -93,6 +93,7 @@ KILLED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", KILLED)
 def test_killed_while_a_version_is_made(whole, tmp_path, point, monkeypatch):
     order = begun(tmp_path)

@@ -282,6 +282,7 @@ def count_as_auditor(registry):
     return section
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("seed", range(2))
 def test_too_few_histories_are_found_where_the_maker_did_not_look(tmp_path, seed):
@@ -297,12 +298,14 @@ def test_too_few_histories_are_found_where_the_maker_did_not_look(tmp_path, seed
     assert {name: found[name] for name in expected} == expected
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("seed", range(2))
 def test_a_drawn_series_keeps_what_it_promises(tmp_path, seed):
     run(tmp_path, seed, 4)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("quick")
 def test_a_drawn_series_of_partitions_keeps_what_it_promises(tmp_path):
     """Records wait from month to month with birthplaces that no row and no new record has."""

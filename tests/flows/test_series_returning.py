@@ -53,6 +53,7 @@ def series_of(folder):
     return read_json(folder / "manifest.json")["series"]
 
 
+@pytest.mark.long
 def test_who_would_have_one_history_waits_and_returns_where_a_crowd_allows_two(tmp_path):
     """Anna's rows carry Rome. Beside Cara's, which carries Bern, only hers would agree."""
     order = Registry(tmp_path)
@@ -68,6 +69,7 @@ def test_who_would_have_one_history_waits_and_returns_where_a_crowd_allows_two(t
         assert audit_release(order.releases / version, order.plan).passed
 
 
+@pytest.mark.long
 def test_who_waits_by_history_is_counted(tmp_path):
     order = Registry(tmp_path)
     order.month(ANNA, BERT)
@@ -78,6 +80,7 @@ def test_who_waits_by_history_is_counted(tmp_path):
     assert told["versions"][-1]["held_by_history"] == 1
 
 
+@pytest.mark.long
 def test_a_value_that_never_changes_is_compared_with_rows_of_any_version(tmp_path):
     order = Registry(tmp_path)
     order.month(ANNA, BERT)
@@ -86,6 +89,7 @@ def test_a_value_that_never_changes_is_compared_with_rows_of_any_version(tmp_pat
         order.month((*ANNA[:3], "Bern", *ANNA[4:]), CARA)
 
 
+@pytest.mark.long
 def test_a_withdrawal_goes_through_where_others_must_wait_for_it(tmp_path):
     """Births of the whole crowd differ: without Bert's row Anna's would be known."""
     order = Registry(tmp_path)
@@ -116,6 +120,7 @@ def broken(tmp_path, monkeypatch):
     return order
 
 
+@pytest.mark.long
 def test_the_audit_of_a_standing_series_counts_who_came_back_once(broken):
     audit = audit_release(broken.releases / "v3", broken.plan)
     (found,) = [each for each in audit.broken if each.guarantee == "histories"]
@@ -124,6 +129,7 @@ def test_the_audit_of_a_standing_series_counts_who_came_back_once(broken):
     assert audit_release(broken.releases / "v2", broken.plan).passed
 
 
+@pytest.mark.long
 def test_a_standing_series_goes_on_once_the_plan_states_what_is_broken(broken):
     joined = [(f"N{n}", "m", "sailor", "1", "5") for n in range(4)]
     with pytest.raises(GuaranteeError, match=r"state series\.allow_short_histories = 1"):
@@ -140,6 +146,7 @@ def test_a_standing_series_goes_on_once_the_plan_states_what_is_broken(broken):
     assert third.guarantee == "histories"  # it promised them
 
 
+@pytest.mark.long
 def test_what_the_plan_states_is_no_leave_for_new_rows(broken):
     """Cara leaves: her crowd goes, and Anna, who has too few histories, gets no other row."""
     broken.write(series={"allow_short_histories": 1})
@@ -149,6 +156,7 @@ def test_what_the_plan_states_is_no_leave_for_new_rows(broken):
     assert series_of(fourth)["held_by_history"] == 1
 
 
+@pytest.mark.long
 def test_withdrawn_people_keep_their_history(tmp_path, capsys):
     """Rows that were published count for everybody in the cell, whoever withdrew since."""
     order = Registry(tmp_path)
@@ -163,6 +171,7 @@ def test_withdrawn_people_keep_their_history(tmp_path, capsys):
     assert Series(Vault(order.vault), "people").last.number == 2
 
 
+@pytest.mark.long
 def test_where_nobody_could_hide_the_refusal_says_what_still_stands(tmp_path):
     order = Registry(tmp_path)
     order.month(ANNA, BERT, others=[])

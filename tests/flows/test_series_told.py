@@ -21,6 +21,7 @@ def told(tmp_path_factory):
     return order, release_all(order, months())
 
 
+@pytest.mark.long
 def test_each_version_lists_all_before_it(told):
     _, folders = told
     lists = [series_of(folder)["versions"] for folder in folders]
@@ -99,6 +100,7 @@ def test_the_audit_measures_the_same(told):
     assert "numbers as measured" in broken
 
 
+@pytest.mark.long
 def test_a_column_that_changes_for_many_is_said_in_the_log(released_once, caplog):
     order = released_once(registry)
     rows = [(*row[:4], f"illness-{number}", *row[5:]) for number, row in enumerate(people(60))]
@@ -115,6 +117,7 @@ def test_a_column_that_changes_for_many_is_said_in_the_log(released_once, caplog
     assert "The column diagnosis changed since the version before" in page
 
 
+@pytest.mark.long
 def test_drift_compares_what_all_rows_keep(tmp_path):
     """A small batch keeps much less than the first version; the version as a whole does not."""
     order = registry(tmp_path, people(200), checks={"drift": {"utility": 0.1}})
@@ -128,6 +131,7 @@ def test_drift_compares_what_all_rows_keep(tmp_path):
     assert manifest["drift"]["compared_with"] == "version 1"
 
 
+@pytest.mark.long
 def test_a_version_that_keeps_much_less_is_refused(tmp_path):
     order = registry(tmp_path, checks={"drift": LOOSE})
     order.release()

@@ -31,6 +31,7 @@ def share_key(order, other):
     shutil.copyfile(order.vault / "ledger.key", other.vault / "ledger.key")
 
 
+@pytest.mark.long
 def test_a_release_and_a_refused_second_one(uri, tmp_path):
     order = order_of(tmp_path, publish=of_plan(uri))
     first = order.release()
@@ -99,6 +100,7 @@ def test_a_vault_that_has_released_before_brings_its_releases(uri, released_once
     ]
 
 
+@pytest.mark.long
 def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_path):
     orders = [order_of(tmp_path / name) for name in ("one", "other")]
     orders[0].release()
@@ -123,6 +125,7 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
     assert len(query(uri, "select run from releases")) == 1
 
 
+@pytest.mark.long
 def test_it_holds_digests_counts_and_names(uri, tmp_path):
     order = order_of(tmp_path, publish=of_plan(uri))
     order.release()

@@ -82,6 +82,7 @@ def release(folder, name="first", more=""):
     return release_plan(ReleasePlan.load(plan))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("one", "other"), spellings(0))
 def test_a_second_release_of_the_same_people_is_refused(tmp_path, one, other):
     write(tmp_path, one)
@@ -91,6 +92,7 @@ def test_a_second_release_of_the_same_people_is_refused(tmp_path, one, other):
         release(tmp_path, "second")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("one", "other"), spellings(1))
 def test_a_series_keeps_its_rows(tmp_path, one, other):
     series = '[series]\nrecord = "pid"\n'
@@ -117,6 +119,7 @@ def test_numbers_of_another_type_are_the_same_people(tmp_path):
         release_plan(ReleasePlan.load(tmp_path / "second.toml"))
 
 
+@pytest.mark.long
 def test_numbers_with_leading_zeros_are_other_people(tmp_path):
     write(tmp_path, lambda n: f"{n + 1}")
     release(tmp_path)
@@ -153,6 +156,7 @@ def withdraw(folder, *lines, code=0, more=()):
     assert ended.value.code == code
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("one", "other"), spellings(2))
 def test_people_withdraw_by_any_spelling(tmp_path, capsys, one, other):
     series = '[series]\nrecord = "pid"\n'
@@ -184,6 +188,7 @@ def test_a_request_in_which_nobody_is_found_is_refused(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["withdrawn_in_all"] == 3
 
 
+@pytest.mark.long
 def test_people_who_left_before_may_withdraw(tmp_path, capsys):
     series = '[series]\nrecord = "pid"\n'
     write(tmp_path, lambda n: str(1000 + n))

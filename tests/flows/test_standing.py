@@ -51,6 +51,7 @@ def otherwise(ident):
     return unicodedata.normalize("NFC", ident.removesuffix(".0").lower().replace("jose", "Jose"))
 
 
+@pytest.mark.long
 def test_they_pass_their_audit_but_for_one_that_was_never_right(standing):
     for name, version in (("once", 1), ("registry", 1), ("registry", 3), ("mini", 2)):
         audit = audit_release(
@@ -76,6 +77,7 @@ def test_the_ledger_knows_its_people(standing):
         release(standing, "once")
 
 
+@pytest.mark.long
 def test_a_series_goes_on_by_the_spelling_that_it_began_with(standing):
     write(standing / "registry.csv", [*rows_of(standing / "registry.csv"), *NEW])
     fourth = release(standing, "registry")
@@ -94,6 +96,7 @@ def test_a_series_that_is_spelt_otherwise_is_refused_as_drift(standing):
         release(standing, "registry")
 
 
+@pytest.mark.long
 def test_a_broken_series_goes_on_if_the_plan_states_it(standing):
     joined = [(f"N{n}", "m", "sailor", "1", "5") for n in range(4)]
     write(standing / "mini.csv", [*rows_of(standing / "mini.csv"), *joined])
@@ -105,6 +108,7 @@ def test_a_broken_series_goes_on_if_the_plan_states_it(standing):
     assert audit_release(fourth, plan).passed
 
 
+@pytest.mark.long
 def test_what_an_earlier_default_made_stands(tmp_path):
     order = Order(tmp_path, anonymizer={"name": "adaptive"})
     folder = order.release()
@@ -117,6 +121,7 @@ def test_what_an_earlier_default_made_stands(tmp_path):
     assert made == "local-search"
 
 
+@pytest.mark.long
 def test_a_series_goes_on_with_the_default_that_it_began_with(tmp_path):
     person = {"k": 4, "person": "ssn"}
     order = Order(tmp_path, privacy=person, anonymizer={"name": "adaptive"}, series={})

@@ -86,6 +86,7 @@ def test_no_value_is_told(tmp_path, events):
     assert "kiel" not in text
 
 
+@pytest.mark.long
 def test_a_refusal_says_why_and_waiting_is_no_failure(tmp_path, events):
     order = Order(tmp_path / "order", checks={"min_utility": 0.999})
     with pytest.raises(GuaranteeError):

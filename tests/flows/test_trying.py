@@ -74,6 +74,7 @@ def manifest_of(order, *changes):
     return json.loads((order.folder / release_plan(plan) / "manifest.json").read_text("utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [3, 6])
 def test_the_numbers_are_those_of_a_release(tmp_path, k):
     order = Order(tmp_path / "a")
@@ -95,6 +96,7 @@ def test_the_numbers_are_those_of_a_release(tmp_path, k):
     assert (outcome.refusal_text, outcome.code) == ("", 0)
 
 
+@pytest.mark.long
 def test_the_same_seed_shows_the_same_numbers(tmp_path):
     order = Order(tmp_path / "a")
     one, two, three = (
@@ -118,6 +120,7 @@ def test_an_encrypted_vault_shows_the_same_numbers(tmp_path, monkeypatch):
     assert not list((tmp_path / "work").iterdir())
 
 
+@pytest.mark.long
 def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
     """A killed `try` leaves its folder, whose secrets follow from --seed."""
     order, left = Order(tmp_path / "a"), tmp_path / "left"
@@ -152,6 +155,7 @@ def test_a_setting_that_is_refused_stops_no_other(tmp_path):
     assert more.refusal_text.startswith("refused: 90 of 90 records demand k > 90; ")
 
 
+@pytest.mark.long
 def test_a_release_that_was_published_is_not_looked_at(tmp_path):
     order = Order(tmp_path / "a")
     order.release()
@@ -223,6 +227,7 @@ def test_samples_of_matrices_and_graphs(tmp_path):
         list(try_settings(build_setting_plans(folder / "graph.toml", (), [{}]), [{}], 20, 1))
 
 
+@pytest.mark.long
 def test_the_command_tells_people_and_programs(tmp_path):
     order = Order(tmp_path / "a", anonymizer={"name": "adaptive"})
     arguments = ("try", order.plan, "--k", 3, 91, "--weights", "columns", "bits")

@@ -31,6 +31,7 @@ def find(order, *changes):
     return find_untouched_release(load_ready_plan(order.plan, changes))
 
 
+@pytest.mark.long
 def test_it_is_found_without_prefect(order):
     assert find(order) == order.folder_of_v1
     done = subprocess.run(

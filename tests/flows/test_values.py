@@ -44,6 +44,7 @@ def test_a_group_is_published_as_an_interval(released):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bins", "numbers", "cuts"),
     [
@@ -119,6 +120,7 @@ def test_the_extremes_are_nobodys(tmp_path):
 # ---------------------------------------------------------------- older releases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bins", ["deciles", "none"])
 def test_what_was_released_before_keeps_its_bytes_and_its_promise(tmp_path, bins):
     """Medians and extremes stay as they are. The audit says what the release is older than."""

@@ -119,6 +119,7 @@ def entries(path):
 # ---------------------------------------------------------------- verify
 
 
+@pytest.mark.long
 def test_a_sound_vault(vault, order):
     code, told = verify(vault)
     assert (code, told["damage"]) == (0, [])
@@ -511,6 +512,7 @@ def test_a_file_that_goes_while_its_run_is_backed_up_takes_nothing_along(
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 
+@pytest.mark.long
 def test_a_kill_leaves_no_stage_half_removed(vault, tmp_path):
     """Neither in the vault nor in a backup of it."""
     stage = released_run(vault).path / "anonymize"

@@ -72,6 +72,7 @@ def copy(signed, tmp_path):
 # ---------------------------------------------------------------- what is found
 
 
+@pytest.mark.long
 def test_a_signed_folder_is_verified_without_source_and_vault(signed, copy, public, tmp_path):
     assert {path.name for path in copy.iterdir()} == {*FILES, SIGNATURE}
     assert broken(copy, public) == []
@@ -86,6 +87,7 @@ def test_a_signed_folder_is_verified_without_source_and_vault(signed, copy, publ
     assert "signature as published" in [each.guarantee for each in found.findings]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*FILES, SIGNATURE])
 def test_one_changed_byte_fails(copy, public, name):
     content = (copy / name).read_bytes()
@@ -348,6 +350,7 @@ def test_a_version_in_object_storage(tmp_path, key, public, monkeypatch):
     store.store.clear()
 
 
+@pytest.mark.long
 def test_versions_of_a_series(tmp_path, key, public):
     order = registry(tmp_path, publish={"signing_key": f"file:{key}"})
     folder = order.release()

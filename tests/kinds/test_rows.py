@@ -29,6 +29,7 @@ def test_bytes_do_not_depend_on_where_rows_lie_in_memory(tmp_path):
         assert len(written) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("records", [0, 1, 2**17, 2**17 + 1, 300_000])
 def test_batches_make_the_bytes_of_the_whole(tmp_path, records):
     """Also where polars cuts a whole frame into several row groups."""

@@ -78,6 +78,7 @@ def kind_of(document):
     return document["source"]["kind"]
 
 
+@pytest.mark.long
 def test_verdict_report_summary_and_artifact_say_it_first(released):
     _, folder, document = released
     first = FIRST[kind_of(document)]
@@ -109,6 +110,7 @@ def test_the_limit_lets_everything_through_at_1(released):
     assert [each.guarantee for each in audit.broken] == ["checks of the plan"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ORDERS)
 def test_nothing_is_published_above_the_limit(tmp_path, kind):
     order = ORDERS[kind](tmp_path, checks={"max_unchanged": 0.99})
@@ -118,6 +120,7 @@ def test_nothing_is_published_above_the_limit(tmp_path, kind):
     assert not order.folder.joinpath("releases").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ORDERS)
 def test_one_change_is_enough_to_say_nothing(tmp_path, kind):
     order = ORDERS[kind](tmp_path, odd=True, checks={"max_unchanged": 0.9999})
@@ -150,6 +153,7 @@ def test_some_without_protection_come_after_it(released):
     assert judge_manifest(some, words_of(some)).heading.startswith(f"{NOTHING}. 3 of ")
 
 
+@pytest.mark.long
 def test_the_log_says_it(tmp_path, caplog):
     with caplog.at_level("INFO", logger="crowdcover"):
         table(tmp_path).release()

@@ -178,6 +178,7 @@ QUESTIONS = (
 )
 
 
+@pytest.mark.long
 def test_a_release_is_read_alike(library, released):
     assert_same_answers(library, released, QUESTIONS)
 

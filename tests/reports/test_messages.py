@@ -101,6 +101,7 @@ def test_messages_of_a_kind_come_first_and_replace_shared_ones() -> None:
     assert "encodes" in dict(table.list_texts("glossary"))["Auditor"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*/**/messages/*.toml")), ids=lambda p: p.name)
 def test_every_message_is_used(path: Path) -> None:
     files = [file for room in PRODUCT for file in (ROOT / room).rglob("*.py")]

@@ -30,6 +30,7 @@ from tests.reports.samples import (
 GREEN = 'class="verdict holds"'
 
 
+@pytest.mark.long
 def test_only_a_release_without_any_warning_is_green() -> None:
     assert verdict(full()).tone == "holds"
     assert verdict(full()).heading == HOLDS
@@ -40,6 +41,7 @@ def test_only_a_release_without_any_warning_is_green() -> None:
         assert judged.notices or judged.heading != HOLDS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", [full, manifest, alarming, old, of_rows, unprotected, broken])
 def test_the_heading_counts_the_warnings_that_stand_below_it(release) -> None:
     judged = verdict(release())
@@ -81,6 +83,7 @@ def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
     assert HOLDS not in markdown(release)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "tone", "heading"),
     [
@@ -130,6 +133,7 @@ def test_people_without_protection_are_named_before_people_whose_value_is_known(
     )
 
 
+@pytest.mark.long
 def test_the_states_look_and_read_differently_without_colours() -> None:
     """A sign and words of its own for each state; what must not be overlooked is larger."""
     seen = [full(), manifest(), uniform(20), uniform(120), broken()]
@@ -186,6 +190,7 @@ def test_rows_are_not_called_people_where_the_plan_counts_rows() -> None:
     assert "people in this release" not in Page(render_page(of_rows(), crowds())).text
 
 
+@pytest.mark.long
 def test_all_views_state_one_verdict() -> None:
     for make in (full, alarming, unprotected, broken, of_rows):
         release = make()

@@ -62,6 +62,7 @@ def said():
     plain.setLevel(level)
 
 
+@pytest.mark.long
 def test_watched_to_publication(slurm, order, whole, said):
     folder = order.release()
     assert data_bytes(folder) == whole

@@ -84,6 +84,7 @@ def judged() -> Any:
     return judge
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
 @pytest.mark.parametrize("ordered", [(), ("key", "twice", "next", "absent")])
 def test_parts_find_what_the_whole_finds(

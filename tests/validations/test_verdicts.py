@@ -242,6 +242,7 @@ assert heard[-1] == "open /dev/null"
 """
 
 
+@pytest.mark.long
 def test_great_expectations_is_imported_late_and_a_validation_writes_and_sends_nothing(
     pytestconfig: pytest.Config, tmp_path: Any
 ) -> None:
@@ -292,6 +293,7 @@ def test_every_expectation_says_in_words_what_it_expects(
             ]
 
 
+@pytest.mark.long
 def test_the_table_is_forgotten(release: Columns) -> None:
     validate_columns(released.build_suite(LEVELS, 6), release)
     gc.collect()

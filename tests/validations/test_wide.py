@@ -30,6 +30,7 @@ def judged(columns: dict[str, Any]) -> Verdict:
     return validate_columns(released.build_suite(dict.fromkeys(NAMES, 4), 6), columns)
 
 
+@pytest.mark.long
 def test_parts_find_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = table({"c0", "c63", "c64", "c196"})
     del columns["cell:c70"], columns["truthful"]
@@ -42,10 +43,12 @@ def test_parts_find_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> Non
     }
 
 
+@pytest.mark.long
 def test_sound_columns_pass() -> None:
     assert judged(table(set())).success
 
 
+@pytest.mark.long
 def test_no_expectation_of_a_column_sees_all_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Great Expectations compares a column with the name of every column in the frame."""
     seen: list[tuple[int, int]] = []

@@ -160,6 +160,7 @@ for threads in (1, 2, 4):
 """
 
 
+@pytest.mark.long
 def test_one_two_and_four_threads_give_the_same_bytes():
     """In a process of its own: how many threads numba may have is settled when it starts."""
     environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}

@@ -95,6 +95,7 @@ def test_a_stand_in_is_no_smaller_than_a_half(table):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_tables_are_large")
 @pytest.mark.parametrize("cover", ["mce", "lse"])
 def test_whoever_went_ahead_everyone_is_hidden(cover):
@@ -155,6 +156,7 @@ def test_engines_agree_on_a_table_large_enough_for_halves():
     assert kept(dask.run(maker, table, tie_order=order, workers=2, threads=2)) == kept(one)
 
 
+@pytest.mark.long
 def test_a_better_start_than_none():
     table = big_table(schedule.WARM_START_RECORDS, 9, 40)
     ahead, plain = (
@@ -177,6 +179,7 @@ WEIGHTY = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", WEIGHTY)
 def test_stated_memory_is_an_upper_bound(monkeypatch, most):
     monkeypatch.setattr(schedule, "WARM_START_RECORDS", 1000)

@@ -136,6 +136,7 @@ def tables_of_two_columns(records):
     return encoding.encode(encoding.fit(specs, columns), columns, np.full(records, 2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sizes", "measure", "limit", "values"),
     [

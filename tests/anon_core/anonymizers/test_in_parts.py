@@ -120,6 +120,7 @@ def test_a_part_of_one_persons_records_joins_the_next():
     assert [len(each) for each in cut.places] == [30, 90]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", EVEN)
 @settings(
     max_examples=40,
@@ -141,6 +142,7 @@ def test_seats_are_even_also_for_those_who_know_the_cut(maker, table):
         )  # fmt: skip
 
 
+@pytest.mark.long
 @settings(
     max_examples=60,
     deadline=None,
@@ -188,6 +190,7 @@ def test_numbers_of_levels_are_the_same_wherever_a_part_is_made(table, loss):
         assert reads or not (other.edges or other.values or other.range)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", get_args(Loss))
 @pytest.mark.parametrize(
     "method",
@@ -318,6 +321,7 @@ def test_the_step_tells_nothing_of_the_parts(table):
     assert step.figures.keys() == {"utility", "weighted_utility"}
 
 
+@pytest.mark.long
 def test_levels_of_some_parts_only(table):
     """A part in which all demand 2 has 2 shares, the table 6."""
     number = part_of(Cut.of(table, ORDER, 100))

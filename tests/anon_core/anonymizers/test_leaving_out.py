@@ -59,6 +59,7 @@ def test_no_more_than_the_share_and_nobody_whom_the_others_need(table, share):
     assert left >= table.k.max()
 
 
+@pytest.mark.long
 @given(owned(), st.floats(0, 1))
 def test_all_records_of_a_person_go(table, share):
     gone = choose_left_out(table, share)

@@ -116,6 +116,7 @@ def test_a_part_carries_the_classes_of_its_last_records(boundary, k):
     assert sorted(v for part in parts for group in part.groups for v in group) == list(range(50))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "accept"), [(12, 2), (12, 1), (18, 2)])
 def test_bubble_carry_keeps_the_classes_that_lose_least(size, accept):
     """Section 6: each part has P records, and A classes of least loss stay."""
@@ -166,6 +167,7 @@ def partitions(records):
                 yield [[first, *others], *more]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(("ages", "cities"), [(20, 3), (3, 2)])
 def test_exact_is_the_least_of_all_partitions(seed, ages, cities):

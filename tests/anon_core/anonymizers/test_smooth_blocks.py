@@ -79,6 +79,7 @@ def test_further_passes_bring_together_what_the_first_cut_apart():
     assert third > 0.95 * whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block", [1, 100, 300, 5000])
 def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
     maker, farm, seen = Smooth(block=block, annealing=1), LastFirst(), Seen()
@@ -122,6 +123,7 @@ def test_what_travels_shows_nothing(matrix):
     }
 
 
+@pytest.mark.long
 def test_stated_memory_is_an_upper_bound():
     maker, small = Smooth(block=300), crowded(100, 20)
     maker.anonymize(small)  # compiles

@@ -69,6 +69,7 @@ def expected(table):
 # ---------------------------------------------------------------- the same bytes
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]), st.booleans())
 def test_small_tables(cluster, table, epsilon, weights, reclaim):
@@ -86,6 +87,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chosen", SETTINGS, ids=str)
 def test_settings(cluster, chosen):
     table, maker = big_table(700, 20, 5), Adaptive(**{"max_iterations": 4, **chosen})
@@ -111,6 +113,7 @@ def test_demands_of_all_kinds(cluster):
     assert kept(cluster.run(alone)) == kept(local.run(MAKER, alone))
 
 
+@pytest.mark.long
 def test_a_run_goes_on_and_is_seen(cluster, table, expected):
     seen = Seen()
     assert kept(cluster.run(table, observer=seen)) == expected

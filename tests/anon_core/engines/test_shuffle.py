@@ -229,6 +229,7 @@ def test_the_folder_is_private_and_nothing_shows_data(tmp_path):
     assert "[" not in repr(engine._Share(1, [7]))
 
 
+@pytest.mark.long
 def test_workers_read_pieces_that_the_caller_does_not_hold(tmp_path):
     """A piece is taken when the one before is on disk; tasks carry its number alone."""
     stored = []

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import anon_core
 
 CALLED = """
@@ -47,6 +49,7 @@ def run_kernel(root, name, number):
     return int(done.stdout)
 
 
+@pytest.mark.long
 def test_a_kernel_that_calls_a_changed_one_is_compiled_anew(tmp_path):
     package = Path(anon_core.__file__).parent
     for part in ("__init__.py", "build.py", "jit/__init__.py", "jit/kernel.py"):

@@ -192,6 +192,7 @@ def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
         assert (again.cost == alone.cost).all()
 
 
+@pytest.mark.long
 @given(tables(), st.sampled_from([1.0, 0.3, 1e-4]), st.booleans(), st.data())
 def test_integer_weights_keep_every_sum_exact(table, lightest, whole_cells, data):
     book = table.codebook

@@ -41,6 +41,7 @@ def test_short_lists_are_enough(table):
         )
 
 
+@pytest.mark.long
 def test_exchanges_hide_less_and_even_seats_cost_nothing_with_one_k():
     rng = np.random.default_rng(4)
     centers = rng.integers(0, 2, (40, 24))
@@ -124,6 +125,7 @@ def test_seats_exist_for_every_k_up_to_the_number_of_records(table, data, short)
         check_even(table, build_even_rows(table, np.zeros_like(table.bits), weights))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [[100], [150], [199], [200], [40, 200], [2, 20, 100]])
 def test_seats_exist_where_k_is_many_of_the_records(k):
     """Most lists are shorter than what a row needs."""
@@ -134,6 +136,7 @@ def test_seats_exist_where_k_is_many_of_the_records(k):
     )
 
 
+@pytest.mark.long
 def test_crowds_of_200_among_5000_records_have_even_seats():
     table = drawn.clustered(5000, 200)
     holders = Adaptive(seats="even").anonymize(table).holders
@@ -145,6 +148,7 @@ def test_crowds_of_200_among_5000_records_have_even_seats():
     assert (times <= size[pairs // 5000]).all()  # one share of 200 for each member
 
 
+@pytest.mark.long
 def test_large_crowds_lose_no_more_than_classes():
     """A partition into classes of k is one way to seat k records in each row."""
     table = drawn.clustered(2000, 100)

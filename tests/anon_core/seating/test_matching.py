@@ -195,6 +195,7 @@ def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, s
     assert (halves[0] + halves[1] == count).all()
 
 
+@pytest.mark.long
 def test_seats_are_drawn_as_often_as_their_chances_say():
     """A correct draw fails once in 10^10 times, by Hoeffding's bound over all seats."""
     masked, _ = masked_bits(24, 4, 9, 3)
@@ -207,6 +208,7 @@ def test_seats_are_drawn_as_often_as_their_chances_say():
     assert abs(seen / draws - by_seat).max() < math.sqrt(math.log(2 * 24 * 24 * 1e10) / (2 * draws))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most_k", [6, 30])
 def test_an_insider_who_guesses_the_own_row_gains_little(most_k):
     masked, _ = masked_bits(400, 9, most_k, 5, least_k=5)

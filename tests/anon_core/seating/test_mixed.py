@@ -1,6 +1,7 @@
 """Seats exchanged so that fewer crowds show one value; the law and the masks stay."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_no_more_crowds_show_one_value_and_everyone_keeps_a_seat_of_the_law(n, s
     assert (seat == again).all()
 
 
+@pytest.mark.long
 def test_exchanges_mix_a_larger_table():
     made, value = made_of(600, 5)
     drawn = draw_by_holders(made.table, made.holders, words(2))

@@ -63,6 +63,7 @@ def narrowed(table, loss, exact):
         yield made, lost
 
 
+@pytest.mark.long
 @given(few_levels(), st.sampled_from(LOSSES), st.sampled_from([0.0, 0.1, 3.0]))
 def test_seats_stay_even_and_more_effort_never_loses_more(table, loss, exact):
     made = list(narrowed(table, loss, exact))
@@ -81,6 +82,7 @@ def test_no_person_holds_more_of_a_row_than_before(table, loss):
     assert lost == sorted(lost, reverse=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [64, 10**6])
 def test_a_larger_table_loses_less(part, monkeypatch):
     """Also where rows exchange shares within parts only."""

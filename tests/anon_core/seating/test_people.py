@@ -39,6 +39,7 @@ def test_against_the_definition(table, masked):
     check_people(table, rows.hidden, rows.holders)
 
 
+@pytest.mark.long
 @given(owned())
 def test_short_lists_are_enough(table):
     with pytest.MonkeyPatch.context() as patch:
@@ -174,6 +175,7 @@ def test_exchanges_bring_nobody_home_more_often_than_the_lot_does(larger):
     assert abs(after - theirs) < 3 * error[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [2, 3])
 def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
     """The lot keeps the law exactly. Exchanges may double a chance in tables of eight records."""

@@ -52,6 +52,7 @@ def test_both_parts_are_crowds(cell, data):
     assert (goes == widen_withdrawal(fits_of(fit), k, going, person, least=least)).all()
 
 
+@pytest.mark.long
 @given(crowds(), st.data())
 def test_those_who_go_are_enough_where_both_parts_hide(cell, data):
     fit, k, person = cell
@@ -104,6 +105,7 @@ def smallest(fit, k, going):
     raise AssertionError("the whole cell is an answer")
 
 
+@pytest.mark.long
 def test_hardly_more_go_than_must():
     """Sixty cells of eight records that overlap in three ways."""
     draw = np.random.default_rng(0)

@@ -56,6 +56,7 @@ def test_a_node_below_two_nodes_is_refused_and_so_is_a_cycle():
         read_hierarchy(enumerate(through_the_top, start=1))
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_leaves_are_read():
     rows = [
         [f"{leaf:05}", f"{leaf // 100:03}xx", f"{leaf // 10000}xxxx", "*"] for leaf in range(10**5)

@@ -118,6 +118,7 @@ def define_levels(spec, present, people, least):
     return labels, nodes
 
 
+@pytest.mark.long
 @given(drawn=columns(), least=st.integers(1, 4), several=st.booleans())
 def test_levels_and_nodes_are_those_of_the_definition(drawn, least, several):
     spec, values, people = drawn
@@ -159,6 +160,7 @@ def test_the_auditor_finds_the_same_and_enough_people_share_the_outer_levels(dra
     assert codebook_from_json(codebook_to_json(book)) == book
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.__class__.__name__)
 @given(drawn=columns(), k=st.integers(1, 3))
 def test_every_method_shows_the_smallest_node_of_some_levels(maker, drawn, k):

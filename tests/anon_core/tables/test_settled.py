@@ -72,6 +72,7 @@ def test_ties_keep_their_order_and_the_first_of_a_group_stay(drawn):
         assert (place[part.places[alike]] < place[v]).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @settings(max_examples=15)
 @given(larger())

@@ -154,6 +154,7 @@ def test_bits_that_are_no_path_are_no_level():
     assert decode_levels(book, bits)[0].tolist() == [-1, -1, -1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: f"{maker.__class__.__name__}")
 @given(drawn=columns(), k=st.integers(1, 3))
 def test_every_method_shows_the_smallest_node_of_some_levels(maker, drawn, k):
@@ -174,6 +175,7 @@ def test_every_method_shows_the_smallest_node_of_some_levels(maker, drawn, k):
             assert naive.smallest_node(attribute.levels, attribute.nodes, held) <= cell
 
 
+@pytest.mark.long
 @given(columns())
 def test_the_auditor_finds_the_same_levels_and_reads_the_cells(drawn):
     tree, values = drawn

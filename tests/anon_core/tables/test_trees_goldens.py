@@ -109,6 +109,7 @@ def partitions(records):
             yield [[first, *others], *more]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(200))
 def test_fits_loss_and_promise_are_those_of_the_names(seed):
     drawn, maker = Drawn(seed), MAKERS[seed % len(MAKERS)]

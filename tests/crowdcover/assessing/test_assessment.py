@@ -48,6 +48,7 @@ def test_pycanon_agrees_on_real_tables(name):
     assert ours(frame, quasi[:1], told) == pytest.approx(pycanon_finds(frame, quasi[:1], told))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_pycanon_agrees_on_drawn_tables(seed):
     frame = people(200, seed).with_columns(pl.col("age") // 10 * 10).drop_nulls()
@@ -87,6 +88,7 @@ def test_rows_that_overlap_are_counted_as_sdcmicro_counts_missing_values():
     assert found.columns["suppressed"].to_list() == [1, 0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cells", ["text", "typed"])
 def test_people_of_the_source_fit_k_rows_of_our_releases(cells):
     source = people(120, 3)

@@ -33,6 +33,7 @@ def place(tmp_path):
     return folder(tmp_path / "tiny", [JOB, AGE, PAY], ROWS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ["crowd", "uniform", "em"])
 def test_draws_are_members(place, estimator):
     release = cc.read(place, estimator)
@@ -67,6 +68,7 @@ def test_draws_have_the_chances_that_answers_state(place, estimator):
     assert np.std(pays) == pytest.approx(mean.drawn, rel=0.4)
 
 
+@pytest.mark.long
 def test_the_seed_decides_whatever_the_threads(place, tmp_path):
     digests = set()
     for threads in ("1", "3"):
@@ -163,6 +165,7 @@ RULES = {  # what may not be, of polars and of a row
 OPEN = {"job": ["*", "(missing)|clerk|nurse", "*"], "age": ["*", "20..30", "20..40"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("estimator", ["crowd", "uniform"])
 def test_rows_are_drawn_given_that_they_are_possible(tmp_path, estimator, name):

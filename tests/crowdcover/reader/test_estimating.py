@@ -48,6 +48,7 @@ def release():
     return out.release
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_levels_are_found_again_in_what_was_drawn(tmp_path_factory, seed):
@@ -133,6 +134,7 @@ def test_what_is_not_masked_has_the_error_of_a_plain_table(release):
     )
 
 
+@pytest.mark.long
 def test_estimates_are_those_of_their_rules(release):
     """Recomputed from the tables: Rubin's rules, the shift, and what is left of it."""
     asked = lambda table: {"r": np.corrcoef(table["age"], table["school"])[0, 1]}  # noqa: E731
@@ -158,6 +160,7 @@ def test_estimates_are_those_of_their_rules(release):
     assert alone["error"] == pytest.approx(sqrt(1.25 * between))
 
 
+@pytest.mark.long
 def test_intervals_hold_what_is_true(release):
     people = draw_people()
     true = np.linalg.lstsq(
@@ -379,6 +382,7 @@ def test_a_correlation_without_rows_is_refused(tmp_path):
             each.correlation("a", "b", **FEW)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ask", "words"),
     [

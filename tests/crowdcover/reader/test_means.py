@@ -153,6 +153,7 @@ def test_an_end_below_other_values_is_refused(tmp_path):
             release.assume("pay", **wrong)
 
 
+@pytest.mark.long
 @given(rows=ROWS, weights=st.lists(st.integers(0, 3), min_size=4, max_size=4))
 def test_a_row_of_weight_w_answers_as_w_rows(tmp_path_factory, rows, weights):
     """But for errors: w rows are drawn each by itself, one of weight w is not."""

@@ -73,6 +73,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("where", "holds"), QUESTIONS)
 def test_counts_hold_the_truth(drawn, where, holds):
     certain, possible, expected = cc.read(drawn.folder).count(where)

@@ -39,6 +39,7 @@ def find_wrong_cells(release, table):
             yield name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ["crowd", "uniform", "em"])
 def test_values_are_those_that_cells_allow(place, estimator):
     release = cc.read(place, estimator)
@@ -47,6 +48,7 @@ def test_values_are_those_that_cells_allow(place, estimator):
         assert table.schema == release.complete(1)[0].schema
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 90))
 def test_values_of_drawn_releases_are_those_that_cells_allow(tmp_path_factory, seed, rows):
@@ -86,6 +88,7 @@ def test_one_column_has_no_others(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_the_seed_decides_whatever_the_threads(place, tmp_path):
     digests = set()
     for threads in ("1", "3"):

@@ -80,6 +80,7 @@ def made_plan(frame, quasi, asked):
     return build_frame_plan(frame, roles, columns, privacy, method)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_rows_are_those_of_the_command(seed, tmp_path):
     releases_are_equal(seed, tmp_path / "saved")
@@ -92,6 +93,7 @@ def test_rows_of_60_tables_are_those_of_the_command(first, tmp_path):
     assert sum(each is not None for each in made) > 10
 
 
+@pytest.mark.long
 def test_a_saved_folder_passes_the_audit(tmp_path):
     release = anonymize(people(), ["age", "zip"], k=5, sensitive="income").save(tmp_path / "a")
     plan = ReleasePlan.load(tmp_path / "a" / "plan.toml")
@@ -102,6 +104,7 @@ def test_a_saved_folder_passes_the_audit(tmp_path):
         anonymize(people(), "age", k=5).save(tmp_path / "a")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_frames_come_back_as_they_came(library):
     convert, _ = LIBRARIES[library]
@@ -115,6 +118,7 @@ def test_frames_come_back_as_they_came(library):
     assert type(completed) is type(given)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
 def test_everybody_has_a_crowd_by_definition(seed):
     frame, k = people(40, seed), 4
@@ -147,6 +151,7 @@ def test_classes_are_seen_by_counting():
     assert out.frame.group_by(quasi).len()["len"].min() >= 5
 
 
+@pytest.mark.long
 def test_the_secret_alone_decides():
     ask = {"quasi": ["age", "zip"], "k": 5, "keep": "note"}
     one, same = (anonymize(people(), **ask, secret=SECRET).frame for _ in range(2))
@@ -208,6 +213,7 @@ def test_what_is_no_table_is_refused():
             anonymize(data, "a", k=2)
 
 
+@pytest.mark.long
 def test_limits_of_the_plan_are_demanded():
     plan = propose(people()).settle(k=5)
     plan["checks"] = {"min_utility": 1.0}
@@ -215,6 +221,7 @@ def test_limits_of_the_plan_are_demanded():
         anonymize(people(), plan=plan)
 
 
+@pytest.mark.long
 def test_a_proposed_plan_is_edited_and_released():
     plan = propose(people())
     assert "privacy.k" in plan.questions
@@ -237,6 +244,7 @@ def test_a_release_survives_pickle():
     assert pickle.loads(pickle.dumps(out)).frame.equals(out.frame)
 
 
+@pytest.mark.long
 def test_neither_prefect_nor_great_expectations_is_loaded():
     program = (
         "import sys, polars as pl\n"

@@ -18,6 +18,7 @@ NOT_OF_RELEASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_the_checks_of_estimators_that_apply():
     # With a secret: without one, no two releases are alike, and the checks compare two.

@@ -62,6 +62,7 @@ def slow(folder, source, name, ordered):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formats", [["parquet", "csv"], ["csv"]])
 def test_the_manifest_says_what_a_slow_judge_counts(tmp_path, formats):
     source = rows_with_numbers()
@@ -199,6 +200,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("checks", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     tmp_path, checks, words
@@ -232,6 +234,7 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     assert order.versions == ["v1"]
 
 
+@pytest.mark.long
 def test_what_a_release_reaches_is_not_refused(released_once):
     order = released_once(Order, seed=SEED)
     folder = order.folder_of_v1
@@ -259,6 +262,7 @@ def test_what_a_release_reaches_is_not_refused(released_once):
     assert order.release() == folder
 
 
+@pytest.mark.long
 def test_rows_that_the_plan_leaves_out_are_counted(tmp_path):
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
     order = Order(tmp_path, columns=city, checks={"max_row_loss": 0.1})
@@ -273,6 +277,7 @@ def test_rows_that_the_plan_leaves_out_are_counted(tmp_path):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(tmp_path):
     order = Order(tmp_path, checks={"max_row_loss": 0, "min_utility": 0.999})
     with pytest.raises(
@@ -296,6 +301,7 @@ def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published
     assert page.read_text() == passed
 
 
+@pytest.mark.long
 def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, monkeypatch):
     from crowdcover.validations import run
 
@@ -318,6 +324,7 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
     """Two of three have the commonest value, so that many crowds of 5 show no other."""
     rows = ["hours,city,illness"]  # an age would get decades, and larger crowds

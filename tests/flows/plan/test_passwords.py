@@ -202,6 +202,7 @@ def test_only_a_containers_own_folder_is_open_to_all(tmp_path, monkeypatch):
             secret_of(f"file:{tmp_path}/{way}")
 
 
+@pytest.mark.long
 def test_a_process_that_is_started_finds_it(plan_of, tmp_path, monkeypatch):
     """Served plans and plans side by side run in processes of their own."""
     monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)

@@ -203,6 +203,7 @@ def test_a_map_of_other_vertices(copy, change):
     assert "one key a vertex" in copy.broken()
 
 
+@pytest.mark.long
 def test_a_map_that_swaps_vertices_changes_no_promise_but_numbers(tmp_path):
     """Entropies depend on no map. How far each vertex is off does, and is measured again."""
     from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate

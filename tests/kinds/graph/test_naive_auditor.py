@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ def publish(folder, n, source, released, k, eps, knows):
     return order.data
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(releases())
 def test_the_auditor_counts_what_all_worlds_count(drawn):

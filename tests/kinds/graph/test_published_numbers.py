@@ -77,6 +77,7 @@ def measure_ring(size, k):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", range(3, 60))
 def test_the_picture_counts_below_k_whom_the_audit_counts(size):
     """All vertices of a ring are alike: each hides among all, by a sum of rounded logarithms."""

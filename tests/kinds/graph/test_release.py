@@ -119,6 +119,7 @@ def test_csv_alone_is_audited(tmp_path):
     assert audit_release(order.release(), order.plan).passed
 
 
+@pytest.mark.long
 def test_the_same_secrets_make_the_same_bytes_and_others_other_keys(tmp_path, links):
     files = [links.published / "edges.parquet"]
     for place in ("a", "b"):
@@ -180,6 +181,7 @@ def ingested_stage(order, key="a"):
     return SimpleNamespace(shape=facts["shape"], file=order.folder.joinpath)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("knows", ["mode", "distribution"])
 def test_other_knowledge_of_a_degree(tmp_path, knows):
     order = GraphOrder(tmp_path, privacy={"knows": knows})
@@ -193,6 +195,7 @@ def test_k_1_is_released_if_the_plan_allows_it(tmp_path):
     assert "Nobody is protected" in (order.release() / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_limits_of_the_plan_are_kept(tmp_path):
     order = GraphOrder(tmp_path, checks={"max_degree_error": 0.01})
     with pytest.raises(GuaranteeError, match=r"above checks.max_degree_error = 0.01"):

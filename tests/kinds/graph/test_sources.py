@@ -198,6 +198,7 @@ def demands(order, k_of, extra=()):
     order.write(privacy={"k": {"path": "k.csv"}})
 
 
+@pytest.mark.long
 def test_each_vertex_has_a_k_of_its_own_and_may_be_lonely(tmp_path):
     order = GraphOrder(tmp_path)
     demands(order, lambda each: 3 + len(each) % 7, extra=["lonely", "alone1"])

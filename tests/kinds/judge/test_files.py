@@ -32,6 +32,7 @@ def read_by_columns(columns):
     return pl.DataFrame({name: columns[name] for name in columns.columns})
 
 
+@pytest.mark.long
 @given(
     st.lists(st.tuples(st.sampled_from(ODD), st.floats() | st.none()), max_size=7),
     st.sampled_from(list(CHANGES.values())),

@@ -202,6 +202,7 @@ def test_a_file_of_another_build_passes_and_is_told(path):
     assert tell_of(path) == {True}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [14_286, 28_572])
 def test_rows_that_lay_apart_in_memory_pass(path, part):
     """As they do behind a sort, which makes as many parts as the machine has threads."""
@@ -259,6 +260,7 @@ def write_nested(path, *, other):
     return name_another_build(path) if other else path.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("other", [False, True])
 def test_an_unknown_field_in_any_struct_of_the_footer_is_found(path, other):
     content = write_nested(path, other=other)
@@ -273,6 +275,7 @@ def test_an_unknown_field_in_any_struct_of_the_footer_is_found(path, other):
         assert UNKNOWN in check_file_forms(path.parent, {"parquet": path.name}, "-").detail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("other", [False, True])
 def test_another_number_anywhere_in_the_footer_is_found(path, other):
     """Sizes, offsets, counts, types: each either follows from the pages or from the rows."""

@@ -26,6 +26,7 @@ def with_items(copy, items):
     return copy.rows.with_columns(items=pl.Series(items, dtype=pl.List(pl.Int32)))
 
 
+@pytest.mark.long
 def test_the_release_as_it_is_keeps_everything(copy):
     assert copy.broken() == set()
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def publish(folder, source, rows, k):
     return order.data
 
 
+@pytest.mark.long
 @given(releases())
 def test_the_auditor_counts_what_the_definitions_count(drawn):
     source, rows, k = drawn

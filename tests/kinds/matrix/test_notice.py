@@ -27,6 +27,7 @@ def told(caplog):
         yield count
 
 
+@pytest.mark.long
 def test_the_first_release_of_a_plan_says_it_once(tmp_path, told):
     order = MatrixOrder(tmp_path)
     order.release()
@@ -64,6 +65,7 @@ def test_a_refused_source_has_said_it(tmp_path, told):
     assert told() == 0
 
 
+@pytest.mark.long
 def test_another_plan_of_the_vault_says_it_too(tmp_path, told):
     order = MatrixOrder(tmp_path)
     order.release()
@@ -80,6 +82,7 @@ def test_other_methods_say_nothing(tmp_path, told):
     assert told() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("logs", ["", "json"])
 def test_who_silences_the_log_is_told_on_standard_error(
     tmp_path, monkeypatch, capsys, caplog, logs

@@ -86,6 +86,7 @@ def test_an_item_in_no_row_is_named_nowhere(tmp_path):
     assert utility["items"] > utility["items_released"]
 
 
+@pytest.mark.long
 def test_lists_make_the_matrix_of_their_edges(tmp_path, likes):
     held = {}
     for user, item in pl.read_csv(likes.source, infer_schema=False).rows():
@@ -192,6 +193,7 @@ def test_limits_of_the_plan_are_kept(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_other_users_are_released_beside_them_unless_their_number_drifts(released_once):
     order = released_once(MatrixOrder)
     order.write_source(entries(users=200, first=100))

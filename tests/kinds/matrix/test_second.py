@@ -69,6 +69,7 @@ def test_a_second_release_is_refused_unless_the_plan_allows_it(released_once):
         order.release()
 
 
+@pytest.mark.long
 def test_the_audit_of_a_csv_file_alone_lays_its_rows_beside_the_first_release(tmp_path):
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 4}, publish={"formats": ["csv"]})
     order.release()
@@ -79,6 +80,7 @@ def test_the_audit_of_a_csv_file_alone_lays_its_rows_beside_the_first_release(tm
     assert "(least margin 6)" in found.detail
 
 
+@pytest.mark.long
 def test_users_who_stay_alike_may_be_released_again(tmp_path):
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 4})
     folders, runs = [order.release()], [order.run]
@@ -93,6 +95,7 @@ def test_users_who_stay_alike_may_be_released_again(tmp_path):
     assert finding(folders[0], order).passed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formats", [["parquet"], ["csv"]])
 def test_groups_that_cross_are_refused(tmp_path, formats):
     """Numbers of who falls short are those of the definition, from the rows as published."""
@@ -119,6 +122,7 @@ def test_groups_that_cross_are_refused(tmp_path, formats):
     assert not (tmp_path / "releases" / "likes" / "v2").exists()
 
 
+@pytest.mark.long
 def test_three_releases_of_some_of_the_users(tmp_path):
     """The second shows other users, the third both: its users are in one other release each."""
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 3})
@@ -132,6 +136,7 @@ def test_three_releases_of_some_of_the_users(tmp_path):
     assert stated["least_margin"] == 6 - 3  # of 30 users in five tastes
 
 
+@pytest.mark.long
 def test_the_greater_of_two_demands_counts(tmp_path):
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 12})
     order.release()
@@ -142,6 +147,7 @@ def test_the_greater_of_two_demands_counts(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_one_row_of_another_content_is_found_by_the_audit(tmp_path):
     """The audit compares the published bytes, not those of the vault."""
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 4})
@@ -175,6 +181,7 @@ def square(folder, order=None):
     return order
 
 
+@pytest.mark.long
 def test_users_without_names_are_recognised_by_their_place_in_the_same_source(tmp_path):
     order = square(tmp_path)
     order.release()
@@ -183,6 +190,7 @@ def test_users_without_names_are_recognised_by_their_place_in_the_same_source(tm
     assert (stated["people"], stated["least_margin"]) == (30, 5)
 
 
+@pytest.mark.long
 def test_a_header_that_was_taken_for_a_user_moves_nobody(tmp_path):
     frame = pl.DataFrame({"job": ["nurse", "clerk"] * 20, "town": ["ulm", "trier"] * 20})
     order = MatrixOrder(
@@ -199,6 +207,7 @@ def test_a_header_that_was_taken_for_a_user_moves_nobody(tmp_path):
     assert (stated["people"], stated["below_k"]) == (40, 0)
 
 
+@pytest.mark.long
 def test_a_source_whose_items_become_its_users_cannot_be_compared(released_once):
     order = released_once(MatrixOrder, tastes())
     order.write(columns={"user": "item", "item": "user"}, privacy={"k": 4}, **ALLOWED)

@@ -31,6 +31,7 @@ def in_a_database(folder):
     return order.fix_seed()
 
 
+@pytest.mark.long
 def test_a_retracted_matrix_uses_no_source_up(released_once):
     order = released_once(MatrixOrder)
     folder = order.published
@@ -43,6 +44,7 @@ def test_a_retracted_matrix_uses_no_source_up(released_once):
     assert audit_release(again, order.plan).passed
 
 
+@pytest.mark.long
 def test_a_source_and_its_demands_that_move_on(tmp_path, monkeypatch):
     import crowdcover.kinds.matrix.pipeline.ingest as module
 

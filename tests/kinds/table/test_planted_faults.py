@@ -545,6 +545,7 @@ ALONE = [  # faults that leave every other guarantee whole
 UNFINISHED = [incomplete_records_kept, has_missing_not_published]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_caught(release, monkeypatch, plant):
     with monkeypatch.context() as patch:
@@ -576,6 +577,7 @@ def the_highest_k_never_drawn(patch):
     patch.setattr(coding, "resolve_demands", low)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", [another_seed, the_highest_k_never_drawn])
 def test_a_fault_in_drawn_demands_is_caught(tmp_path, source, monkeypatch, plant):
     release = Release(tmp_path, source, demand=Demand(uniform=(2, 9), seed=5))
@@ -746,6 +748,7 @@ def leaves_not_in_order(patch):
     around(patch, categories, "list_paths", lambda paths, *_: paths[::-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "finding"),
     [

@@ -71,6 +71,7 @@ def test_numbers_follow_from_source_and_rows(order):
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("public", [False, True])
 def test_a_bound_that_follows_from_each_k_is_stated_only_of_a_public_one(tmp_path, public):
     order = order_of(tmp_path, public=public)
@@ -88,6 +89,7 @@ def test_the_audit_counts_it_again(order):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", [{"public": True}, {"role": "quasi", "kind": "numeric"}])
 def test_what_everyone_knows_is_not_guessed(tmp_path, known):
     order = order_of(tmp_path, **known)

@@ -61,6 +61,7 @@ def check(seed, seats):
     assert len(stated) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seats", ["even", "matchable"])
 @pytest.mark.parametrize("seed", range(10))
 def test_numbers_exclude_no_matching(seed, seats):

@@ -220,6 +220,7 @@ class TestReleased:
         assert failures(_without(release, "demanded")) == expected
 
 
+@pytest.mark.long
 def test_the_stored_bits_are_checked_not_those_packed_anew(tmp_path: Path) -> None:
     order = Order(tmp_path)
     order.release()

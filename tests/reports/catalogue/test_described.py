@@ -45,6 +45,7 @@ def sizes(folder):
     return {name: (folder / name).stat().st_size for name in DESCRIBED}
 
 
+@pytest.mark.long
 def test_datapackage(release):
     folder, told = release
     resources = {each["path"]: each for each in told["datapackage.json"]["resources"]}

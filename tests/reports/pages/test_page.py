@@ -133,6 +133,7 @@ def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
         assert render_page(manifest(), crowds()) == html
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["below_k", "matchable_below_k", "untruthful_rows"])
 @pytest.mark.parametrize("found", [12, None])
 def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -> None:
@@ -171,6 +172,7 @@ def test_hostile_column_names_stay_text() -> None:
         assert name in parsed.texts, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [1, 30, 31, 60])
 @pytest.mark.parametrize("iterations", [0, 1, 50])
 def test_sizes_of_the_release(columns: int, iterations: int) -> None:

@@ -168,6 +168,7 @@ def test_of_two_that_announce_at_once_one_is_entered(ledger):
 # ---------------------------------------------------------------- mending
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("visible", "published", "counts"),
     [(True, True, 1), (True, False, 1), (False, True, 1), (False, False, 0)],

@@ -403,6 +403,7 @@ def plan_of(folder, source, names, keys):
     }
 
 
+@pytest.mark.long
 def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
     source, expected, keys = made
     if PASSWORD in source.get("uri", ""):
@@ -437,6 +438,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 def test_the_zone_of_the_machine_changes_nothing(request, tmp_path):
     sources = [of_files(tmp_path, "parquet"), of_sqlite(tmp_path), of_csv(tmp_path)]
     environment = dict(os.environ)

@@ -47,6 +47,7 @@ def test_rows_of_one_moment(server):
     assert moment < server.notes.index("select b, a from people")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "words"),
     [

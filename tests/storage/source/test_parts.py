@@ -187,6 +187,7 @@ def test_objects_that_are_none(memory):
             Reading(Source(path=place_of(f"memory://bucket/{name}")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["object", "parts"])
 def test_a_release_is_of_one_moment(tmp_path, memory, monkeypatch, kind):
     """The storage changes after the source was read: the release is of what was read."""
@@ -220,6 +221,7 @@ def test_a_release_is_of_one_moment(tmp_path, memory, monkeypatch, kind):
         audit_release(folder, order.plan)
 
 
+@pytest.mark.long
 def test_an_object_gives_the_bytes_of_a_file(tmp_path, memory):
     local, remote = Order(tmp_path / "local").fix_seed(), Order(tmp_path / "remote")
     memory.pipe_file("memory://bucket/people.csv", remote.source.read_bytes())

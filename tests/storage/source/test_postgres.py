@@ -90,6 +90,7 @@ def column(people, name, kind="categorical"):
     return values[[frame["age"].to_list().index(age) for age in (31, 40, None)]].tolist()
 
 
+@pytest.mark.long
 def test_names_and_types(source):
     people = source("select * from people")
     assert header(people)[:4] == ["name", "age", "big", "height"]
@@ -154,6 +155,7 @@ def test_refusals_of_types_are_counts(source, kind):
     assert "9007" not in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query",
     [
@@ -299,6 +301,7 @@ def test_a_query_runs_in_a_transaction_of_one_moment_that_writes_nothing(source)
         header(source("select nextval('of_people') as a, 'b' as b"))
 
 
+@pytest.mark.long
 def test_a_table_that_is_written_to_is_released_as_it_was(source, tmp_path, monkeypatch):
     """Rows come, go and change while the release runs."""
     name = f"people_{os.urandom(4).hex()}"

@@ -140,6 +140,7 @@ def test_columns_are_found_by_name_whatever_the_order_of_the_plan(tmp_path, kind
     assert MARK not in str(table)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
 @pytest.mark.parametrize(
     "name", ["*", "^.*$", "^$", "a.b", 'a"b', "ä ö", "d[1]*?", "", "columns.x", "'"]

@@ -147,6 +147,7 @@ def test_what_the_engine_refuses_is_not_tried_again(tmp_path):
     assert (folder / "result.json").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
 def test_whatever_stops_the_watch_cancels_the_job(tmp_path, error):
     folder = order(tmp_path / "job", hang=[[1, 2]])
@@ -197,6 +198,7 @@ def go_without_number(folder):
     go(folder)
 
 
+@pytest.mark.long
 def test_the_jobs_of_a_flow_run_are_cancelled_wherever_they_are(tmp_path):
     folders = [order(make(tmp_path / "runs" / name) / "job", hang=[[1, 1]]) for name in ("a", "b")]
     for folder, owner in zip(folders, ("mine", "another's"), strict=True):

@@ -28,6 +28,7 @@ def test_every_kind_has_a_recogniser_and_a_phrase():
     assert {sort.kind for sort in list_sorts()} <= set(KINDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_one_cell_of_many_is_found_and_counted(form):
     kind, name, cell = FORMS[form]
@@ -45,12 +46,14 @@ def test_harmless_cells_are_not_found_alone(cell):
     assert counted("remark", [cell] * 3) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [3, 4, 5])
 def test_codes_of_like_shape_are_not_found(seed):
     found = {name: counted(name, cells) for name, cells in harmless(seed).items()}
     assert {name: kinds for name, kinds in found.items() if kinds} == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["pl-pesel", "nl-bsn", "gb-nhs", "br-cpf", "in-aadhaar", "es-dni"])
 def test_bare_numbers_count_by_their_share(name):
     sort = next(each for each in list_sorts() if each.name == name)
@@ -145,6 +148,7 @@ def national(country, sign, rng):
     return sign.join([rng.choice(starts) + drawn[0], *drawn[1:]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sign", ["", " ", ".", "-"])
 @pytest.mark.parametrize("country", NATIONAL)
 def test_national_numbers_are_found_under_a_header_and_in_groups_without_one(country, sign):
@@ -188,6 +192,7 @@ def test_degrees_under_x_count_beside_y_only():
     assert count_rows("home_x", *times, ("home_x",)) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "sort", [each for each in list_sorts() if each.check], ids=lambda each: each.name
 )

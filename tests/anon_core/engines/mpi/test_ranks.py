@@ -101,6 +101,7 @@ def test_a_local_search_gives_the_bytes_of_one_process(tmp_path, ranks, part):
     assert (masked.holders == expected.holders).all()
 
 
+@pytest.mark.long
 def test_no_rank_repeats_a_part_of_another_one(tmp_path):
     """Each record is made on one rank, and no rank makes more than its share of the parts."""
     table = big_table(960, 6, 3)
@@ -234,6 +235,7 @@ def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
     assert sorted(path.name for path in job.iterdir()) == ["data.npz", "job.json"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given_ranks", "changes", "words"),
     [

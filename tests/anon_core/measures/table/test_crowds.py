@@ -115,6 +115,7 @@ def test_directed_hubs_are_compatible_but_not_matchable():
     assert found.matchable_below_k == 3
 
 
+@pytest.mark.long
 def test_a_release_of_thousands_of_distinct_rows():
     """Rows in several words of words. Cells are random; every third row shows its record only."""
     rng = np.random.default_rng(3)

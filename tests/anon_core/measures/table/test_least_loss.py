@@ -91,6 +91,7 @@ def test_too_many_distinct_records_have_no_bound(monkeypatch):
     assert bound_least_loss(classes, k, ordinal, levels) is None
 
 
+@pytest.mark.long
 def test_the_bound_is_below_the_loss_of_classes():
     """Where no record's search may come to its end, too."""
     codes, k, ordinal, levels = drawn(300)

@@ -40,6 +40,7 @@ def computed(frame, predict):
         return None
 
 
+@pytest.mark.long
 @given(TEXTS, NUMBERS, TEXTS)
 @settings(deadline=None)
 def test_makers_and_auditor_agree(city, age, target):

@@ -170,6 +170,7 @@ def test_names_of_things_are_categories(what):
     assert (proposal.role, proposal.decide) == ("quasi", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", NUMBERS)
 def test_numbers_of_people_are_identifiers(what):
     assert propose_role(column(NUMBERS[what])).role == "identifier"
@@ -215,6 +216,7 @@ def test_an_iban_needs_its_check_digits(wrong):
     assert find_contact_form([wrong] * 3) == ""
 
 
+@pytest.mark.long
 def test_national_numbers_need_their_check_digit():
     right = [pesel(i) for i in range(20)]
     wrong = [number[:-1] + str((int(number[-1]) + 1) % 10) for number in right]

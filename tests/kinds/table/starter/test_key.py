@@ -109,6 +109,7 @@ def test_nine_of_ten_columns_are_proposed_as_the_key_says():
 LEAST = {"poker": 0.5}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", REAL)
 def test_each_table(table):
     good, columns = right(table)
@@ -122,6 +123,7 @@ def test_tables_that_no_rule_was_made_for():
     assert sum(columns for _, columns in counts) == 41
 
 
+@pytest.mark.long
 def test_tables_in_other_languages():
     """Measured: 174 of 174; before words of other languages were known, 90 of 174."""
     assert len(MADE) == 12
@@ -154,6 +156,7 @@ def test_no_identifier_is_published(table):
     assert [c for c in key if key[c] == "identifier" and roles[c] not in NO_INTERVALS[:1]] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", MORE)
 def test_no_code_gets_intervals_in_tables_without_names(path):
     """Column names are made up where there is no header; the order is that of the key's table."""

@@ -32,6 +32,7 @@ def written(form, moments=MOMENTS):
     return [moment.strftime(python) for moment in moments]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", PORTALS)
 def test_moments_are_dates(form):
     cells = written(form)
@@ -163,6 +164,7 @@ def worded(form, number=60):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", WORDED)
 def test_times_that_no_format_reads_are_known_and_asked_about(what):
     texts = worded(WORDED[what])

@@ -19,6 +19,7 @@ def plan_of(folder, cells, name="pay", separator=";"):
     return text, tomllib.loads(text)["columns"][name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("write", "keys", "reason"),
     [
@@ -66,6 +67,7 @@ def test_a_sign_that_may_mean_either_is_marked(tmp_path):
     assert "thousands" in column["decide"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "write",
     [

@@ -64,6 +64,7 @@ ROLES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_starter_plan_names_every_column_and_can_be_released(tmp_path, kind):
     source = store(people(), tmp_path, kind)
@@ -81,6 +82,7 @@ def test_a_starter_plan_names_every_column_and_can_be_released(tmp_path, kind):
     assert list(cells) == [name for name, role in ROLES.items() if role == "quasi"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_cell_stands_in_a_starter_plan(tmp_path, kind):
     text = written(store(people(), tmp_path, kind))
@@ -105,6 +107,7 @@ NAMES = st.text(st.sampled_from("ab.'\"\\ #=[]äß\t\n\x7f\U0001f600*^$ZI"), max
 )
 
 
+@pytest.mark.long
 @settings(max_examples=25)  # a release each
 @given(names=st.lists(NAMES, min_size=1, max_size=4, unique=True), kind=st.sampled_from(KINDS))
 def test_any_column_name_makes_a_plan(tmp_path_factory, names, kind):
@@ -121,6 +124,7 @@ def test_any_column_name_makes_a_plan(tmp_path_factory, names, kind):
     assert "sure" in cells
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_other_separators_are_found(tmp_path, separator):
     frame = people()
@@ -134,6 +138,7 @@ def test_other_separators_are_found(tmp_path, separator):
     release(plan)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "first",
     [
@@ -157,6 +162,7 @@ def test_a_first_row_of_cells_is_not_taken_for_names(tmp_path, first):
     assert len(next(iter(release(plan).values()))) == 13
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "role"),
     [
@@ -246,6 +252,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", COLUMNS)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_proposals(tmp_path, what, kind):
@@ -280,6 +287,7 @@ ODD = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ODD)
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_proposals_for_types(tmp_path, what, kind):

@@ -267,6 +267,7 @@ def offered(text):
     return f"{head}\n[checks]{taken}{METHOD}{rest}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["illness", "zq7 'ill'.x"])
 def test_limits_are_set_and_explained_and_more_are_offered(tmp_path, name):
     frame = people().with_columns(pl.Series(["flu", "none"] * 20).alias(f"{name} diagnosis"))

@@ -107,6 +107,7 @@ def test_a_format_is_told_by_its_content(tmp_path, form, name):
     assert read_source_header(Source(path=path)) == ["name", "age"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["people", "people.csv", "people.zip"])
 @pytest.mark.parametrize("packing", PACKED)
 @pytest.mark.parametrize("form", ["csv", "UTF-16", "parquet", "xlsx"])

@@ -57,6 +57,7 @@ def test_a_plan_is_proposed_and_a_graph_is_measured(tmp_path):
     assert read_edges(path).vertices == 3
 
 
+@pytest.mark.long
 def test_a_release_is_the_one_of_the_same_rows_in_csv(tmp_path):
     written = Order(tmp_path / "csv")
     other = Order(tmp_path / "fwf", source={"path": "people.fwf"})

@@ -117,6 +117,7 @@ def test_edges_of_another_form_are_refused():
     assert not has_ascending_pairs(good[1], good[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GOLDEN)
 def test_published_numbers_of_triangles(name):
     edges = golden(name)

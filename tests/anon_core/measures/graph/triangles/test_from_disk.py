@@ -28,6 +28,7 @@ EDGES = 300_000
 FLOOR = 384 * 1024  # bytes that Bermuda-VC takes for its buckets and the files of 80 mappers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @settings(deadline=None, max_examples=60)
 @given(simple_graphs(), st.integers(1, 5), st.integers(1, 6), st.randoms(use_true_random=False))

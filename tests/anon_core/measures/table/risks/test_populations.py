@@ -63,6 +63,7 @@ def seat_in_restaurant(people, shift, share, seed):
     return np.array(group)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("shift", "share"), [(20.0, 0.3), (5.0, 0.6), (100.0, 0.5)])
 def test_pitman_finds_the_uniques_of_its_own_populations(shift, share):
     errors = []
