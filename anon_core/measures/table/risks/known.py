@@ -42,9 +42,9 @@ def find_fewest_rows(released: ReleasedCells, classes: Classes, known: int) -> F
 
     Notes
     -----
-    Someone who knows less of a record fits no fewer rows to it. So no set of fewer attributes finds a
-    smaller crowd, and smaller sets are not looked at. Time: that of counting crowds, for each of
-    the sets; memory that of one.
+    Someone who knows less of a record fits no fewer rows to it. So no set of fewer attributes
+    finds a smaller crowd, and smaller sets are not looked at. Time: that of counting crowds, for
+    each of the sets; memory that of one.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, hyp2f1
 
 
@@ -99,6 +99,75 @@ def estimate_uniques_by_pitman(sizes: NDArray[np.integer], population: int) -> f
     shift, share = _read_parameters(best.x)
     uniques = np.exp(gammaln(shift + 1) - gammaln(shift + share)) * population**share
     return float(min(uniques, population))
+
+
+def estimate_uniques_by_snb(sizes: NDArray[np.integer], population: int) -> float:
+    """The same where a group has one person, and more of a negative binomial distribution.
+
+    Notes
+    -----
+    The three parameters, with the number of groups, follow from the size of the population and
+    from the expected numbers of groups and of unique people in the sample. If the sample is more
+    even, or more uneven, than this model can be, the nearest such model is taken.
+
+    References
+    ----------
+    Chen and Keller-McNulty, Estimation of Identification Disclosure Risk in Microdata: the slide
+    negative binomial model.
+    """
+    drawn, groups = int(sizes.sum()), len(sizes)
+    fraction, alone = drawn / population, int((sizes == 1).sum())
+    if alone == groups:
+        return float(population)
+
+    def fit_mean(log_odds: float) -> float:
+        """Of the people beyond the first of a group, so that the sample has its groups."""
+
+        def compute_excess(log_mean: float) -> float:
+            mean = float(np.exp(log_mean))
+            shown = -np.expm1(_log_unseen(mean, log_odds, 1 - fraction))
+            return population / (1 + mean) * shown - groups
+
+        return float(np.exp(brentq(compute_excess, -30, 30)))
+
+    def compute_excess_of_uniques(log_odds: float) -> float:
+        mean = fit_mean(log_odds)
+        chance = _chance_alone(mean, log_odds, fraction)
+        return population / (1 + mean) * chance - alone
+
+    ends = _UNEVEN, _EVEN
+    excess = [compute_excess_of_uniques(end) for end in ends]
+    if excess[0] * excess[1] < 0:
+        best = float(brentq(compute_excess_of_uniques, *ends))
+    else:
+        best = ends[int(np.argmin(np.abs(excess)))]
+    mean = fit_mean(best)
+    number, chance = _read_binomial(mean, best)
+    return float(population / (1 + mean) * np.exp(number * np.log(chance)))
+
+
+_UNEVEN, _EVEN = -15.0, 15.0  # logarithmic odds of the negative binomial's chance
+
+
+def _read_binomial(mean: float, log_odds: float) -> tuple[float, float]:
+    """The number and the chance of a negative binomial distribution of this mean."""
+    return mean * float(np.exp(log_odds)), float(expit(log_odds))
+
+
+def _log_unseen(mean: float, log_odds: float, missed: float) -> float:
+    """The logarithm of the chance that nobody of a group is drawn, each missed with a chance."""
+    if missed <= 0:
+        return -np.inf
+    number, chance = _read_binomial(mean, log_odds)
+    return float(np.log(missed) + number * np.log(chance / (1 - (1 - chance) * missed)))
+
+
+def _chance_alone(mean: float, log_odds: float, fraction: float) -> float:
+    """The chance that one person of a group is drawn."""
+    number, chance = _read_binomial(mean, log_odds)
+    missed, rest = 1 - fraction, 1 - (1 - chance) * (1 - fraction)
+    weight = np.exp(number * np.log(chance / rest))
+    return float(fraction * weight * (1 + missed * number * (1 - chance) / rest))
 
 
 def _read_parameters(given: NDArray[np.float64]) -> tuple[float, float]:

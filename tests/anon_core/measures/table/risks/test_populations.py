@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom, nbinom
 
 from anon_core.measures.table.risks.populations import (
     estimate_uniques_by_pitman,
+    estimate_uniques_by_snb,
     estimate_uniques_by_zayatz,
     expect_chances,
 )
@@ -80,3 +82,26 @@ def test_pitman_finds_the_uniques_of_its_own_populations(shift, share):
 def test_pitman_of_extremes():
     assert estimate_uniques_by_pitman(np.ones(9, dtype=np.int64), 500) == 500
     assert estimate_uniques_by_pitman(np.array([400, 600]), 10_000) < 1
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5])
+@pytest.mark.parametrize(("number", "chance"), [(0.5, 0.2), (3.0, 0.5), (1.0, 0.05), (40.0, 0.9)])
+def test_snb_finds_the_uniques_of_its_own_expectation(number, chance, fraction):
+    """A sample that has exactly as many groups of each size as are expected."""
+    groups, held = 10_000_000, np.arange(1, 400)
+    of_size = nbinom.pmf(held - 1, number, chance)
+    seen = np.array([(of_size * binom.pmf(size, held, fraction)).sum() for size in range(1, 200)])
+    sizes = np.repeat(np.arange(1, 200), np.round(groups * seen).astype(np.int64))
+    people = round(groups * (1 + number * (1 - chance) / chance))
+    found = estimate_uniques_by_snb(sizes, people)
+    assert found == pytest.approx(groups * of_size[0], rel=0.01)
+
+
+def test_snb_of_whole_populations_and_extremes():
+    held = 1 + np.random.default_rng(3).negative_binomial(2.0, 0.3, 5_000)
+    found = estimate_uniques_by_snb(held, int(held.sum()))
+    assert found == pytest.approx((held == 1).sum(), rel=1e-6)
+    assert estimate_uniques_by_snb(np.ones(9, dtype=np.int64), 500) == 500
+    assert 0 <= estimate_uniques_by_snb(np.array([400, 600]), 10_000) < 1
+    assert 0 <= estimate_uniques_by_snb(np.array([1, 1, 2]), 10_000_000) <= 10_000_000
+    assert 0 <= estimate_uniques_by_snb(np.array([1, 3, 3]), 7) <= 7
