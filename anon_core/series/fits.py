@@ -72,6 +72,12 @@ class Fits:
             int(members.sum()),
         )
 
+    def within(self, group: NDArray[np.integer]) -> "Fits":
+        """Keep the rows that are in the same group as the record; `group`: int (n,)."""
+        record = self.record
+        keep = group[record] == group[self.row]
+        return Fits.of_pairs(record[keep], self.row[keep].astype(np.int64), self.n)
+
     @classmethod
     def of_pairs(cls, record: NDArray[np.int64], row: NDArray[np.int64], n: int) -> "Fits":
         """Make fits of pairs that are ordered by record, then by row."""

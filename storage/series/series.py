@@ -104,7 +104,8 @@ class Series:
     @property
     def last(self) -> Version | None:
         """The last version that was published."""
-        return next(reversed(self.versions()), None)
+        # From the end: there may be a hundred before it.
+        return next((each for each in map(self._read, self._numbers()) if each.published), None)
 
     def by_part(self) -> dict[str, Version]:
         """The versions by the labels of their partitions."""
@@ -137,7 +138,7 @@ class Series:
 
     def find_version_in_work(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""
-        return next((each for each in self.list_versions() if each.number == number), None)
+        return self._read(number) if number in self._numbers() else None
 
     def folder(self, number: int) -> Run:
         """Where the stages of a version lie that come before its run."""
@@ -211,21 +212,32 @@ class Series:
 
     def list_versions(self) -> list[Version]:
         """Every version of which the run is known, published or not, the oldest first."""
-        found = []
-        for path in self.path.glob(f"*/{VERSION}"):
-            try:
-                about = read_json(path)
-                number, run = int(path.parent.name), self.vault.run_called(about["run"])
-            except (OSError, ValueError, KeyError, TypeError):
-                run = None
-            # A skipped version would hide its rows from the next one.
-            if run is None:
-                raise GuaranteeError(
-                    f"the vault's series/{self.name}/{path.parent.name} cannot be read, or its run "
-                    "is gone; restore it from a backup"
-                )
-            found.append(Version(number, run, about))
-        return sorted(found, key=lambda version: version.number)
+        return [self._read(number) for number in reversed(self._numbers())]
+
+    def _numbers(self) -> list[int]:
+        """The numbers of versions of which the run is known, the newest first."""
+        names = [path.parent.name for path in self.path.glob(f"*/{VERSION}")]
+        for name in names:
+            if not name.isdecimal():
+                raise self._explain_unreadable(name)
+        return sorted(map(int, names), reverse=True)
+
+    def _read(self, number: int) -> Version:
+        try:
+            about = read_json(self.path / str(number) / VERSION)
+            run = self.vault.run_called(about["run"])
+        except (OSError, ValueError, KeyError, TypeError):
+            run = None
+        # A skipped version would hide its rows from the next one.
+        if run is None:
+            raise self._explain_unreadable(str(number))
+        return Version(number, run, about)
+
+    def _explain_unreadable(self, name: str) -> GuaranteeError:
+        return GuaranteeError(
+            f"the vault's series/{self.name}/{name} cannot be read, or its run is gone; restore it "
+            "from a backup"
+        )
 
 
 def _strip_run(run: Path) -> None:

@@ -211,11 +211,7 @@ class Run:
     def released(self, parent: Place) -> Release | None:
         """The release that this run published, or was about to publish, in this folder."""
         mark = self._releases().get(str(parent))
-        return (
-            None
-            if mark is None
-            else Release(parent / mark["version"], mark["files"], mark["published"])
-        )
+        return None if mark is None else _read_mark(parent, mark)
 
     def find_standing(self, parent: Place) -> tuple[Release, Mapping[str, Any]] | None:
         """The release of this run in this folder, and its manifest, if no file of it changed."""
@@ -247,11 +243,7 @@ class Run:
 
     def ever_visible(self) -> list[Release]:
         """The releases of this run that became visible, also if their folders are gone by now."""
-        marks = [
-            mark
-            for parent in self._releases()
-            if (mark := self.released(place_of(parent))) is not None
-        ]
+        marks = [_read_mark(place_of(parent), mark) for parent, mark in self._releases().items()]
         # A folder that stands without the note: the process was killed between rename and note.
         return [mark for mark in marks if mark.published or mark.stands()]
 
@@ -264,6 +256,10 @@ class Run:
         """Let one process at a time work on this run; the lock ends with its process."""
         with lock_file(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
+
+
+def _read_mark(parent: Place, mark: Mapping[str, Any]) -> Release:
+    return Release(parent / mark["version"], mark["files"], mark["published"])
 
 
 @contextmanager

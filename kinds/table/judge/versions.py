@@ -255,21 +255,20 @@ def of_crowds(
     `batch`. Returned are the findings, the numbers, and the chains of all who have too few.
     """
     history = history.with_columns(_number_values(history[CONSTANT]))  # one number for one value
-    cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
-    for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
-        of_batch = history.filter(pl.col(BORN) == born)
-        here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
-        part = of_batch.filter(here)
-        start, row = _restrict_fits(*fits[born], here.to_numpy())
+    batches, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
+    # All cells of a batch at once: a chain has one record in a batch, so in one of its cells.
+    for (born,), part in history.partition_by(BORN, as_dict=True, maintain_order=True).items():
+        died = part[DIED].fill_null(-1).to_numpy()
+        start, row = _keep_within(*fits[born], died)
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        cells.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
+        batches.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
         crowd = cell_crowds(start, row, person=person)
         margins.append(crowd - part[DEMANDED_K].to_numpy())
-        if died is None:  # cells of the last version
-            crowds.append(crowd)
+        crowds.append(crowd[died < 0])  # rows of the last version
+    cells = history.select(BORN, DIED).n_unique()
     margin = np.concatenate(margins)  # int64, one number a row
     below = int((margin < 0).sum())
-    histories = count_histories(cells)
+    histories = count_histories(batches)
     k = history.group_by(CHAIN).agg(pl.col(DEMANDED_K).max()).sort(CHAIN)
     short = histories.chain[histories.number < k[DEMANDED_K].to_numpy()]  # both ascend by chain
     few = len(short)
@@ -283,7 +282,7 @@ def of_crowds(
                 CROWDS_IN_EACH,
                 below == 0,
                 f"{below} of {len(margin)} rows are of people with fewer than k matchable rows "
-                f"among those that came and went together; {len(cells)} such groups, "
+                f"among those that came and went together; {cells} such groups, "
                 f"least margin {int(margin.min())}",
             ),
             Finding(
@@ -296,7 +295,7 @@ def of_crowds(
             ),
         ],
         {
-            "cells": len(cells),
+            "cells": cells,
             "below_k": below,
             "least_margin": int(margin.min()),
             "records_ever": people,
@@ -335,15 +334,14 @@ def _summarize_last_version(history: pl.DataFrame, crowds: NDArray[np.int64]) ->
     }
 
 
-def _restrict_fits(
-    start: NDArray[np.int64], row: NDArray[np.int32], here: NDArray[np.bool_]
+def _keep_within(
+    start: NDArray[np.int64], row: NDArray[np.int32], cell: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The fits of some records and their rows only, numbered anew."""
-    record = np.repeat(np.arange(len(here)), np.diff(start))
-    keep = here[record] & here[row]
-    number = np.cumsum(here) - 1  # new number of each record that is kept
-    starts = np.searchsorted(number[record[keep]], np.arange(int(here.sum()) + 1))
-    return starts.astype(np.int64), number[row[keep]].astype(np.int32)
+    """Of the fits of a batch, those of records and rows in the same cell."""
+    record = np.repeat(np.arange(len(cell)), np.diff(start))
+    keep = cell[record] == cell[row]
+    counts = np.bincount(record[keep], minlength=len(cell))
+    return np.concatenate([[0], np.cumsum(counts)]), row[keep]
 
 
 def _number_values(values: pl.Series) -> pl.Series:

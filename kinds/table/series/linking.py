@@ -21,7 +21,8 @@ class Linking:
     """Counts the histories that rows of earlier versions leave to people.
 
     `numbers` has a number for each value of the constant columns that a row carries; `closed` are
-    the cells of rows that earlier versions withdrew.
+    the rows that earlier versions withdrew, batch by batch: a record has one row in a batch, so it
+    is in one cell of it.
     """
 
     earlier: Earlier
@@ -36,15 +37,13 @@ class Linking:
         numbers = pl.DataFrame({CONSTANT: carried}).with_row_index(_VALUE)
         numbers = numbers.with_columns(pl.col(_VALUE).cast(pl.Int64))
         counting = cls(earlier, numbers, ())
-        died = earlier.rows.filter(pl.col(DIED).is_not_null()).select(BORN, DIED).unique()
-        # Sorted: `unique` gives no order, and the order of the cells is that of float products.
-        closed = [
-            counting.count(born, pl.col(DIED) == end) for born, end in died.sort(BORN, DIED).rows()
-        ]
+        died = earlier.rows.filter(pl.col(DIED).is_not_null())[BORN]
+        # Sorted: `unique` gives no order, and the order of the batches is that of float products.
+        closed = [counting.count(born, pl.col(DIED).is_not_null()) for born in died.unique().sort()]
         return cls(earlier, numbers, tuple(closed))
 
     def count(self, born: int, inside: pl.Expr) -> ValueCounts:
-        """Count the rows of some records of a batch by what they carry."""
+        """Count the rows of some records of a batch by what they carry, cell by cell."""
         chain, value, fits = self._cell(born, inside)
         return count_matchable_rows(chain, value, fits)
 
@@ -68,7 +67,9 @@ class Linking:
         # null: the row has not died, so it is in no closed cell.
         here = of_batch.select(inside.fill_null(value=False)).to_series()
         part = of_batch.filter(here)
-        fits = self.earlier.fits(born).among(here.to_numpy())
+        # Rows that were withdrawn together are a cell; -1: those that still stand.
+        cell = part[DIED].fill_null(-1).to_numpy()
+        fits = self.earlier.fits(born).among(here.to_numpy()).within(cell)
         return part[CHAIN].to_numpy(), self._values(part), fits
 
     def _values(self, rows: pl.DataFrame) -> NDArray[np.int64]:
