@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds import KINDS, rules_called
 from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
 from crowdcover.storage.places.place import STARTS, is_remote
 from crowdcover.storage.source.drivers import split_file_address
@@ -186,4 +186,4 @@ def _find_merge_rule(document: Mapping[str, Any]) -> Replaces:
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
     known = isinstance(name, str) and name in KINDS
-    return kind_called(name).replaces if known else lambda _: False
+    return rules_called(name).replaces if known else lambda _: False
