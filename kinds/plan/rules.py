@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
+import polars as pl
+
 from crowdcover.kinds.plan.series import SeriesRules
 
 
@@ -59,6 +61,10 @@ class PlanRules(Protocol):
 
         What the plan alone tells is refused here, before the source is read.
         """
+        return
+
+    def check_types(self, plan: Any, types: Mapping[str, pl.DataType]) -> None:
+        """Refuse columns whose type in the source does not fit the plan; by default none."""
         return
 
     def find_needed_method(self, plan: Any) -> str | None:

@@ -1,11 +1,16 @@
 """What tables say of a plan before a source is read."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import polars as pl
+
 from anon_core.anonymizers.stated import StatedOfTables
+from crowdcover.kinds.columns import type_source_column
 from crowdcover.kinds.plan.rules import PlanRules
-from crowdcover.kinds.section import BINS, PlanError
+from crowdcover.kinds.section import BINS, PlanError, refuse_together
+from crowdcover.kinds.table.layout import list_released_columns
 from crowdcover.kinds.table.plan.columns import RANGE
 from crowdcover.kinds.table.plan.earlier_columns import EarlierColumnSection
 from crowdcover.kinds.table.plan.hierarchies import FLOOR
@@ -70,6 +75,14 @@ class TableRules(PlanRules):
                 "privacy.diverse needs classes in which all rows are equally likely; set "
                 f"anonymizer.name = {DIVERSE_METHOD!r}, or leave privacy.diverse out"
             )
+
+    def check_types(self, plan: TablePlan, types: Mapping[str, pl.DataType]) -> None:
+        """Refuse columns of a type that is not read, or that is none of their kind."""
+        refuse_together(
+            partial(type_source_column, pl.DataFrame(schema=types), column, plan.source.missing)
+            for column in list_released_columns(plan.columns)
+            if column.name in types
+        )
 
     def find_needed_method(self, plan: TablePlan) -> str | None:
         """Diverse classes are made by one method."""
