@@ -3,13 +3,12 @@
 import re
 from collections.abc import Collection
 from datetime import timedelta
-from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from crowdcover.flows.plan.durations import parse_duration, sum_duration_parts
-from crowdcover.kinds.section import PlanError, Section, refuse_together
+from crowdcover.kinds.section import PlanError, Section
 from crowdcover.tasks.compute.spec import Cluster
 
 OF_DASK = ("scheduler", "workers")
@@ -109,20 +108,16 @@ class ComputeSection(Section):
     workers: _Positive = 2
     cluster: ClusterSection | None = None
 
-    def check(self, anonymizer: str, engines: Collection[str]) -> None:
-        """Refuse an engine that the anonymizer lacks, and keys of other engines."""
-        refuse_together(
-            (lambda: self.jobs, partial(self._check_engine, anonymizer, engines), self._check_dask)
-        )
-
-    def _check_engine(self, anonymizer: str, engines: Collection[str]) -> None:
+    def check_engine(self, anonymizer: str, engines: Collection[str]) -> None:
+        """Refuse an engine that the anonymizer lacks."""
         if self.engine not in engines:
             raise PlanError(
                 f"anonymizer {anonymizer!r} with these settings does not run on "
                 f"compute.engine = {self.engine!r}; allowed: {', '.join(engines)}"
             )
 
-    def _check_dask(self) -> None:
+    def check_dask(self) -> None:
+        """Refuse keys of another engine, and addresses that are none."""
         if self.engine != "dask" and (
             idle := [key for key in OF_DASK if key in self.model_fields_set]
         ):

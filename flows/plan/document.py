@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdcover.kinds import KINDS, rules_called
+from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
 from crowdcover.storage.places.place import STARTS, is_remote
 from crowdcover.storage.source.drivers import split_file_address
@@ -187,3 +188,13 @@ def _find_merge_rule(document: Mapping[str, Any]) -> Replaces:
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
     known = isinstance(name, str) and name in KINDS
     return rules_called(name).replaces if known else lambda _: False
+
+
+def find_kind_name(document: Mapping[str, Any]) -> str:
+    """The kind that [source] names; "table" where it names none."""
+    source = document.get("source")
+    name = source.get("kind", "table") if isinstance(source, dict) else "table"
+    if not isinstance(name, str) or name not in KINDS:
+        near = did_you_mean(name, KINDS) if isinstance(name, str) else ""
+        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}{near}")
+    return name

@@ -21,7 +21,7 @@ from anon_core.anonymizers.stated import Stated
 from anon_core.errors import InputError
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.compute import ComputeSection
-from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.document import find_kind_name, read_document
 from crowdcover.flows.plan.hashing import hash_plan
 from crowdcover.flows.plan.marks import refuse_marks
 from crowdcover.flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
@@ -30,7 +30,7 @@ from crowdcover.flows.plan.refusals import explain_validation_error
 from crowdcover.flows.plan.series import SeriesSection, refuse_with_series
 from crowdcover.flows.plan.settings import list_field_metadata, list_settings, validate_settings
 from crowdcover.flows.plan.sizes import UNITS, parse_size
-from crowdcover.kinds import KINDS, kind_called, rules_called
+from crowdcover.kinds import kind_called, rules_called
 from crowdcover.kinds.checks import LimitsSection
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.plan.rules import PlanRules
@@ -100,7 +100,7 @@ class ReleasePlan(Section):
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
-        name = _find_kind_name(document)
+        name = find_kind_name(document)
         # Before the types are checked, so that no message about a key quotes a password.
         refuse_passwords(document)
         model = model_of(name)
@@ -123,7 +123,10 @@ class ReleasePlan(Section):
                 lambda: self.data,
                 lambda: self.memory_bytes,
                 lambda: self.limits.drift_limits,
+                lambda: self.method_settings,
+                lambda: self.compute.jobs,
                 self._check_engine,
+                self.compute.check_dask,
                 self.publish.check,
                 self._check_series,
                 lambda: self.rules.check_method(self.data, self.method_settings),
@@ -134,7 +137,8 @@ class ReleasePlan(Section):
         settings = self.method_settings
         # What earlier rows tell, which the method of a series goes by, does not travel.
         by_pasts = self._follows_records and self._method == self._needed_method
-        self.compute.check(self._method, {"local": ""} if by_pasts else settings.engines)
+        engines = {"local": ""} if by_pasts else settings.engines
+        self.compute.check_engine(self._method, engines)
 
     def _check_series(self) -> None:
         if self.series is not None:
@@ -333,16 +337,6 @@ class ReleasePlan(Section):
         A setting counts once it is not what it was before it existed: older vaults stay valid.
         """
         return hash_plan(self)
-
-
-def _find_kind_name(document: Mapping[str, Any]) -> str:
-    """The kind that [source] names; "table" where it names none."""
-    source = document.get("source")
-    name = source.get("kind", "table") if isinstance(source, dict) else "table"
-    if not isinstance(name, str) or name not in KINDS:
-        near = did_you_mean(name, KINDS) if isinstance(name, str) else ""
-        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}{near}")
-    return name
 
 
 @cache
