@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+import polars as pl
+
 from anon_core.errors import AnonymityError
 from crowdcover.flows.plan.column_files import ListedColumns, read_columns_file
 from crowdcover.flows.plan.plan import ReleasePlan
@@ -21,8 +23,10 @@ def list_refusals(path: Path, overrides: Sequence[str], columns: str | None) -> 
     try:
         with name_formats():
             plan = ReleasePlan.load(path, overrides)
-            if columns is not None:
-                _check_columns(plan, columns)
+            listed = None if columns is None else _read_columns(plan, columns)
+            refuse_together(
+                (partial(_check_names, plan, listed), partial(_check_types, plan, listed))
+            )
     except PlanError as error:
         return error.refusals
     except AnonymityError as error:  # such as a frozen plan that is encrypted, without its key
@@ -30,27 +34,28 @@ def list_refusals(path: Path, overrides: Sequence[str], columns: str | None) -> 
     return ()
 
 
-def _check_columns(plan: ReleasePlan, place: str) -> None:
-    """Refuse columns that do not fit the plan, by their names and types."""
+def _read_columns(plan: ReleasePlan, place: str) -> ListedColumns:
     source: Source = plan.data.source
-    listed = read_columns_file(place, source.separator, (plan.name, *_list_names(source)))
-    refuse_together(
-        (partial(_check_names, plan, listed.names), partial(_check_types, plan, listed))
-    )
+    return read_columns_file(place, source.separator, (plan.name, *_list_names(source)))
 
 
-def _check_names(plan: ReleasePlan, listed: Sequence[str]) -> None:
+def _check_names(plan: ReleasePlan, listed: ListedColumns | None) -> None:
+    if listed is None:
+        return
     source: Source = plan.data.source
-    names = require_distinct_names(listed)
+    names = require_distinct_names(listed.names)
     # A file without a header has no names to compare: a release compares their number.
     nameless = source.has_option("header") and not source.header
     plan.data.check_header(source.add_points(len(names) if nameless else names))
 
 
-def _check_types(plan: ReleasePlan, listed: ListedColumns) -> None:
+def _check_types(plan: ReleasePlan, listed: ListedColumns | None) -> None:
     """Text has no types: what a document calls a number is text in a CSV file."""
-    if plan.data.source.is_typed:
-        plan.rules.check_types(plan.data, listed.types)
+    source: Source = plan.data.source
+    if source.is_text:
+        plan.rules.check_types(plan.data, lambda _: pl.String())
+    elif source.is_typed and listed is not None:
+        plan.rules.check_types(plan.data, listed.types.get)
 
 
 def _list_names(source: Source) -> list[str]:

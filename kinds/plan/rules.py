@@ -4,13 +4,16 @@ A kind states it in its module `rules`, as `RULES`: `crowdcover check` loads tha
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
 from crowdcover.kinds.plan.series import SeriesRules
+
+# The type of a column of the source, by its name; None where it is not known.
+FindType = Callable[[str], pl.DataType | None]
 
 
 class PlanRules(Protocol):
@@ -63,7 +66,7 @@ class PlanRules(Protocol):
         """
         return
 
-    def check_types(self, plan: Any, types: Mapping[str, pl.DataType]) -> None:
+    def check_types(self, plan: Any, find_type: FindType) -> None:
         """Refuse columns whose type in the source does not fit the plan; by default none."""
         return
 

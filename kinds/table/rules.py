@@ -8,7 +8,7 @@ import polars as pl
 
 from anon_core.anonymizers.stated import StatedOfTables
 from crowdcover.kinds.columns import type_source_column
-from crowdcover.kinds.plan.rules import PlanRules
+from crowdcover.kinds.plan.rules import FindType, PlanRules
 from crowdcover.kinds.section import BINS, PlanError, refuse_together
 from crowdcover.kinds.table.layout import list_released_columns
 from crowdcover.kinds.table.plan.columns import RANGE
@@ -76,12 +76,19 @@ class TableRules(PlanRules):
                 f"anonymizer.name = {DIVERSE_METHOD!r}, or leave privacy.diverse out"
             )
 
-    def check_types(self, plan: TablePlan, types: Mapping[str, pl.DataType]) -> None:
+    def check_types(self, plan: TablePlan, find_type: FindType) -> None:
         """Refuse columns of a type that is not read, or that is none of their kind."""
+        found = ((each, find_type(each.name)) for each in list_released_columns(plan.columns))
         refuse_together(
-            partial(type_source_column, pl.DataFrame(schema=types), column, plan.source.missing)
-            for column in list_released_columns(plan.columns)
-            if column.name in types
+            # Without rows: what is refused then, is refused whatever the cells are.
+            partial(
+                type_source_column,
+                pl.DataFrame(schema={column.name: dtype}),
+                column,
+                plan.source.missing,
+            )
+            for column, dtype in found
+            if dtype is not None
         )
 
     def find_needed_method(self, plan: TablePlan) -> str | None:

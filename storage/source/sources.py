@@ -119,6 +119,11 @@ class Source:
         return self.format is None or self.format.typed
 
     @property
+    def is_text(self) -> bool:
+        """Whether all its cells are texts: those of a CSV file."""
+        return self.has_option("separator")
+
+    @property
     def holds_arrays(self) -> bool:
         """Whether the file holds arrays and no table."""
         return self.format is not None and self.format.holds_arrays
