@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crowdcover.flows.plan.named_overlay import Overlay
+from crowdcover.flows.plan.overlays import take_overlay
 from crowdcover.kinds import KINDS, rules_called
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
@@ -38,15 +40,21 @@ Replaces = Callable[[tuple[str, ...]], bool]
 def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     """Read the keys of a plan file, changed by overrides such as `key.path=value`.
 
+    An `Overlay` among them chooses a part of [env], which changes the file before the others do.
+
     Paths in the file start at its folder, paths in overrides at the current folder.
     """
     document = _parse_plan(path)
+    overlay = take_overlay(document, overrides)
+    document = _merge_tables(document, overlay, _find_merge_rule(document))
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
         # Before paths are made absolute: these defaults start at the plan's folder, too.
         document["publish"] = {"path": "releases", "vault": "vault", **publish}
     _make_paths_absolute(document, path.resolve().parent)
     for override in overrides:
+        if isinstance(override, Overlay):
+            continue
         addition = _parse_override(override)
         _make_paths_absolute(addition, Path.cwd())
         # The rule is that of the kind, which an override before this one may have changed.
