@@ -1,11 +1,13 @@
 """`crowdcover check`: what a release would refuse, in its words, and without the data."""
 
 import json
+import re
 import subprocess
 import sys
 from textwrap import dedent
 
 import pytest
+import yaml
 
 from crowdcover.flows import cli
 from crowdcover.flows.launch.one_plan import load_ready_plan
@@ -260,6 +262,16 @@ def test_other_kinds_are_checked_too(check, write, text, names, lacking):
     )
     assert code == 2
     assert f"that the source does not have: {lacking}; " in told[0]
+
+
+def test_the_hook_for_pre_commit_calls_this_command(check, write):
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert f"id: {hook['id']}" in (ROOT / "docs/how-to/plans-in-git.md").read_text("utf-8")
+    assert re.search(hook["files"], "plans/a/people.toml")
+    assert not re.search(hook["files"], "pyproject.toml")
+    program, command, *options = hook["entry"].split()
+    assert (program, command) == ("crowdcover", "check")
+    assert check(*options, write("people.toml", PLAN)) == (0, [], [])
 
 
 # ---------------------------------------------------------------- what is not touched
