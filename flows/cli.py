@@ -4,7 +4,6 @@ Prefect and Great Expectations take seconds to import, so only commands that run
 """
 
 import argparse
-import logging
 import os
 import re
 import sys
@@ -17,10 +16,10 @@ from typing import NoReturn
 
 from anon_core.errors import AnonymityError
 from crowdcover.flows.commands import COMMANDS
+from crowdcover.flows.printed_json import print_refusal, writes_json_logs
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.storage.vault.build import CODE_VERSION, PACKAGES
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
-from crowdcover.tasks.orchestration.json_lines import format_line
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -58,12 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = options.run(options)
         sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
     except AnonymityError as refusal:
-        _print_refusal(str(refusal))
+        print_refusal(str(refusal))
         from crowdcover.flows.outcome import exit_code
 
         code = exit_code(refusal)
     except KeyboardInterrupt:
-        _print_refusal("stopped; run the same command again to go on")
+        print_refusal("stopped; run the same command again to go on")
         code = 130
     except BrokenPipeError:
         # Python flushes standard output once more at exit, and would fail again.
@@ -73,21 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        _print_refusal(_describe_unforeseen_error(error))
+        print_refusal(_describe_unforeseen_error(error))
         code = 1
     sys.exit(code)
-
-
-def writes_json_logs() -> bool:
-    """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
-    return os.environ.get("CROWDCOVER_LOGS") == "json"
-
-
-def _print_refusal(refusal: str) -> None:
-    """Print a refusal on standard error."""
-    as_json = writes_json_logs()
-    line = format_line(logging.ERROR, refusal) if as_json else f"crowdcover: {refusal}"
-    print(line, file=sys.stderr)
 
 
 def _describe_unforeseen_error(error: BaseException) -> str:

@@ -1,8 +1,13 @@
-"""JSON as commands print it."""
+"""What commands print: JSON, and refusals, which may be lines of JSON."""
 
 import json
+import logging
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any
+
+from crowdcover.tasks.orchestration.json_lines import format_line
 
 
 def printable_json(document: Mapping[str, Any]) -> str:
@@ -15,3 +20,15 @@ def printable_json(document: Mapping[str, Any]) -> str:
         else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
         for line in lines
     )
+
+
+def writes_json_logs() -> bool:
+    """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
+    return os.environ.get("CROWDCOVER_LOGS") == "json"
+
+
+def print_refusal(refusal: str) -> None:
+    """Print a refusal on standard error."""
+    as_json = writes_json_logs()
+    line = format_line(logging.ERROR, refusal) if as_json else f"crowdcover: {refusal}"
+    print(line, file=sys.stderr)

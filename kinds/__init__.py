@@ -1,14 +1,16 @@
 """The kinds of data: all that differs between a table, a matrix and a graph.
 
 `KINDS` names the package of each kind. Its module `kind` has the kind as `KIND`; its module `words`
-has the kind's words for reports as `WORDS`, and imports nothing slow. Both are loaded when they are
-asked for. A new kind is one folder and one entry, or a plug-in: its entry point in
-`crowdcover.kinds` names such a package.
+has the kind's words for reports as `WORDS`, and imports nothing slow. Its module `rules` may have
+what the kind says of a plan as `RULES`; where there is none, the kind itself says it. They are
+loaded when they are asked for. A new kind is one folder and one entry, or a plug-in: its entry
+point in `crowdcover.kinds` names such a package.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from anon_core.errors import AnonymityError
@@ -17,6 +19,7 @@ from anon_core.plugins import leave_out, list_plugins
 if TYPE_CHECKING:
     # Types only: a report that needs the words of a kind must not load readers and ledgers.
     from crowdcover.kinds.base import Kind
+    from crowdcover.kinds.plan.rules import PlanRules
     from crowdcover.reports.words import Words
 
 KINDS = {
@@ -32,6 +35,14 @@ def kind_called(name: str) -> "Kind":
     """The kind of this name; KeyError where there is none, PlanError where it cannot be loaded."""
     kind: Kind = _load_part(name, "kind", "KIND")
     return kind
+
+
+def rules_called(name: str) -> "PlanRules":
+    """What the kind of this name says of a plan; numba is not needed for the kinds of ours."""
+    if name in _PLUGINS or find_spec(f"{KINDS[name]}.rules") is None:
+        return kind_called(name)
+    rules: PlanRules = _load_part(name, "rules", "RULES")
+    return rules
 
 
 def words_called(name: str) -> "Words":

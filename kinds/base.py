@@ -9,7 +9,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -22,6 +21,7 @@ from anon_core.promise import Promise
 from crowdcover.kinds.judge.audit import Audit, Sections
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import Keys
+from crowdcover.kinds.plan.rules import PlanRules
 from crowdcover.kinds.section import PlanError
 from crowdcover.kinds.versions import Versions
 from crowdcover.reports.catalogue.described import Field, Type
@@ -37,19 +37,11 @@ Columns = Mapping[str, NDArray[Any]] | Rows  # what a suite is about
 Take = Callable[[], Any]
 
 
-class Kind(Protocol):
+class Kind(PlanRules, Protocol):
     """One kind of data.
 
     Attributes
     ----------
-    name : str
-        As [source] kind states it.
-    anonymizer : str
-        The anonymizer of a plan that names none.
-    earlier_anonymizers : tuple of str
-        Those that such a plan had in older versions, the youngest first.
-    sections : mapping of str to (type, default)
-        The sections of the plan that belong to this kind, "source" and "checks" among them.
     encoded : str
         Name of the stage that encodes, in the vault and in the manifest's timings.
     checked : tuple of str
@@ -68,16 +60,12 @@ class Kind(Protocol):
     remedy : str
         What keeps crowds large beside other releases of the same people, as a refusal says it.
     versions : Versions, optional
-        What the versions of a series need; None where the kind has no series.
+        What the versions of a series need; None where the kind has no series. It is `series`, too.
 
     Methods that store files return facts for the stage's record: "shape" (rows first), "notes"
     (sentences for the log, counts and column names only), and whatever a later method needs.
     """
 
-    name: ClassVar[str]
-    anonymizer: ClassVar[str]
-    earlier_anonymizers: ClassVar[tuple[str, ...]] = ()
-    sections: ClassVar[Mapping[str, tuple[Any, Any]]]
     encoded: ClassVar[str] = "encode"
     checked: ClassVar[tuple[str, str]] = ("ingested", "encoded")
     claimed: ClassVar[Keys] = {}
@@ -88,50 +76,7 @@ class Kind(Protocol):
     remedy: ClassVar[str] = "carry fewer columns that tell rows apart"
     versions: ClassVar[Versions | None] = None
 
-    # ------------------------------------------------------------ the plan
-
-    @abstractmethod
-    def plan(self, sections: Any) -> Any:
-        """The kind's part of a plan; PlanError where it cannot be followed.
-
-        It has `source`, and `check_header` compares it with the names of the source's columns.
-        """
-
-    def read_as(self, plan: Any, form: int) -> Any:
-        """The same plan of a source that is read in a form; see `storage.source.values.FORM`."""
-        # The form is that of the reading, not of the plan's text, so no hash of the plan changes.
-        return replace(plan, source=replace(plan.source, form=form))
-
-    def explain(self, location: Sequence[str]) -> str | None:
-        """A message of the kind's own for a refused key, or None."""
-        return None
-
-    def replaces(self, place: tuple[str, ...]) -> bool:
-        """Whether --set of a table at this key replaces the table there instead of merging."""
-        return False
-
-    def check_method(self, plan: Any, anonymizer: Any) -> None:
-        """Refuse an anonymizer that cannot do what the plan asks; by default none.
-
-        What the plan alone tells is refused here, before the source is read.
-        """
-        return
-
-    def find_needed_method(self, plan: Any) -> str | None:
-        """The anonymizer that alone does what the plan asks, for a plan that names none."""
-        return None
-
-    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
-        """What shapes the release beside the sections as stated, for the plan's hash."""
-        return {"kind": self.name}
-
-    def earlier(self, sections: Any) -> Mapping[str, Any]:
-        """Sections as older versions understood what they leave to a default."""
-        return {}
-
-    def states_levels(self, plan: Any) -> bool:
-        """Whether the plan states all demanded levels, instead of drawing or reading them."""
-        return False
+    # ------------------------------------------------------------ the plan; see `PlanRules`
 
     def describe_columns(self, plan: Any) -> Facts:
         """What the manifest repeats of the plan: "columns", the role of each column of the source.

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import cleandoc
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema
 
-from anon_core.errors import AnonymityError, InputError
+from anon_core.errors import AnonymityError, InputError, LimitError
 from crowdcover.kinds.meanings import list_key_meanings
 from crowdcover.storage.places.credentials import holds_password, states_password
 from crowdcover.storage.places.place import is_remote, place_of
@@ -81,7 +81,36 @@ def or_off(value: Any) -> Any:
 
 
 class PlanError(AnonymityError):
-    """The plan is not valid."""
+    """The plan is not valid; its text is the first refusal, `refusals` has all that are known."""
+
+    def __init__(self, *refusals: str) -> None:
+        super().__init__(*refusals[:1])
+        self.refusals = refusals
+
+
+def refuse_together(checks: Iterable[Callable[[], _Value]]) -> list[_Value]:
+    """What each check returns; refused with the refusals of all, in their order.
+
+    Two checks that go by the same wrong key refuse it in the same words: these are told once.
+    """
+    found: list[_Value] = []
+    refusals: list[str] = []
+    for check in checks:
+        try:
+            found.append(check())
+        except PlanError as error:
+            refusals += error.refusals
+        except (InputError, LimitError) as error:
+            refusals.append(str(error))
+    # After the handlers: an error of a check may hold what was typed, and would be the context.
+    refuse_all(refusals)
+    return found
+
+
+def refuse_all(refusals: Iterable[str]) -> None:
+    """Refuse a plan of which something is wrong; what is told twice is told once."""
+    if told := list(dict.fromkeys(refusals)):
+        raise PlanError(*told)
 
 
 def refuse_alone(k: NDArray[np.int32], whom: str) -> None:

@@ -16,39 +16,12 @@ import polars as pl
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from crowdcover.kinds.judge.audit import Finding
+from crowdcover.kinds.plan.series import Following, SeriesRules
 from crowdcover.storage.ledger.digests import read_spelling_form
 from crowdcover.storage.series.series import Version
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.refusals import FolderError
 from crowdcover.storage.vault.run import Stored
-
-
-@dataclass(frozen=True, kw_only=True)
-class Following:
-    """How a plan says that records are followed over time.
-
-    Attributes
-    ----------
-    record : str, optional
-        The identifier column that names a record in every version. Without it all records of a
-        version are new.
-    person : str, optional
-        The identifier column that names the person of a record; by default `record`.
-    constant : tuple of str
-        Carried columns in which a record's value never changes.
-    short_histories : int
-        People whose rows of published versions leave fewer than k histories, as the plan states.
-    """
-
-    record: str | None = None
-    person: str | None = None
-    constant: tuple[str, ...] = ()
-    short_histories: int = 0
-
-    @property
-    def owner(self) -> str | None:
-        """The column by which people ask to be withdrawn."""
-        return self.person or self.record
 
 
 @dataclass(frozen=True)
@@ -123,30 +96,22 @@ class KnownPeople:
     held: Stored | None = None
 
 
-class Versions(Protocol):
+class Versions(SeriesRules, Protocol):
     """The versions of a series, for one kind of data.
 
     Attributes
     ----------
-    anonymizer : str
-        The anonymizer of a plan that names none: one whose crowds are apart, so that few people
-        must go with those who go.
     promised : tuple of str
         Findings that hold for all rows of a version: where the method promises them for a release,
         and those of the audit of versions.
     """
 
-    anonymizer: ClassVar[str]
     promised: ClassVar[tuple[str, ...]]
 
     def promise(self, of_batch: Sequence[str], findings: Sequence[Finding]) -> Promise:
         """What a version promises, of the promise of its batch and of its own findings."""
         names = (*of_batch, *(finding.guarantee for finding in findings if finding.required))
         return Promise(tuple(name for name in names if name in self.promised))
-
-    @abstractmethod
-    def check(self, plan: Any, following: Following) -> None:
-        """Refuse columns that [series] cannot follow."""
 
     @abstractmethod
     def parts(

@@ -24,7 +24,7 @@ from anon_core.anonymizers import (
     Optimal,
     Smooth,
 )
-from anon_core.anonymizers.freeform.segments import SegmentMethod
+from anon_core.anonymizers.freeform.settings import SegmentMethod
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.engines import local
 from anon_core.engines.local import LocalFarm

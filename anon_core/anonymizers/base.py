@@ -6,8 +6,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.promise import Promise
-from anon_core.specs.demands import Demanded
+from anon_core.anonymizers.stated import Stated, StatedOfTables
 from anon_core.spread import Farm, Ranks
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable
@@ -58,43 +57,16 @@ class Data(Protocol):
 _Taken_contra = TypeVar("_Taken_contra", bound=Data, contravariant=True)
 
 
-class Anonymizer(Protocol[_Taken_contra]):
-    """A frozen, keyword-only dataclass of settings, checked at birth.
+class Anonymizer(Stated, Protocol[_Taken_contra]):
+    """Settings, see `Stated`, and what is made with them.
 
     Attributes
     ----------
-    kind : str
-        The kind of data: "table", "matrix", "graph".
     data : type
-        The class of that data.
-    promise : Promise
-        What its releases keep.
-    engines : mapping of str to str
-        By engine that these settings run on, the module that spreads the work. "local" is always
-        there; its empty name means `anonymize` itself, another one parts (`Threaded`). "dask" and
-        "mpi" stand where the work can be spread (protocols `Farmed` and `Ranked`). A plan that
-        names another engine is refused.
-
-    Notes
-    -----
-    The metadata of a field may state two values: "before", what stood before the setting existed,
-    so that hashes of older plans stay, and "stated levels", the default of a plan that states its
-    demanded levels instead of drawing or reading them.
+        The class of the kind's data.
     """
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    kind: ClassVar[str]
     data: ClassVar[type[Data]]
-
-    @property
-    def promise(self) -> Promise:
-        """See above; it may depend on settings."""
-        ...
-
-    @property
-    def engines(self) -> Mapping[str, str]:
-        """See above; most methods state a constant."""
-        ...
 
     def admit(self, data: _Taken_contra) -> None:
         """Refuse demands or sizes before any work.
@@ -138,21 +110,12 @@ class Anonymizer(Protocol[_Taken_contra]):
         ...
 
 
-class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
-    """An anonymizer of tables: a plan tells some of what it cannot do before a table is read."""
+class TableAnonymizer(Anonymizer[BinaryTable], StatedOfTables, Protocol):
+    """An anonymizer of tables."""
 
     @property
     def reads_numbers(self) -> bool:
         """Whether it reads the numbers of levels, so that workers must get them, too."""
-        ...
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse demands by what a plan tells of them; `admit` does so by what the table tells.
-
-        Raises
-        ------
-        InputError, LimitError
-        """
         ...
 
 

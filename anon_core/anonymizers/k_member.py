@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
 from anon_core.anonymizers.halving import join_classes, measure_gain
-from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.k_member_kernels import GroupDemands, Prices, fill_groups, grow_groups
-from anon_core.anonymizers.weights import WeightRule, check_weights, feature_weights
-from anon_core.promise import Promise
-from anon_core.specs.demands import Demanded
+from anon_core.anonymizers.k_member_settings import KMemberSettings
+from anon_core.anonymizers.weights import feature_weights
 from anon_core.steps import Observer, State
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
@@ -23,7 +21,7 @@ HISTORY = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMember(Divided):
+class KMember(KMemberSettings):
     """Greedy k-member clustering with the greatest demanded k for all: k-anonymity as usual.
 
     A group begins with the record furthest from the one that the last group began with. It takes,
@@ -41,36 +39,17 @@ class KMember(Divided):
     There is one step; its figures are `utility`, `weighted_utility` and `classes` (groups), and
     with `diverse` those of `measure_gain`. Time O(n^2 attributes), memory O(n attributes).
 
-    Attributes
-    ----------
-    weights : {"columns", "cells", "bits"}
-        What counts as loss, see `feature_weights`; "cells" groups as "columns" does.
-
     References
     ----------
     Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007.
     """
 
-    weights: WeightRule = "columns"
-
-    kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-    promise: ClassVar[Promise] = Promise(
-        ("compatible crowds", "matchable crowds", "truthful rows", "equivalence classes")
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_weights(self.weights)
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
         self.admit_demands(data.demands)
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse people who own several records."""
-        demanded.refuse_people()
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

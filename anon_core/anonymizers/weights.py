@@ -1,24 +1,16 @@
 """What a hidden feature costs: integer weights of bits and cells."""
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
 from anon_core.search.dissimilarity import integer_weights
 from anon_core.tables.loss import loss_table
 from anon_core.tables.records import Attribute, Codebook
 
-WeightRule = Literal["columns", "cells", "bits"]
 # Part of the heaviest column's weight. A column lighter by more than 2^24 weighs 1 anyhow.
 _LEAST_SHARE = 2.0**-200
-
-
-def check_weights(weights: str) -> None:
-    """Refuse a name that is none of `WeightRule`."""
-    if weights not in get_args(WeightRule):
-        raise InputError("weights must be 'columns', 'cells' or 'bits'")
 
 
 def feature_weights(

@@ -1,4 +1,4 @@
-"""The b-edge covers by name, behind one signature."""
+"""The b-edge covers by name, behind one signature; `covers.names` has the names alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,14 +28,11 @@ class Cover:
     memory : callable
         memory(b) gives the bytes that `find` and its result hold at most, neighbour lists included.
     most_vertices : int, optional
-    spread : bool
-        Whether ranks that each see a part of the lists can find it, too.
     """
 
     find: _Finder
     memory: Callable[[NDArray[np.int32]], int]
     most_vertices: int | None = None
-    spread: bool = False
 
     def check(self, vertices: int) -> None:
         """Raise LimitError where there are too many vertices for this cover."""
@@ -68,6 +65,6 @@ def _lists_memory(b: NDArray[np.int32]) -> int:
 
 
 COVERS = {
-    "mce": Cover(find=_find_mce_cover, memory=closure_memory, spread=True),
+    "mce": Cover(find=_find_mce_cover, memory=closure_memory),
     "lse": Cover(find=subdominant_edges, memory=_lists_memory),
 }

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from anon_core.seating.filling_kernels import raise_flow, turn_around
 from anon_core.seating.levelling_kernels import (
-    SHARE,
     add_kept,
     level_left,
     level_right,
@@ -20,6 +19,7 @@ from anon_core.seating.levelling_kernels import (
     settle_shares,
 )
 from anon_core.seating.seats_kernels import list_fitting_rows
+from anon_core.seating.shares import SHARE
 from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.orders import distinct_columns
 from anon_core.tables.records import BinaryTable, MaskedTable

@@ -5,18 +5,15 @@ the part that it holds. A record holds D shares in all, and at most D/k(v) of on
 are a doubly stochastic matrix of whole multiples of 1/D.
 """
 
-import math
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.cover_kernels import hide_differences
-from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
 from anon_core.seating.exchanges.narrowing import LISTED_PER_SHARE, PART, narrow_rows
 from anon_core.seating.exchanges.swapping import (
@@ -26,14 +23,13 @@ from anon_core.seating.exchanges.swapping import (
     swap_shares,
 )
 from anon_core.seating.fits import ROWS_PER_NEED
-from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import FURTHER, RecordClasses
+from anon_core.seating.shares import shares_of
 from anon_core.seating.widening import fill_row_shares
 from anon_core.tables.closing import close_trees, hide_off_path
 from anon_core.tables.loss import LossTable
 from anon_core.tables.records import BinaryTable
 
-MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
 # Nearest classes of each class, at least, and for each row that records need in the mean.
 _NEAR, _NEAR_OF_K = 48, 4
 _OF_PEOPLE = 4  # times as many where people own several records: few may be held together
@@ -54,37 +50,6 @@ class EvenRows:
 
     hidden: NDArray[np.uint64]
     holders: NDArray[np.int32]
-
-
-def shares_of(
-    k: NDArray[np.signedinteger[Any]], instead: str = "anonymizer.seats = 'matchable'"
-) -> int:
-    """Return D, the least common multiple of the demanded levels.
-
-    `instead`: the setting that a refusal advises.
-
-    Raises
-    ------
-    LimitError
-        It exceeds `MOST_SHARES`, or one level exceeds what a draw halves.
-    """
-    shares, levels = 1, np.unique(k).tolist()
-    if len(levels) == 1:
-        if levels[0] > SHARE:
-            raise LimitError(
-                f"even seats need k of at most {SHARE:,}, not {levels[0]:,}: lower k, or set "
-                f"{instead}"
-            )
-        return int(levels[0])
-    for level in levels:
-        shares = math.lcm(shares, level)
-        if shares > MOST_SHARES:
-            raise LimitError(
-                f"even seats need levels of k whose least common multiple is at most "
-                f"{MOST_SHARES}; that of these {len(levels)} levels is greater: let people share "
-                f"levels such as 5, 10 and 20, or set {instead}"
-            )
-    return shares
 
 
 def near_classes(table: BinaryTable) -> int:

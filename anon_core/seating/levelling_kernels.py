@@ -8,8 +8,8 @@ pair's share counts in units of 1 / (SHARE * k[c]).
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.seating.shares import SHARE
 
-SHARE = 2**16
 _FARTHEST = 64 * SHARE
 _STEP = SHARE // 8  # where no share can be moved
 

@@ -16,8 +16,8 @@ from anon_core.seating.halving_kernels import (
     pair_ends,
     toss_cycle_coins,
 )
-from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reseating import reseat_people
+from anon_core.seating.shares import SHARE
 from anon_core.tables.orders import distinct_columns, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable
 

@@ -11,6 +11,7 @@ from anon_core.errors import InfeasibleError, InputError
 
 # Demands are stored as int32.
 MOST_K = 2**31 - 1
+MOST_L = 10  # up to which recursive diversity is measured
 DiverseMeasure = Literal["distinct", "entropy", "distance"]  # see `tables.diverse.DiverseDemand`
 
 

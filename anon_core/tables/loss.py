@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
 
-Loss = Literal["rank", "range", "binary"]
 WHOLE_CELL_LOSS = 2**30  # what a cell of the heaviest column loses at most
 
 
@@ -42,12 +40,6 @@ class LossTable:
     position: NDArray[np.int64]
     first: NDArray[np.int64]
     node: NDArray[np.int64]
-
-
-def check_loss(loss: str) -> None:
-    """Refuse a name that is none of `Loss`."""
-    if loss not in get_args(Loss):
-        raise InputError("loss must be 'rank', 'range' or 'binary'")
 
 
 def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from anon_core.covers.b_edge_cover import nearest_closure, sort_edges
 from anon_core.covers.named import COVERS, Cover, closure_memory
+from anon_core.covers.names import SPREADABLE
 
 MOST_VERTICES = 4096  # of covers that hold matrices of all pairs
 
@@ -50,8 +51,9 @@ FURTHER = {
 def registered():
     """Let `Adaptive` take these covers for a while."""
     COVERS.update(FURTHER)
+    SPREADABLE.update(dict.fromkeys(FURTHER, False))
     try:
         yield
     finally:
         for name in FURTHER:
-            del COVERS[name]
+            del COVERS[name], SPREADABLE[name]

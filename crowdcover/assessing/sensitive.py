@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from anon_core.measures.table.classes import Classes
-from anon_core.measures.table.diversity import MOST_L, diversity_in_classes, measure_diversity
+from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
+from anon_core.specs.demands import MOST_L
 from crowdcover.measured import Report
 
 

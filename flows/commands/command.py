@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crowdcover.flows.plan.named_overlay import Overlay
 from crowdcover.flows.plan.sizes import parse_size
 from crowdcover.storage.places.place import place_of
 
@@ -93,7 +94,16 @@ def add_vault_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_set_option(parser: argparse.ArgumentParser) -> None:
-    """Add --set."""
+    """Add --set, and --env for plans with overlays."""
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        type=Overlay,
+        metavar="NAME",
+        dest="overrides",
+        help="put the keys of [env.NAME] of the plan in place of its others, such as --env prod",
+    )
     parser.add_argument(
         "--set",
         action="append",

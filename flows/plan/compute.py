@@ -108,15 +108,16 @@ class ComputeSection(Section):
     workers: _Positive = 2
     cluster: ClusterSection | None = None
 
-    def check(self, anonymizer: str, engines: Collection[str]) -> None:
-        """Refuse an engine that the anonymizer lacks, and keys of other engines."""
-        # Evaluated for its refusals.
-        _ = self.jobs
+    def check_engine(self, anonymizer: str, engines: Collection[str]) -> None:
+        """Refuse an engine that the anonymizer lacks."""
         if self.engine not in engines:
             raise PlanError(
                 f"anonymizer {anonymizer!r} with these settings does not run on "
                 f"compute.engine = {self.engine!r}; allowed: {', '.join(engines)}"
             )
+
+    def check_dask(self) -> None:
+        """Refuse keys of another engine, and addresses that are none."""
         if self.engine != "dask" and (
             idle := [key for key in OF_DASK if key in self.model_fields_set]
         ):

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crowdcover.kinds import KINDS, kind_called
+from crowdcover.flows.plan.named_overlay import Overlay
+from crowdcover.flows.plan.overlays import take_overlay
+from crowdcover.kinds import KINDS, rules_called
+from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
 from crowdcover.storage.places.place import STARTS, is_remote
 from crowdcover.storage.source.drivers import split_file_address
@@ -37,15 +40,21 @@ Replaces = Callable[[tuple[str, ...]], bool]
 def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     """Read the keys of a plan file, changed by overrides such as `key.path=value`.
 
+    An `Overlay` among them chooses a part of [env], which changes the file before the others do.
+
     Paths in the file start at its folder, paths in overrides at the current folder.
     """
     document = _parse_plan(path)
+    overlay = take_overlay(document, overrides)
+    document = _merge_tables(document, overlay, _find_merge_rule(document))
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
         # Before paths are made absolute: these defaults start at the plan's folder, too.
         document["publish"] = {"path": "releases", "vault": "vault", **publish}
     _make_paths_absolute(document, path.resolve().parent)
     for override in overrides:
+        if isinstance(override, Overlay):
+            continue
         addition = _parse_override(override)
         _make_paths_absolute(addition, Path.cwd())
         # The rule is that of the kind, which an override before this one may have changed.
@@ -186,4 +195,14 @@ def _find_merge_rule(document: Mapping[str, Any]) -> Replaces:
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
     known = isinstance(name, str) and name in KINDS
-    return kind_called(name).replaces if known else lambda _: False
+    return rules_called(name).replaces if known else lambda _: False
+
+
+def find_kind_name(document: Mapping[str, Any]) -> str:
+    """The kind that [source] names; "table" where it names none."""
+    source = document.get("source")
+    name = source.get("kind", "table") if isinstance(source, dict) else "table"
+    if not isinstance(name, str) or name not in KINDS:
+        near = did_you_mean(name, KINDS) if isinstance(name, str) else ""
+        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}{near}")
+    return name

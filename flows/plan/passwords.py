@@ -31,8 +31,8 @@ WITHHELD = "withheld: it held a password"
 STORE = "the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or the role of the machine gives the keys"
 
 
-def refuse_passwords(document: Mapping[str, Any]) -> None:
-    """Refuse a parsed plan whose URIs hold passwords, and places for them that are none."""
+def refuse_stated_passwords(document: Mapping[str, Any]) -> None:
+    """Refuse a parsed plan, or a part of one, whose URIs or query hold passwords."""
     for section, key, uri in _list_uris(document):
         if holds_password(uri):
             named = URIS[section, key]
@@ -47,6 +47,11 @@ def refuse_passwords(document: Mapping[str, Any]) -> None:
             "Let the database itself know its other sources, or read them apart. "
             "See docs/how-to/credentials.md"
         )
+
+
+def refuse_passwords(document: Mapping[str, Any]) -> None:
+    """Refuse a parsed plan whose URIs hold passwords, and places for them that are none."""
+    refuse_stated_passwords(document)
     for section, key, address in (
         ("source", "credentials", "uri"),
         ("publish", "ledger_credentials", "ledger"),

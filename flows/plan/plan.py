@@ -8,19 +8,21 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 
-from anon_core.anonymizers import ANONYMIZERS, Anonymizer
-from anon_core.errors import InputError, LimitError
+from anon_core.anonymizers import ANONYMIZERS
+from anon_core.anonymizers.stated import Stated
+from anon_core.errors import InputError
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.compute import ComputeSection
-from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.document import find_kind_name, read_document
+from crowdcover.flows.plan.hashing import hash_plan
 from crowdcover.flows.plan.marks import refuse_marks
 from crowdcover.flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
 from crowdcover.flows.plan.publishing import PublishSection
@@ -28,32 +30,23 @@ from crowdcover.flows.plan.refusals import explain_validation_error
 from crowdcover.flows.plan.series import SeriesSection, refuse_with_series
 from crowdcover.flows.plan.settings import list_field_metadata, list_settings, validate_settings
 from crowdcover.flows.plan.sizes import UNITS, parse_size
-from crowdcover.kinds import KINDS, kind_called
-from crowdcover.kinds.base import Kind
+from crowdcover.kinds import kind_called, rules_called
 from crowdcover.kinds.checks import LimitsSection
 from crowdcover.kinds.nearest import did_you_mean
-from crowdcover.kinds.section import MOST_NAME, PlanError, Section
-from crowdcover.kinds.versions import Following
+from crowdcover.kinds.plan.rules import PlanRules
+from crowdcover.kinds.plan.series import Following
+from crowdcover.kinds.section import MOST_NAME, PlanError, Section, refuse_together
 from crowdcover.storage.places.place import Place, place_of
 from crowdcover.storage.vault.files import write_private
 
+if TYPE_CHECKING:
+    # Types only: a plan is checked without the code that makes and audits releases.
+    from anon_core.anonymizers import Anonymizer
+    from crowdcover.kinds.base import Kind
+
 __all__ = ["PlanError", "ReleasePlan"]
 
-# What does not shape the release: where it runs, is read from and is written to, its checks, and
-# what readers are told about it.
-NOT_SHAPING: dict[str, Any] = {
-    "about": True,
-    "compute": True,
-    "checks": True,
-    "series": {"allow_short_histories"},
-    "source": {"kind", "path", "uri", "credentials", "at", "part", "optional"},
-    "publish": {
-        "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
-        "approval_timeout", "approvers", "requester_may_approve", "reports", "signing_key",
-    },
-}  # fmt: skip
-
-
+_Method = TypeVar("_Method", bound=Stated)
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=MOST_NAME)]  # as a schema says it
 
@@ -107,7 +100,7 @@ class ReleasePlan(Section):
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
-        name = _find_kind_name(document)
+        name = find_kind_name(document)
         # Before the types are checked, so that no message about a key quotes a password.
         refuse_passwords(document)
         model = model_of(name)
@@ -115,9 +108,7 @@ class ReleasePlan(Section):
             plan = model.model_validate(dict(document))
             plan._check()
         except ValidationError as error:
-            refusal = explain_validation_error(error, model, kind_called(name))
-        except (InputError, LimitError) as error:
-            refusal = str(error)
+            refusal = explain_validation_error(error, model, rules_called(name))
         else:
             return plan
         # After the handlers: a ValidationError holds what was typed, and would be the context.
@@ -127,14 +118,29 @@ class ReleasePlan(Section):
         """Everything that the types of the keys do not say."""
         # First: an open question may be the cause of any refusal below.
         refuse_marks(self)
-        # Evaluated for their refusals.
-        _ = self.data, self.memory_bytes, self.limits.drift_limits
-        anonymizer = self.build_anonymizer()
-        name = self.anonymizer_settings["name"]
+        refuse_together(
+            (
+                lambda: self.data,
+                lambda: self.memory_bytes,
+                lambda: self.limits.drift_limits,
+                lambda: self.method_settings,
+                lambda: self.compute.jobs,
+                self._check_engine,
+                self.compute.check_dask,
+                self.publish.check,
+                self._check_series,
+                lambda: self.rules.check_method(self.data, self.method_settings),
+            )
+        )
+
+    def _check_engine(self) -> None:
+        settings = self.method_settings
         # What earlier rows tell, which the method of a series goes by, does not travel.
-        by_pasts = self._follows_records and name == self._needed_method
-        self.compute.check(name, {"local": ""} if by_pasts else anonymizer.engines)
-        self.publish.check()
+        by_pasts = self._follows_records and self._method == self._needed_method
+        engines = {"local": ""} if by_pasts else settings.engines
+        self.compute.check_engine(self._method, engines)
+
+    def _check_series(self) -> None:
         if self.series is not None:
             refuse_with_series(self).check(self.data, self.following)
         elif self.partition is not None:
@@ -142,7 +148,6 @@ class ReleasePlan(Section):
                 "source.partition belongs to [series]: each version of a series has the rows of "
                 "one partition; state [series], or leave source.partition out"
             )
-        self.kind.check_method(self.data, anonymizer)
 
     @property
     def releases(self) -> Place:
@@ -159,14 +164,19 @@ class ReleasePlan(Section):
         self.publish.check_key()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> "Kind":
         """The kind of the plan's data."""
         return kind_called(self.source.kind)
+
+    @property
+    def rules(self) -> PlanRules:
+        """What the kind says of a plan: a part of it that needs no numba."""
+        return rules_called(self.source.kind)
 
     @cached_property
     def data(self) -> Any:
         """What the plan says of its data, typed by its kind, such as `TablePlan`."""
-        return self.kind.plan(self)
+        return self.rules.plan(self)
 
     def read_as(self, form: int) -> "ReleasePlan":
         """The same plan of a source that is read in a form, such as an older build's."""
@@ -174,7 +184,7 @@ class ReleasePlan(Section):
             return self
         plan = self.model_copy()
         # The model is frozen; a cached property looks into the dictionary first.
-        plan.__dict__["data"] = self.kind.read_as(self.data, form)
+        plan.__dict__["data"] = self.rules.read_as(self.data, form)
         return plan
 
     @property
@@ -191,9 +201,9 @@ class ReleasePlan(Section):
     @property
     def _needed_method(self) -> str | None:
         """The anonymizer that alone does what the plan asks, if it asks for such a thing."""
-        if self._follows_records and self.kind.versions is not None:
-            return self.kind.versions.anonymizer
-        return self.kind.find_needed_method(self.data)
+        if self._follows_records and self.rules.series is not None:
+            return self.rules.series.anonymizer
+        return self.rules.find_needed_method(self.data)
 
     @property
     def _default_method(self) -> str:
@@ -203,25 +213,42 @@ class ReleasePlan(Section):
         """
         if needed := self._needed_method:
             return needed
-        defaults = (self.kind.anonymizer, *self.kind.earlier_anonymizers)
+        defaults = (self.rules.anonymizer, *self.rules.earlier_anonymizers)
         fitting = (name for name in defaults if self.anonymizer.keys() <= list_settings(name))
-        return next(fitting, self.kind.anonymizer)
+        return next(fitting, self.rules.anonymizer)
 
-    def build_anonymizer(self) -> Anonymizer[Any]:
+    @property
+    def _method(self) -> str:
+        """The name of the anonymizer; refused where the kind has none of this name."""
+        name = self.anonymizer.get("name", self._default_method)
+        of_kind = [
+            each for each in ANONYMIZERS if ANONYMIZERS.settings_of(each).kind == self.rules.name
+        ]
+        if isinstance(name, str) and name in of_kind:
+            return name
+        near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
+        allowed = ", ".join(sorted(of_kind))
+        raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
+
+    @property
+    def method_settings(self) -> Stated:
+        """[anonymizer], checked: what the method promises follows from it, and numba is not needed.
+
+        Where the method was loaded, these are the anonymizer itself.
+        """
+        return self._state(ANONYMIZERS.settings_of(self._method))
+
+    def build_anonymizer(self) -> "Anonymizer[Any]":
         """[anonymizer] as an anonymizer with its settings."""
-        settings = dict(self.anonymizer)
-        name = settings.pop("name", self._default_method)
-        of_kind = {
-            name: method for name, method in ANONYMIZERS.items() if method.kind == self.kind.name
-        }
-        if not isinstance(name, str) or name not in of_kind:
-            near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
-            allowed = ", ".join(sorted(of_kind))
-            raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
-        if not self._follows_records and self.kind.states_levels(self.data):
-            settings = {**list_field_metadata(of_kind[name], "stated levels"), **settings}
+        return self._state(ANONYMIZERS[self._method])
+
+    def _state(self, method: Callable[..., _Method]) -> _Method:
+        """The settings of [anonymizer] as this class has them."""
+        settings = {key: value for key, value in self.anonymizer.items() if key != "name"}
+        if not self._follows_records and self.rules.states_levels(self.data):
+            settings = {**list_field_metadata(method, "stated levels"), **settings}
         try:
-            return of_kind[name](**validate_settings(of_kind[name], settings))
+            return method(**validate_settings(method, settings))
         except InputError as error:
             refusal = f"[anonymizer] {error}"
         raise PlanError(refusal)
@@ -229,9 +256,8 @@ class ReleasePlan(Section):
     @property
     def anonymizer_settings(self) -> dict[str, Any]:
         """The anonymizer's name and all its settings: for the manifest, and for the hash."""
-        anonymizer: Any = self.build_anonymizer()
-        name = self.anonymizer.get("name", self._default_method)
-        return {"name": name, **dataclasses.asdict(anonymizer)}
+        settings: Any = self.method_settings
+        return {"name": self._method, **dataclasses.asdict(settings)}
 
     @property
     def following(self) -> Following:
@@ -279,13 +305,13 @@ class ReleasePlan(Section):
         a setting that is younger than what it leaves to a default.
         """
         unnamed = "name" not in self.anonymizer and self._needed_method is None
-        defaults = self.kind.earlier_anonymizers if unnamed else ()
+        defaults = self.rules.earlier_anonymizers if unnamed else ()
         renamed = [self._understand({"name": name}) for name in defaults]
         named = [plan for plan in renamed if plan is not None] if defaults else [self]
         before = [
             plan._understand(
-                list_field_metadata(plan.build_anonymizer(), "before"),
-                self.kind.earlier(self),
+                list_field_metadata(plan.method_settings, "before"),
+                self.rules.earlier(self),
             )
             for plan in named
         ]
@@ -299,7 +325,7 @@ class ReleasePlan(Section):
         plan = self.model_copy(update=update)
         plan.__dict__.pop("data", None)  # cached; it follows from the sections
         try:
-            _ = plan.build_anonymizer()
+            _ = plan.method_settings
         except PlanError:
             return None
         return plan
@@ -310,37 +336,11 @@ class ReleasePlan(Section):
 
         A setting counts once it is not what it was before it existed: older vaults stay valid.
         """
-        shaping = self.model_dump(exclude=NOT_SHAPING)
-        # Older vaults stay valid.
-        if self.series is None:
-            del shaping["series"]
-        before = list_field_metadata(self.build_anonymizer(), "before")
-        shaping["anonymizer"] = {
-            name: value
-            for name, value in self.anonymizer_settings.items()
-            if name not in before or value != before[name]
-        }
-        shaping.pop("purpose", None)  # its kind states it, if there is one
-        shaping |= self.kind.sections_for_hash(self)
-        # Plans of before these keys keep their hash, and so their runs in the vault.
-        for younger in ("partition", "sheet"):
-            if shaping["source"].get(younger) is None:
-                shaping["source"].pop(younger, None)
-        return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
-
-
-def _find_kind_name(document: Mapping[str, Any]) -> str:
-    """The kind that [source] names; "table" where it names none."""
-    source = document.get("source")
-    name = source.get("kind", "table") if isinstance(source, dict) else "table"
-    if not isinstance(name, str) or name not in KINDS:
-        near = did_you_mean(name, KINDS) if isinstance(name, str) else ""
-        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}{near}")
-    return name
+        return hash_plan(self)
 
 
 @cache
 def model_of(kind: str) -> type[ReleasePlan]:
     """The plan of a kind: the shared sections and its own."""
-    sections: dict[str, Any] = dict(kind_called(kind).sections)
+    sections: dict[str, Any] = dict(rules_called(kind).sections)
     return create_model("ReleasePlan", __base__=ReleasePlan, **sections)

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from crowdcover.flows.plan.durations import parse_duration
-from crowdcover.kinds.section import PlanError, Section, Unshown
+from crowdcover.kinds.section import PlanError, Section, Unshown, refuse_all, refuse_together
 from crowdcover.storage.approval.approval import LONGEST_NAME
 from crowdcover.storage.approval.signing_keys import is_public, key_at
 from crowdcover.storage.approval.statement import Terms
@@ -56,6 +57,9 @@ class PublishSection(Section):
 
         Symbolic links are followed: a copy of the releases must never include the secrets.
         """
+        refuse_together((self._check_references, self._check_folders))
+
+    def _check_references(self) -> None:
         if self.ledger is not None and not self.ledger.startswith(("postgresql://", "postgres://")):
             raise PlanError(
                 "publish.ledger must start with postgresql://; "
@@ -63,6 +67,8 @@ class PublishSection(Section):
             )
         if self.signing_key is not None and not is_reference(self.signing_key):
             raise PlanError(f"publish.signing_key must be {FORMS}: where the private key lies")
+
+    def _check_folders(self) -> None:
         if is_remote(self.vault):
             raise PlanError(
                 "publish.vault must be a local folder: it needs renames, locks and modes that "
@@ -84,14 +90,17 @@ class PublishSection(Section):
 
     def _check_approval(self, places: Mapping[str, Path]) -> None:
         """Refuse keys about approvals where none is required, and terms that cannot be kept."""
-        for key in ("approval_timeout", "approvers", "requester_may_approve", "reports"):
-            # Stated, even with its default: the author expects an approval that no run asks for.
-            if self.approval == "none" and key in self.model_fields_set:
-                raise PlanError(f"publish.{key} belongs to approval = 'required'")
-        self._check_approvers()
-        self._check_reports(places)
-        # Evaluated for its refusal.
-        _ = self.time_to_approve
+        keys = ("approval_timeout", "approvers", "requester_may_approve", "reports")
+        # Stated, even with its default: the author expects an approval that no run asks for.
+        idle = [key for key in keys if self.approval == "none" and key in self.model_fields_set]
+        refuse_all(f"publish.{key} belongs to approval = 'required'" for key in idle)
+        refuse_together(
+            (
+                self._check_approvers,
+                partial(self._check_reports, places),
+                lambda: self.time_to_approve,
+            )
+        )
 
     def _check_approvers(self) -> None:
         """Refuse names that no manifest could show, and what is no public key or is one twice.

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from crowdcover.kinds.base import Kind
 from crowdcover.kinds.nearest import did_you_mean
+from crowdcover.kinds.plan.rules import PlanRules
 
 MOST_SHOWN = 40  # characters of a value
 _WORDS = re.compile("[A-Za-z _-]+")  # a password has other signs
@@ -30,7 +30,9 @@ _REQUIRED = {  # by pydantic's type of error: what a key must be
 }
 
 
-def explain_validation_error(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
+def explain_validation_error(
+    error: ValidationError, model: type[BaseModel], rules: PlanRules
+) -> str:
     """One message for all errors of a plan; what several keys have in common is said once."""
     lines = []
     for item in error.errors(include_url=False):
@@ -42,7 +44,7 @@ def explain_validation_error(error: ValidationError, model: type[BaseModel], kin
             lines.append(f"unknown key {where}; allowed: {', '.join(allowed)}{near}")
         elif item["type"] == "missing":
             lines.append(f"{where} is missing; it is required")
-        elif (line := kind.explain(location)) is not None:
+        elif (line := rules.explain(location)) is not None:
             lines.append(line)
         else:
             was = _describe_input(item) if _may_be_shown(item["loc"], model) else ""

@@ -88,6 +88,13 @@ def _of_kind(name: str) -> Schema:
     whole = model_of(name).model_json_schema()
     schema: Schema = _resolve_references(whole, whole.get("$defs", {}))
     properties = schema["properties"]
+    # Each overlay has keys of the plan; what is left out of it stands in the plan, so it is open.
+    properties["env"] = {
+        "type": "object",
+        "additionalProperties": {"type": "object"},
+        "description": "keys of one place, such as [env.prod.publish], that --env prod puts into "
+        "the plan.",
+    }
     if kind.versions is None:
         del properties["series"]
     source = properties["source"]

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import NonNegativeInt
 
+from crowdcover.kinds.plan.series import Following, SeriesRules
 from crowdcover.kinds.section import PlanError, Section
-from crowdcover.kinds.versions import Following, Versions
 
 
 class SeriesSection(Section):
@@ -35,12 +35,12 @@ class SeriesSection(Section):
         )
 
 
-def refuse_with_series(plan: Any) -> Versions:
-    """Refuse what no version of a series can keep; returns the versions of the plan's kind."""
-    versions: Versions | None = plan.kind.versions
-    if versions is None:
+def refuse_with_series(plan: Any) -> SeriesRules:
+    """Refuse what no version of a series can keep; returns what the plan's kind says of series."""
+    rules: SeriesRules | None = plan.rules.series
+    if rules is None:
         raise PlanError(
-            f"[series] needs kind = 'table'; releases of kind {plan.kind.name!r} have no versions"
+            f"[series] needs kind = 'table'; releases of kind {plan.rules.name!r} have no versions"
         )
     if plan.publish.allow_second_release:
         raise PlanError(
@@ -49,9 +49,9 @@ def refuse_with_series(plan: Any) -> Versions:
         )
     follows = plan.series.record is not None
     # Rows that are withdrawn later would end the equal chances of their batch.
-    if follows and getattr(plan.build_anonymizer(), "seats", "matchable") == "even":
+    if follows and getattr(plan.method_settings, "seats", "matchable") == "even":
         raise PlanError(
             "series.record keeps k matchable rows in every version and no even chances; "
             "set anonymizer.seats = 'matchable'"
         )
-    return versions
+    return rules

@@ -15,7 +15,7 @@ from crowdcover.kinds.section import PlanError
 
 def list_settings(name: str) -> set[str]:
     """The settings that an anonymizer has."""
-    return {field.name for field in dataclasses.fields(ANONYMIZERS[name])}
+    return {field.name for field in dataclasses.fields(ANONYMIZERS.settings_of(name))}
 
 
 def list_field_metadata(anonymizer: Any, what: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import numpy as np
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
 from crowdcover.kinds.base import Columns, Facts, Kind, Take
-from crowdcover.kinds.demands import shape_k
 from crowdcover.kinds.graph.judge import audit_graph
 from crowdcover.kinds.graph.judge.measured import round_step
 from crowdcover.kinds.graph.layout import CODEBOOK, FILES, MEASURED
@@ -17,9 +16,10 @@ from crowdcover.kinds.graph.pipeline.encode import load_encoded, write_encoded
 from crowdcover.kinds.graph.pipeline.ingest import ingest_source
 from crowdcover.kinds.graph.pipeline.people import build_people, rebuild_people
 from crowdcover.kinds.graph.pipeline.write import write_release
-from crowdcover.kinds.graph.plan.sections import K_RULE, SECTIONS, EarlierGraphSource, GraphPlan
+from crowdcover.kinds.graph.plan.sections import GraphPlan
 from crowdcover.kinds.graph.profile import compare_profiles
 from crowdcover.kinds.graph.report.catalogued import describe_fields
+from crowdcover.kinds.graph.rules import GraphRules
 from crowdcover.kinds.judge.audit import Audit, Sections
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.reports.catalogue.described import Field, Type
@@ -35,40 +35,13 @@ _LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
 _COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
-class Graph(Kind):
+class Graph(GraphRules, Kind):
     """See `kinds.base.Kind`."""
 
-    name = "graph"
-    anonymizer = "uncertain_graph"
-    sections = SECTIONS
     claimed = {"drift": dict.fromkeys([*_COUNTS, *(f"{name}_before" for name in _COUNTS)])}
     files = FILES
     codebook = CODEBOOK
     graph = True
-
-    def plan(self, sections: Any) -> GraphPlan:
-        """[source], [columns], [privacy] and [checks] together."""
-        return GraphPlan.of(sections)
-
-    def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k, which pydantic would list one by one."""
-        return f"privacy.k {K_RULE}" if list(location[:2]) == ["privacy", "k"] else None
-
-    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
-        """What shapes the release, without what only allows one and without paths."""
-        stated = sections.privacy
-        privacy = {"k": shape_k(stated.k), "eps": stated.eps, "knows": stated.knows}
-        source = sections.source.model_dump(exclude={"kind", "path", "uri"})
-        source |= sections.source.hashed_settings
-        return {"kind": self.name, "privacy": privacy, "source": source}
-
-    def earlier(self, sections: Any) -> Mapping[str, Any]:
-        """[source] as 0.1.0 understood it: with what only allows a release in the plan's hash."""
-        return {"source": EarlierGraphSource.of(sections.source)}
-
-    def states_levels(self, plan: GraphPlan) -> bool:
-        """k is one number."""
-        return isinstance(plan.k, int)
 
     def describe_columns(self, plan: GraphPlan) -> Facts:
         """The role of each column."""

@@ -10,7 +10,6 @@ import polars as pl
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
 from crowdcover.kinds.base import Columns, Facts, Kind, Take
-from crowdcover.kinds.demands import shape_k
 from crowdcover.kinds.judge.audit import Audit
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import EACH, OPEN
@@ -23,11 +22,12 @@ from crowdcover.kinds.matrix.pipeline.items import item_columns
 from crowdcover.kinds.matrix.pipeline.overlap import intersect_releases
 from crowdcover.kinds.matrix.pipeline.people import build_people, rebuild_people
 from crowdcover.kinds.matrix.pipeline.write import write_release
-from crowdcover.kinds.matrix.plan.sections import K_RULE, SECTIONS, MatrixPlan
+from crowdcover.kinds.matrix.plan.sections import MatrixPlan
 from crowdcover.kinds.matrix.profile import compare_profiles
 from crowdcover.kinds.matrix.report.catalogued import describe_fields
+from crowdcover.kinds.matrix.rules import MatrixRules
 from crowdcover.kinds.sampling import sample_rows
-from crowdcover.kinds.section import BINS, PlanError
+from crowdcover.kinds.section import PlanError
 from crowdcover.reports.catalogue.described import Field, Type
 from crowdcover.storage.ledger.digests import People
 from crowdcover.storage.ledger.ledger import Ledger, Overlap
@@ -35,16 +35,12 @@ from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source
 from crowdcover.storage.vault.run import Run, Stored
 
-ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
 _COUNTED = ("rows", "items", "entries")  # of drift
 
 
-class Matrix(Kind):
+class Matrix(MatrixRules, Kind):
     """See `kinds.base.Kind`."""
 
-    name = "matrix"
-    anonymizer = "smooth"
-    sections = SECTIONS
     claimed = {
         "keyed": OPEN,
         "columns": {EACH: dict.fromkeys(("role", "allow", "allow_note"))},
@@ -53,32 +49,6 @@ class Matrix(Kind):
     files = FILES
     codebook = CODEBOOK
     remedy = "leave these users out"
-
-    def plan(self, sections: Any) -> MatrixPlan:
-        """[source], [columns], [privacy] and [checks] together."""
-        return MatrixPlan.of(sections)
-
-    def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k and bins, which pydantic would list one by one."""
-        if list(location[:2]) == ["privacy", "k"]:
-            return f"privacy.k {K_RULE}"
-        if list(location[:2]) == ["columns", "bins"] and len(location) > 2:
-            return f"{'.'.join(location[:3])} {BINS}"
-        return None
-
-    def replaces(self, place: tuple[str, ...]) -> bool:
-        """The forms of a column's bins exclude each other."""
-        return len(place) == 3 and place[:2] == ("columns", "bins")
-
-    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
-        """What shapes the release, without what only allows one."""
-        columns = sections.columns.model_dump(exclude=set(ALLOWING))
-        privacy = {"k": shape_k(sections.privacy.k)}
-        return {"kind": self.name, "columns": columns, "privacy": privacy}
-
-    def states_levels(self, plan: MatrixPlan) -> bool:
-        """k is one number."""
-        return isinstance(plan.k, int)
 
     def describe_columns(self, plan: MatrixPlan) -> Facts:
         """The role of each column, and whether items are people."""

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.base import TableAnonymizer
 from anon_core.measures.table.crowds import Crowds
 from anon_core.part import DataPart
 from anon_core.promise import Promise
@@ -21,7 +20,6 @@ from crowdcover.kinds.judge.audit import Audit, Sections
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import EACH, OPEN, Keys
 from crowdcover.kinds.sampling import sample_rows
-from crowdcover.kinds.section import BINS, PlanError
 from crowdcover.kinds.table.judge import audit_rows
 from crowdcover.kinds.table.judge.before import select_comparable_numbers
 from crowdcover.kinds.table.judge.compared import compare_published_tables
@@ -31,15 +29,11 @@ from crowdcover.kinds.table.pipeline.ingest import ingest_source
 from crowdcover.kinds.table.pipeline.overlap import intersect_releases
 from crowdcover.kinds.table.pipeline.people import build_people, rebuild_people
 from crowdcover.kinds.table.pipeline.write import write_release
-from crowdcover.kinds.table.plan.columns import RANGE
-from crowdcover.kinds.table.plan.earlier_columns import EarlierColumnSection
-from crowdcover.kinds.table.plan.hierarchies import FLOOR
-from crowdcover.kinds.table.plan.k_forms import K_RULE
-from crowdcover.kinds.table.plan.sections import SECTIONS, TablePlan
+from crowdcover.kinds.table.plan.sections import TablePlan
+from crowdcover.kinds.table.plan.stated import state_plan
 from crowdcover.kinds.table.profile import compare_profiles
 from crowdcover.kinds.table.report.catalogued import describe_fields
-from crowdcover.kinds.table.report.findings import CLASSES, EVEN, OF_EVERY_METHOD
-from crowdcover.kinds.table.series.present import list_needed_columns
+from crowdcover.kinds.table.rules import TableRules
 from crowdcover.kinds.table.series.versions import TableVersions
 from crowdcover.reports.catalogue.described import Field, Type
 from crowdcover.storage.ledger.digests import People
@@ -48,13 +42,6 @@ from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source
 from crowdcover.storage.vault.run import Run, Stored
 
-# Keys of columns that 0.1.0 did not know, and those that only allow a release.
-_LATER = {
-    *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
-    *("decimal", "thousands", "strip", "allow", "note", "hierarchy", "step", "top", "bottom"),
-    *("floor", "point"),
-}
-DIVERSE_METHOD = "k-member"
 CLAIMED: Keys = {
     "columns": {
         EACH: dict.fromkeys(
@@ -75,13 +62,9 @@ CLAIMED: Keys = {
 }
 
 
-class Table(Kind):
+class Table(TableRules, Kind):
     """See `kinds.base.Kind`."""
 
-    name = "table"
-    anonymizer = "local-search"
-    earlier_anonymizers = ("adaptive",)
-    sections = SECTIONS
     encoded = "binarize"  # the first release's name: vaults hold it
     checked = ("ingested", "binarized")
     files = FILES
@@ -90,86 +73,9 @@ class Table(Kind):
     beside = (NODES,)
     versions = TableVersions()
 
-    def plan(self, sections: Any) -> TablePlan:
-        """[source], [columns], [privacy] and [checks] together."""
-        return TablePlan.of(sections)
-
-    def read_as(self, plan: TablePlan, form: int) -> TablePlan:
-        """With its columns."""
-        return plan.read_as(form)
-
-    def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k, bins, range and floor, which pydantic would list one by one."""
-        if list(location[:2]) == ["privacy", "k"]:
-            return f"privacy.k {K_RULE}"
-        forms = {"bins": BINS, "range": RANGE, "floor": FLOOR}
-        if location[0] == "columns" and (form := forms.get("".join(location[2:3]))):
-            return f"{'.'.join(location[:3])} {form}"
-        return None
-
-    def replaces(self, place: tuple[str, ...]) -> bool:
-        """The forms of bins exclude each other."""
-        return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
-
-    def check_method(self, plan: TablePlan, anonymizer: TableAnonymizer) -> None:
-        """Refuse methods that promise no crowds, and demands that the method cannot meet."""
-        promised = anonymizer.promise.findings
-        if unsaid := [name for name in OF_EVERY_METHOD if name not in promised]:
-            raise PlanError(f"the method does not promise {', '.join(unsaid)}; choose another")
-        anonymizer.admit_demands(plan.demanded)
-        if plan.mix is not None and EVEN not in promised:
-            raise PlanError(
-                "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = "
-                "'even', choose a method with even seats, or leave privacy.mix out"
-            )
-        # Even seats place people outside their own class, which carries a value out of it.
-        if plan.diverse is not None and (CLASSES not in promised or EVEN in promised):
-            raise PlanError(
-                "privacy.diverse needs classes in which all rows are equally likely; set "
-                f"anonymizer.name = {DIVERSE_METHOD!r}, or leave privacy.diverse out"
-            )
-
-    def find_needed_method(self, plan: TablePlan) -> str | None:
-        """Diverse classes are made by one method."""
-        return None if plan.diverse is None else DIVERSE_METHOD
-
-    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
-        """Columns with their order, and k, without what only allows a release.
-
-        So the hashes of older plans stay as they were.
-        """
-        columns = {
-            name: {**section.model_dump(exclude=_LATER), **section.levels()}
-            for name, section in sections.columns.items()
-        }
-        privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
-        if isinstance(privacy["k"], dict):
-            privacy["k"] = {key: of for key, of in privacy["k"].items() if key != "optional"}
-        for key in ("person", "mix", "leave_out", "diverse"):
-            if not privacy[key]:
-                del privacy[key]
-        purpose = sections.purpose and {
-            **sections.purpose.model_dump(),
-            # Where the file lies decides nothing: its content is in the source's fingerprint.
-            "path": sections.purpose.path is not None,
-        }
-        used = {} if purpose is None else {"purpose": purpose}
-        return {"columns": columns, "order": list(columns), "privacy": privacy, **used}
-
-    def earlier(self, sections: Any) -> Mapping[str, Any]:
-        """[columns] as 0.1.0 understood them: groups of any size, written as medians."""
-        columns = {
-            name: EarlierColumnSection.of(section) for name, section in sections.columns.items()
-        }
-        return {"columns": columns}
-
-    def states_levels(self, plan: TablePlan) -> bool:
-        """k is one number, or one for each group."""
-        return plan.demand.constant is not None or plan.demand.by is not None
-
     def describe_columns(self, plan: TablePlan) -> Facts:
         """The role of each column, whether rows count as people, and what crowds shall show."""
-        return plan.state()
+        return state_plan(plan)
 
     def list_audit_terms(self, plan: TablePlan) -> list[str]:
         """With checks of other packages, and what limits ask for."""
@@ -197,7 +103,7 @@ class Table(Kind):
 
     def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
         """Random rows; of whole people where crowds count people."""
-        frame = reading.columns([column.name for column in plan.columns], list_needed_columns(plan))
+        frame = reading.columns([column.name for column in plan.columns], plan.needed)
         return sample_rows(frame, number, seed, plan.person)
 
     # ------------------------------------------------------------ the course

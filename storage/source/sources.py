@@ -1,6 +1,8 @@
 """Where private data lies, and its files, of any format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +26,17 @@ from crowdcover.storage.source.values import FORM
 
 EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
 MOST_TOLD = 8  # doubled names that a refusal tells
+_BY_NAME = ContextVar("formats by name", default=False)
+
+
+@contextmanager
+def name_formats() -> Iterator[None]:
+    """Within the block no source is opened to see its format: the end of its name tells it."""
+    before = _BY_NAME.set(True)
+    try:
+        yield
+    finally:
+        _BY_NAME.reset(before)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +84,13 @@ class Source:
         """The format of a file, by its content, else by its name; None for databases."""
         if self.path is None:
             return None
-        remote = not isinstance(self.path, Path)
-        # Storage is not asked: a remote name without an end is taken for a folder.
-        if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
+        # What is not looked at, as in storage: a name without an end is taken for a folder.
+        if is_pattern(self.path):
             return PARTED
-        if isinstance(self.path, Path):
-            return format_of_path(self.path)
+        if isinstance(self.path, Path) and not _BY_NAME.get():
+            return PARTED if self.path.is_dir() else format_of_path(self.path)
+        if not self.path.suffix:
+            return PARTED
         return format_of_name(self.path.name)
 
     def list_missing_points(self, header: list[str] | int) -> tuple[Point, ...]:
@@ -98,6 +112,16 @@ class Source:
     def has_option(self, option: str) -> bool:
         """Whether the format takes an option, a field of `Dialect`; a database takes none."""
         return self.format is not None and option in self.format.options
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its columns have types of their own: those of a database, Parquet or Arrow."""
+        return self.format is None or self.format.typed
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all its cells are texts: those of a CSV file."""
+        return self.has_option("separator")
 
     @property
     def holds_arrays(self) -> bool:

@@ -1,7 +1,8 @@
 """Lay a version together: rows that stay, byte for byte, and the batch."""
 
 from crowdcover.kinds.base import Kind
-from crowdcover.kinds.versions import Before, Following
+from crowdcover.kinds.plan.series import Following
+from crowdcover.kinds.versions import Before
 from crowdcover.storage.vault.run import Run, Stored
 from crowdcover.tasks.orchestration.stage import log_line, stage
 

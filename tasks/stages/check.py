@@ -11,7 +11,8 @@ from anon_core.promise import Promise
 from crowdcover.kinds.base import Kind
 from crowdcover.kinds.judge.audit import Audit
 from crowdcover.kinds.judge.limits import ReleaseLimits, describe_shortfalls
-from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.kinds.plan.series import Following
+from crowdcover.kinds.versions import Before, KnownPeople
 from crowdcover.storage.source.reading import LOST, Reading
 from crowdcover.storage.vault.run import Run, Stored
 from crowdcover.storage.vault.verdicts import VERDICT

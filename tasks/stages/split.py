@@ -3,7 +3,8 @@
 from typing import Any
 
 from crowdcover.kinds.base import Kind
-from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.kinds.plan.series import Following
+from crowdcover.kinds.versions import Before, KnownPeople
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.run import Run, Stored
 from crowdcover.tasks.orchestration.stage import log_line, stage

@@ -8,6 +8,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from anon_core.anonymizers import Adaptive
 from anon_core.covers.named import COVERS
+from anon_core.covers.names import SPREADABLE
 from anon_core.errors import InputError, LimitError
 from anon_core.tables import encoding
 from benchmarks.covers import FURTHER, optimal, program, registered
@@ -33,14 +34,14 @@ def _registered():
 
 def test_they_are_taken_while_registered_only():
     assert Adaptive(cover="exact").cover == "exact"
-    before = dict(COVERS)
+    before = dict(SPREADABLE)
     for name in FURTHER:
-        del COVERS[name]
+        del SPREADABLE[name]
     try:
         with pytest.raises(InputError, match="cover must be one of mce, lse"):
             Adaptive(cover="exact")
     finally:
-        COVERS.update(before)
+        SPREADABLE.update(before)
 
 
 def optimum(weights, b, edges=None):

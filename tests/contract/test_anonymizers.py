@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, reject, settings
 
 from anon_core.anonymizers import ANONYMIZERS
 from anon_core.anonymizers.in_parts.divided import Divided
-from anon_core.anonymizers.uncertain_graph.selection import Selection
+from anon_core.anonymizers.uncertain_graph.settings import Selection
 from anon_core.engines import farm, local
 from anon_core.engines.mpi.job import afford_rank, read_job, read_result
 from anon_core.errors import InfeasibleError, InputError, LimitError

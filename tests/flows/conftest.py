@@ -5,6 +5,7 @@ import os
 import pytest
 
 from tests.postgres import PASSWORD, USER, missing, running
+from tests.support.checked import _refusals_are_checked  # noqa: F401 - a fixture of all tests here
 from tests.support.ledgers import query
 
 PLOTS = (

@@ -1,6 +1,5 @@
 """Adaptive anonymity as an anonymizer."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,14 +12,8 @@ from anon_core.anonymizers.adaptive.memory import memory_needed
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.base import Data
 from anon_core.covers.named import COVERS
-from anon_core.errors import InputError
-from anon_core.promise import Promise
-from anon_core.seating.even import shares_of
-from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
-
-_ROOM = "anon_core.anonymizers.adaptive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,39 +31,13 @@ class Adaptive(Settings):
     Khan et al., Adaptive Anonymization of Data using b-Edge Cover, Algorithms 1-3, sections III-IV.
     """
 
-    kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-
-    @property
-    def promise(self) -> Promise:
-        """The paper's crowds; beside them even seats, if these are drawn."""
-        crowds = ("compatible crowds", "matchable crowds", "truthful rows")
-        return Promise((*crowds, "even seats") if self.seats == "even" else crowds)
-
-    @property
-    def engines(self) -> Mapping[str, str]:
-        """One part is spread as a whole: over a farm, and where its cover allows it, over ranks."""
-        parts = super().engines
-        if self.part:
-            return parts
-        ranked = {"mpi": f"{_ROOM}.ranked"} if COVERS[self.cover].spread else {}
-        return {**parts, "dask": f"{_ROOM}.farmed", **ranked}
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
         self.admit_demands(data.demands)
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse settings that count rows where people own several, and too many even shares."""
-        if self.seats == "even":
-            shares_of(demanded.levels)
-        elif demanded.people:
-            raise InputError(
-                "crowds of people need even seats: set anonymizer.seats = 'even', and state k as "
-                "one number or by groups"
-            )
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

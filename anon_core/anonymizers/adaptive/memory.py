@@ -10,8 +10,9 @@ from anon_core.covers.named import COVERS
 from anon_core.covers.suitor import MESSAGES_AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
-from anon_core.seating.even import even_memory, shares_of
+from anon_core.seating.even import even_memory
 from anon_core.seating.reseating import reseat_memory
+from anon_core.seating.shares import shares_of
 from anon_core.tables.records import BinaryTable, Codebook
 
 COUNT_BATCH = 4096  # vertices whose counts travel together

@@ -1,12 +1,18 @@
 """The settings of the adaptive method, checked at birth."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from anon_core.anonymizers.in_parts.divided import Divided
-from anon_core.anonymizers.weights import WeightRule, check_weights
-from anon_core.covers.named import COVERS
+from anon_core.covers.names import SPREADABLE
 from anon_core.errors import InputError
+from anon_core.promise import Promise
+from anon_core.seating.shares import shares_of
+from anon_core.specs.demands import Demanded
+from anon_core.specs.losses import WeightRule, check_weights
+
+_ROOM = "anon_core.anonymizers.adaptive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +58,8 @@ class Settings(Divided):
     max_iterations: int = 10
     patience: int = 3
 
+    kind: ClassVar[str] = "table"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.epsilon < float("inf"):
@@ -59,9 +67,34 @@ class Settings(Divided):
         if self.schedule not in ("multilevel", "falling", "fixed"):
             raise InputError("schedule must be 'multilevel', 'falling' or 'fixed'")
         check_weights(self.weights)
-        if self.cover not in COVERS:
-            raise InputError("cover must be one of " + ", ".join(COVERS))
+        if self.cover not in SPREADABLE:
+            raise InputError("cover must be one of " + ", ".join(SPREADABLE))
         if self.seats not in ("even", "matchable"):
             raise InputError("seats must be 'even' or 'matchable'")
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")
+
+    @property
+    def promise(self) -> Promise:
+        """The paper's crowds; beside them even seats, if these are drawn."""
+        crowds = ("compatible crowds", "matchable crowds", "truthful rows")
+        return Promise((*crowds, "even seats") if self.seats == "even" else crowds)
+
+    @property
+    def engines(self) -> Mapping[str, str]:
+        """One part is spread as a whole: over a farm, and where its cover allows it, over ranks."""
+        parts = super().engines
+        if self.part:
+            return parts
+        ranked = {"mpi": f"{_ROOM}.ranked"} if SPREADABLE[self.cover] else {}
+        return {**parts, "dask": f"{_ROOM}.farmed", **ranked}
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse settings that count rows where people own several, and too many even shares."""
+        if self.seats == "even":
+            shares_of(demanded.levels)
+        elif demanded.people:
+            raise InputError(
+                "crowds of people need even seats: set anonymizer.seats = 'even', and state k as "
+                "one number or by groups"
+            )

@@ -1,7 +1,7 @@
 """Freeform generalization: each row is held by k records, by k assignments of little loss."""
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -10,36 +10,31 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform.freeform_kernels import RowHolders, enter_holders
 from anon_core.anonymizers.freeform.segments import (
-    SegmentMethod,
     Starts,
     assign_segments,
     find_segment_starts,
 )
+from anon_core.anonymizers.freeform.settings import FreeformSettings
 from anon_core.anonymizers.groups import cell_mask, compute_hidden_figures
-from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.loss_kernels import LevelCells
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.errors import InputError, LimitError
-from anon_core.promise import Promise
+from anon_core.errors import InputError
 from anon_core.seating.even import (
-    MOST_SHARES,
     EvenRows,
     even_memory,
     exchange_even_shares,
-    shares_of,
 )
-from anon_core.specs.demands import Demanded
+from anon_core.seating.shares import shares_of
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.closing import close_trees
-from anon_core.tables.loss import Loss, check_loss, loss_table
+from anon_core.tables.loss import loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-MOST_EXACT = 16
 HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Freeform(Divided):
+class Freeform(FreeformSettings):
     """k rounds, each of which assigns every record to a row, so that rows lose little more.
 
     In the first round each record holds its own row. In each further round the cost of a pair is
@@ -53,53 +48,13 @@ class Freeform(Divided):
     round, so there is always an assignment (Hall); with fewer than two records for each round, all
     take each row once, and what is left is a regular graph.
 
-    Attributes
-    ----------
-    method : {"greedy", "sort-greedy", "hungarian"}
-        "greedy": each record in lexicographic order takes the free row of least cost; where none
-        is left that it may take, others make room. Time O(k n^2 attributes), memory
-        O(n (k + levels)). "sort-greedy": pairs in the order of their cost. "hungarian": an
-        assignment of least cost in each round. Both hold n^2 costs for each segment at work.
-    loss : {"rank", "range", "binary"}
-        What a cell loses, see `loss_table`.
-    exact : float
-        What a cell of more than one level loses in addition, in parts of what it can lose at most:
-        more of it keeps more cells exact, and masks the others more.
-    segment : int
-        0: all records at once. Else the table in lexicographic order is cut into segments of this
-        many records, or of twice the greatest k. Each is worked on by itself, as many at a time as
-        there are threads.
-    exchanges : bool
-        Whether records exchange rows at the end as long as the rows then hide less (`swap_shares`),
-        across segments, too. False: the paper's method.
-
     References
     ----------
     Doka, Xue, Tsoumakos and Karras, k-Anonymization by Freeform Generalization, ASIA CCS 2015,
     sections 5-7 and 8.1.
     """
 
-    method: SegmentMethod = "hungarian"
-    loss: Loss = "rank"
-    exact: float = 0.1
-    segment: int = 1000
-    exchanges: bool = True
-
-    kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-    promise: ClassVar[Promise] = Promise(
-        ("compatible crowds", "matchable crowds", "truthful rows", "even seats")
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.method not in get_args(SegmentMethod):
-            raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
-        check_loss(self.loss)
-        if not 0 <= self.exact <= MOST_EXACT:
-            raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
-        if self.segment < 0:
-            raise InputError("segment must be 0 or a number of records")
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and what `admit_demands` refuses."""
@@ -108,12 +63,6 @@ class Freeform(Divided):
         # A part has as many rounds as its greatest k, and rows of all parts equally many shares.
         if self.part:
             shares_of(data.k, instead="anonymizer.part = 0")
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse people who own several records, and a k of too many rounds."""
-        demanded.refuse_people()
-        if (rounds := demanded.greatest) > MOST_SHARES:
-            raise LimitError(f"k = {rounds} needs as many rounds; at most {MOST_SHARES} are made")
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

@@ -1,7 +1,6 @@
 """One round of assignments: each segment by itself, on threads."""
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +12,10 @@ from anon_core.anonymizers.freeform.freeform_kernels import (
     greedy_round,
     lightest_first,
 )
+from anon_core.anonymizers.freeform.settings import SegmentMethod
 from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS
 from anon_core.jit.kernel import spread_work
 
-SegmentMethod = Literal["greedy", "sort-greedy", "hungarian"]
 Starts = NDArray[np.int64]
 
 

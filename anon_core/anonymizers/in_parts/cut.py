@@ -20,7 +20,7 @@ from anon_core.anonymizers.base import Arrays
 from anon_core.anonymizers.groups import compute_hidden_figures
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
-from anon_core.seating.even import shares_of
+from anon_core.seating.shares import shares_of
 from anon_core.steps import GrowingArrays, Observer, State, Step
 from anon_core.tables.orders import invert_order, join_keys, order_columns
 from anon_core.tables.records import BinaryTable, MaskedTable

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.local_search.local_search import LocalSearch
 from anon_core.errors import LimitError
-from anon_core.seating.even import MOST_SHARES, shares_of
+from anon_core.seating.shares import MOST_SHARES, shares_of
 from anon_core.tables.loss import loss_table
 from anon_core.tables.records import BinaryTable
 

@@ -1,31 +1,23 @@
 """Local search as an anonymizer: several starts, each narrowed; what loses least is kept."""
 
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.freeform.freeform import MOST_EXACT, Freeform
+from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.groups import compute_hidden_figures
-from anon_core.anonymizers.in_parts.divided import Divided
+from anon_core.anonymizers.local_search.settings import LocalSearchSettings
 from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.errors import InputError
-from anon_core.promise import Promise
-from anon_core.seating.even import (
-    MOST_SHARES,
-    EvenRows,
-    narrow_even_rows,
-    narrow_memory,
-    shares_of,
-)
-from anon_core.seating.exchanges.narrowing import EFFORTS, MOST_COUNTED
-from anon_core.specs.demands import Demanded
+from anon_core.seating.even import EvenRows, narrow_even_rows, narrow_memory
+from anon_core.seating.exchanges.narrowing import MOST_COUNTED
+from anon_core.seating.shares import MOST_SHARES, shares_of
 from anon_core.steps import Observer, State, Step
-from anon_core.tables.loss import Loss, check_loss, loss_table
+from anon_core.tables.loss import loss_table
 from anon_core.tables.orders import invert_order
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -33,7 +25,6 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 # time with k: at k = 50 of 30,162 records ten times that of the cover, narrowed, for 2 % less loss.
 _MOST_ROUNDS = (0, 32, 64, 1024)
 MANY = 2**18  # records of tables for which 2 % less loss is not worth five times the work
-PART = 20_000  # records of a part: tables of twice as many are cut; see decision 038
 _FEW = 2**14  # records: twice as many rounds take no longer there
 # Where classes of little loss are a start: their search takes seconds, and minutes for more or for
 # a greater k, where the others come as near.
@@ -41,67 +32,24 @@ _MOST_IN_CLASSES, _MOST_K_OF_CLASSES = 128, 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalSearch(Divided):
+class LocalSearch(LocalSearchSettings):
     """Even seats of `Adaptive`, of `Freeform` or of `Optimal`, then narrowed rows.
 
     Each start is a table of who holds which row. Holders exchange shares, as far as the effort
     goes, where what a row then shows outweighs what the exchanges cost (`narrow_rows`). What loses
     least is kept. Its steps are those of `Adaptive` and one more.
-
-    Attributes
-    ----------
-    effort : {0, 1, 2, 3}
-        How much is tried: an amount of work, never of time. More effort never loses more. In tables
-        of 262,144 records or more, 1 does as 0.
-    part : int
-        See `Divided`. A table of fewer than twice as many records is one part.
-    loss : {"rank", "range", "binary"}
-        What a cell loses, see `loss_table`.
-    exact : float
-        What a cell of more than one level loses in addition, in parts of what it can lose at most:
-        more of it keeps more cells exact, and masks the others more.
-    seats : {"even", "matchable"}
-        As of `Adaptive`, whose result it is where seats are matchable: only even seats say who
-        holds a row, so only these are narrowed.
     """
 
-    effort: int = 1
-    part: int = field(default=PART, metadata={"before": PART})
-    loss: Loss = "rank"
-    exact: float = 0.0
-    seats: Literal["even", "matchable"] = field(
-        default="matchable", metadata={"before": "matchable", "stated levels": "even"}
-    )
-
-    kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-
-    def __post_init__(self) -> None:
-        if self.effort not in range(EFFORTS):
-            raise InputError(f"effort must be a whole number from 0 to {EFFORTS - 1}")
-        super().__post_init__()
-        check_loss(self.loss)
-        if not 0 <= self.exact <= MOST_EXACT:
-            raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
-        _ = self.cover  # which refuses other seats
 
     @property
     def cover(self) -> Adaptive:
         """The start that all tables have."""
         return Adaptive(seats=self.seats)
 
-    @property
-    def promise(self) -> Promise:
-        """That of the cover: exchanges leave each row to as many holders."""
-        return self.cover.promise
-
     def admit(self, data: BinaryTable) -> None:
         """Refuse what `Adaptive.admit` refuses."""
         self.cover.admit(data)
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse what `Adaptive.admit_demands` refuses."""
-        self.cover.admit_demands(demanded)
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

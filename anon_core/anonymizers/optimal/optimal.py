@@ -1,28 +1,25 @@
 """Equivalence classes of little or least loss (Liang and Samavi)."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import mask_groups
-from anon_core.anonymizers.in_parts.divided import Divided
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.carry import Split, run_split_and_carry
 from anon_core.anonymizers.optimal.columns import GroupLists
 from anon_core.anonymizers.optimal.partition import PART_BUDGET, PROOF, least_loss
+from anon_core.anonymizers.optimal.settings import ClassMethod, OptimalSettings
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.errors import InputError, LimitError
-from anon_core.promise import Promise
-from anon_core.seating.even import shares_of
-from anon_core.specs.demands import Demanded
+from anon_core.errors import LimitError
+from anon_core.seating.shares import shares_of
 from anon_core.steps import Observer, State
-from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
+from anon_core.tables.loss import LossTable, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-_Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
 _MOST_RECORDS = 200  # of method = "exact"
 FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
 # By the greatest k, up to how many records "auto" does so: minutes on two cores.
@@ -30,33 +27,11 @@ FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500,
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimal(Divided):
+class Optimal(OptimalSettings):
     """Classes of at least k records each: k-anonymity as usual, of little or least loss.
 
     A class holds at least the greatest k of its members. All its rows allow what its members have.
     Within a class, each record may sit in k of the rows, with equal chances.
-
-    Attributes
-    ----------
-    method : {"auto", "greedy", "split-and-carry", "exact", "initial"}
-        "initial": records in the order of their columns' variance, cut into classes. "greedy": the
-        first record left takes the records of which its class loses least. "exact": the least loss
-        of all partitions, proved, for up to 200 records. "split-and-carry": the least loss of
-        `sets` k records at a time; classes at the border are solved again with the next part.
-        "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and no more
-        records than `FEW_RECORDS` says, else "greedy".
-    loss : {"range", "binary", "rank"}
-        What a cell loses, see `loss_table`.
-    sets : int
-        S of Split & Carry, at least 2: a part reads S k records.
-    boundary : int
-        l of Split & Carry: the classes of the last l records of a part are carried. 0: l = k.
-    part, accept : int
-        P and A of the bubble carry, a form of Split & Carry: a part holds P records, the A classes
-        that lose least stay, the others are carried. 0 and 0: `sets` and `boundary` count. A part
-        without accept is one of the table, see `Divided`.
-    leftovers : {"sequential", "before"}
-        How greedy search places records at the end: with those placed before, or without.
 
     There is one step; its figures are `utility`, `weighted_utility` and `classes`.
 
@@ -66,43 +41,7 @@ class Optimal(Divided):
     sections 2 and 3.
     """
 
-    method: _Method = "auto"
-    loss: Loss = "range"
-    sets: int = 3
-    boundary: int = 0
-    part: int = 0
-    accept: int = 0
-    leftovers: Literal["sequential", "before"] = "sequential"
-
-    kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-    promise: ClassVar[Promise] = Promise(
-        (
-            *("compatible crowds", "matchable crowds", "truthful rows"),
-            *("equivalence classes", "even seats"),
-        )
-    )
-
-    def __post_init__(self) -> None:
-        if self.method not in get_args(_Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
-        check_loss(self.loss)
-        if self.sets < 2:
-            raise InputError("sets must be at least 2")
-        if self.boundary < 0:
-            raise InputError("boundary must be at least 1, or 0 for k")
-        super().__post_init__()
-        if self.accept < 0 or self.accept > self.part:
-            raise InputError("accept must be 0, or a number of classes of a part")
-        if self.accept and self.boundary:
-            raise InputError("boundary does not belong to part and accept; state one or the other")
-        if self.leftovers not in ("sequential", "before"):
-            raise InputError("leftovers must be 'sequential' or 'before'")
-
-    @property
-    def records_of_part(self) -> int:
-        """See `Divided`; with `accept` the part is one of Split & Carry."""
-        return 0 if self.accept else self.part
 
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
@@ -112,22 +51,6 @@ class Optimal(Divided):
             raise LimitError(
                 f"method = 'exact' proves the least loss of at most {_MOST_RECORDS} records, not "
                 f"of {data.records}; choose 'split-and-carry' or 'greedy'"
-            )
-
-    def admit_demands(self, demanded: Demanded) -> None:
-        """Refuse people who own several records, too many shares, and parts that k does not fit."""
-        shares_of(demanded.levels)
-        demanded.refuse_people()
-        k = demanded.greatest
-        if demanded.levels.size and self.boundary > self.sets * k:
-            raise InputError(
-                f"boundary = {self.boundary} carries more than the {self.sets * k} records that a "
-                "part reads; let it be at most sets times the greatest k"
-            )
-        if self.accept and self.part < (self.accept + 1) * k:
-            raise InputError(
-                f"part = {self.part} has no room for {self.accept} classes of {k} and one to "
-                f"carry; let it be at least {(self.accept + 1) * k}"
             )
 
     def memory(self, data: BinaryTable) -> int:
@@ -170,7 +93,7 @@ class Optimal(Divided):
     def _split(self) -> Split:
         return Split(self.sets, self.boundary, self.part, self.accept)
 
-    def _choose_method(self, data: BinaryTable) -> _Method:
+    def _choose_method(self, data: BinaryTable) -> ClassMethod:
         if self.method != "auto":
             return self.method
         few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)

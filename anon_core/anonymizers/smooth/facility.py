@@ -1,7 +1,6 @@
 """Algorithm 2 of Epasto et al.: facility location, small clusters closed, then merged."""
 
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,8 @@ from anon_core.anonymizers.smooth.facility_kernels import (
     sort_cluster_members,
 )
 from anon_core.anonymizers.smooth.neighbours import nearest_by_distance
+from anon_core.anonymizers.smooth.settings import Merge
 
-Merge = Literal["nearest", "arbitrary"]
 BESIDE_K = 24  # neighbours listed beyond the k nearest
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts_kernels import ItemRows
-from anon_core.anonymizers.smooth.facility import Merge, group_by_facility
+from anon_core.anonymizers.smooth.facility import group_by_facility
+from anon_core.anonymizers.smooth.settings import Merge
 
 _MOST_ROUNDS = 50
 

@@ -1,8 +1,8 @@
 """Smooth k-anonymity: equal rows of what at least half of a group holds."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -19,10 +19,11 @@ from anon_core.anonymizers.smooth.blocks import (
 from anon_core.anonymizers.smooth.counts import compute_matrix_figures, list_released_items
 from anon_core.anonymizers.smooth.counts_kernels import ItemRows, fingerprint_records, take_records
 from anon_core.anonymizers.smooth.each import Each, one_by_one
-from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, group_by_facility
+from anon_core.anonymizers.smooth.facility import BESIDE_K, group_by_facility
 from anon_core.anonymizers.smooth.matching import match_groups
 from anon_core.anonymizers.smooth.median import group_by_median
 from anon_core.anonymizers.smooth.neighbours import MOST_COMPARED, list_neighbours
+from anon_core.anonymizers.smooth.settings import SmoothSettings
 from anon_core.anonymizers.smooth.sweeps import (
     dissolve_small_groups,
     run_annealing_sweep,
@@ -30,47 +31,21 @@ from anon_core.anonymizers.smooth.sweeps import (
 )
 from anon_core.errors import InputError, LimitError
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
-from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 
-_Method = Literal["matching", "alg2", "alg1"]
 _MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
 _SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
 _LARGEST = 2**62  # of a number that compares losses
-_ROOM = "anon_core.anonymizers.smooth"
 _GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
-class Smooth:
+class Smooth(SmoothSettings):
     """Groups of at least k records; each row gets the items that half of its group holds.
 
     An item is in the rows of a group iff 2 c >= s, s = size of the group, c = members that hold
     it. A group has at least the greatest k of its members. Measured is the Jaccard similarity of
     source and release, (1 - suppressed) / (1 + created), both in parts of the source's entries.
-
-    Attributes
-    ----------
-    method : {"matching", "alg2", "alg1"}
-        "matching": pairs of records, then of groups, join by least loss of sum c^2 / s until they
-        have k records; then records move or swap as long as the similarity rises. "alg2": Algorithm
-        2 of the paper, for comparison, on the records in the order given; no record moves or swaps
-        afterwards. "alg1": its Algorithm 1, lower-bounded r-median, for up to 2000 records.
-    sweeps : int
-        How often each record may move or swap at most; 0: never.
-    annealing : int
-        Sweeps before those in which records move at random, also where that lowers the similarity,
-        ever less; 0: none. A few hundred raise it further.
-    a : float
-        Of "alg2" and "alg1": a facility of fewer than a k records is closed; from 1/8 to 1/2.
-    merge : {"nearest", "arbitrary"}
-        Of "alg2" and "alg1": which of the clusters below k merge, those whose centres are nearest
-        to each other or those whose centres follow each other in the order of the records.
-    block : int
-        Of "matching". 0: all records at once. Else records that hash alike lie in blocks of this
-        many, or of the greatest k, and each block is grouped by itself. Two more passes cut other
-        blocks, of whole groups, in which records move and swap. `annealing` and `sweeps` are those
-        of each block in each pass.
 
     The figures of a step are `jaccard`, `suppressed`, `created`, `groups` and `moves`.
 
@@ -80,35 +55,7 @@ class Smooth:
     Graphs, 2023, sections 3 and 5. The default method is ours.
     """
 
-    method: _Method = "matching"
-    sweeps: int = 8
-    annealing: int = 0
-    a: float = 0.5
-    merge: Merge = "nearest"
-    block: int = field(default=0, metadata={"before": 0})
-
-    kind: ClassVar[str] = "matrix"
     data: ClassVar[type[Data]] = SparseMatrix
-    promise: ClassVar[Promise] = Promise(("equivalence classes", "smooth majority"))
-
-    @property
-    def engines(self) -> Mapping[str, str]:
-        """Dask groups blocks."""
-        return {"local": "", "dask": f"{_ROOM}.farmed"} if self.block else {"local": ""}
-
-    def __post_init__(self) -> None:
-        if self.method not in get_args(_Method):
-            raise InputError("method must be one of " + ", ".join(map(repr, get_args(_Method))))
-        if self.sweeps < 0:
-            raise InputError("sweeps must be 0 or a number of sweeps")
-        if not 1 / 8 <= self.a <= 1 / 2:
-            raise InputError("a must be a number from 1/8 to 1/2")
-        if self.merge not in get_args(Merge):
-            raise InputError("merge must be 'nearest' or 'arbitrary'")
-        if self.block < 0 or (self.block and self.method != "matching"):
-            raise InputError("block must be 0, or a number of records with method = 'matching'")
-        if self.annealing < 0:
-            raise InputError("annealing must be 0 or a number of sweeps")
 
     def admit(self, data: SparseMatrix) -> None:
         """Refuse arrays that are no matrix, and demands that none meets."""

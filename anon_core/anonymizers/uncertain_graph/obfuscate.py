@@ -1,9 +1,8 @@
 """Uncertain graphs: at least all but the exempt vertices hide among k by their degree."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,59 +10,32 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
-from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
 from anon_core.anonymizers.uncertain_graph.planning.planned import Planned
 from anon_core.anonymizers.uncertain_graph.sampled import Sampled
 from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_turns
 from anon_core.anonymizers.uncertain_graph.selection import (
-    Selection,
     compute_vertex_weights,
     list_edges,
 )
+from anon_core.anonymizers.uncertain_graph.settings import ObfuscateSettings
 from anon_core.anonymizers.uncertain_graph.worlds.representative import choose_representative
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
-from anon_core.promise import Promise
 from anon_core.specs.graphs import ONE
 from anon_core.steps import Observer, State, Step
 
-_Start = Literal["graph", "representative"]
 _ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
 _MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
 
 
 @dataclass(frozen=True, kw_only=True)
-class Obfuscate:
+class Obfuscate(ObfuscateSettings):
     """Probabilities change until at most `exempt` vertices can be found by their degree.
 
     A vertex v is hidden iff H(Y) >= log2 k(v). Y says which vertex of the release is v, for an
     adversary who knows of v's degree what `UncertainGraph.knowledge` says. A graph that does so as
     it is stays as it is. Probabilities are released in whole millionths;
     those that change have no more decimals than the source (`perturbation.grain_of`).
-
-    Attributes
-    ----------
-    selection : {"planned", "degree", "relevance", "uniqueness", ...}
-        "planned": a plan moves those expected degrees that make most rare degrees common for what
-        they cost, and edges drawn at random carry it out. What other edges there are stays as it
-        was. All others are Algorithms 5 and 7 of the paper, for comparison: nearly every edge
-        changes at random, with the least sigma that suffices; see `selection.weights`.
-    perturbation : {"towards half", "undirected"}
-        Of all but "planned": p + (1 - 2p) r, or p + r or p - r; see `perturbation.perturbed`.
-    start : {"graph", "representative"}
-        What is changed. "representative": a certain graph with about the same expected degrees
-        (Rep-An), for comparison.
-    trials : int
-        Attempts of each step; the best one stands.
-    rounds : int
-        Of "planned": plans at most.
-    c, most_c : float
-        Of all but "planned": candidates for each edge, at least 1. c rises by 1 up to most_c as
-        long as no sigma suffices.
-    q : float
-        Of all but "planned": white noise, the share of candidates whose change is drawn evenly.
-    worlds : int
-        Of "relevance", "anonymity" and "utility": sampled worlds.
 
     The figures of a step are `below` (vertices less hidden than they demand), `reached k` (the
     greatest k that all but the exempt vertices have), `degree error` (mean absolute change of an
@@ -84,34 +56,7 @@ class Obfuscate:
     Tassa, Injecting Uncertainty in Graphs for Identity Obfuscation, 2012. "planned" is ours.
     """
 
-    selection: Selection = "planned"
-    perturbation: Perturbation = "towards half"
-    start: _Start = "graph"
-    trials: int = 3
-    rounds: int = 40
-    c: float = 2.0
-    most_c: float = 6.0
-    q: float = 0.01
-    worlds: int = 1000
-
-    kind: ClassVar[str] = "graph"
     data: ClassVar[type[Data]] = UncertainGraph
-    promise: ClassVar[Promise] = Promise(("obfuscated",))
-    engines: ClassVar[Mapping[str, str]] = {"local": ""}
-
-    def __post_init__(self) -> None:
-        choices = {"selection": Selection, "perturbation": Perturbation, "start": _Start}
-        for name, choice in choices.items():
-            if getattr(self, name) not in get_args(choice):
-                words = ", ".join(map(repr, get_args(choice)))
-                raise InputError(f"{name} must be one of {words}")
-        for name in ("trials", "rounds", "worlds"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1")
-        if not 1 <= self.c <= self.most_c:
-            raise InputError("c must be a number from 1 to most_c")
-        if not 0 <= self.q <= 1:
-            raise InputError("q must be a number from 0 to 1")
 
     def admit(self, data: UncertainGraph) -> None:
         """Refuse arrays that are no graph, and demands beyond the number of vertices."""

@@ -1,14 +1,12 @@
 """How the probabilities of candidates change: lines 21 to 30 of Algorithm 7."""
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
+from anon_core.anonymizers.uncertain_graph.settings import Perturbation
 from anon_core.specs.graphs import ONE
 
-Perturbation = Literal["towards half", "undirected"]
 GRAIN = 1000  # billionths: released probabilities are whole millionths
 _COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
 

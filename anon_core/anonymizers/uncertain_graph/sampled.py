@@ -15,7 +15,6 @@ from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
-    Perturbation,
     grain_of,
     perturb_probabilities,
     round_source_chances,
@@ -23,6 +22,7 @@ from anon_core.anonymizers.uncertain_graph.perturbation import (
 )
 from anon_core.anonymizers.uncertain_graph.search import most_turns, next_turn
 from anon_core.anonymizers.uncertain_graph.selection import SelectionWeights
+from anon_core.anonymizers.uncertain_graph.settings import Perturbation
 from anon_core.steps import Step
 
 

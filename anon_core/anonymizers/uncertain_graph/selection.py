@@ -1,12 +1,13 @@
 """Q(v): how much of the uncertainty each vertex is to get, and which vertices are left alone."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.selection_kernels import fill_commonness
+from anon_core.anonymizers.uncertain_graph.settings import Selection
 from anon_core.anonymizers.uncertain_graph.worlds.betweenness import compute_betweenness
 from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
     compute_centrality,
@@ -14,10 +15,6 @@ from anon_core.anonymizers.uncertain_graph.worlds.relevance import (
 )
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
-
-Selection = Literal[
-    "planned", "degree", "relevance", "uniqueness", "random", "anonymity", "utility", "betweenness"
-]
 
 
 class SelectionWeights(NamedTuple):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from anon_core.measures.table.bitmaps import Bitmap
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.diversity_kernels import weigh_crowds
+from anon_core.specs.demands import MOST_L
 
-MOST_L = 10  # up to which recursive diversity is measured
 _BLOCK = 4096  # classes that are measured at once: a bit for each pair of them
 
 

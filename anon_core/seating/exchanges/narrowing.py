@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from anon_core.seating.exchanges.counting_kernels import (
     compute_rows_loss,
     count_features,
 )
+from anon_core.seating.exchanges.efforts import EFFORTS, SWEEPS, Sweep
 from anon_core.seating.exchanges.narrowing_kernels import (
     Scope,
     list_fitting_rows_of_part,
@@ -29,34 +29,8 @@ from anon_core.tables.records import BinaryTable
 PART = 8192  # rows that exchange shares with each other
 LISTED_PER_SHARE = 8  # fitting rows that a class lists for each share of a row
 _LOOKS = 128  # of them are looked at for a share, at least
-_PAID = 4  # shares that may cause a loss elsewhere for one feature
 MOST_COUNTED = 2**15  # shares of a row, at most
 _BLANK = MOST_COUNTED  # more than any count: what a row hides in any case
-
-
-class _Sweep(NamedTuple):
-    """Which features a sweep drops.
-
-    Attributes
-    ----------
-    halvings : int
-        A feature saves more than 2^-halvings of the dearest for each holder that moves; 63: any.
-    paid : int
-        Shares that may cause a loss elsewhere for one feature.
-    """
-
-    halvings: int
-    paid: int = 0
-
-
-# What each effort adds to the one before: so more effort never loses more.
-_SWEEPS = (
-    (_Sweep(2), _Sweep(4), _Sweep(5)),
-    (_Sweep(6), _Sweep(7)),
-    (_Sweep(8), _Sweep(8, _PAID)),
-    (_Sweep(63), _Sweep(63, _PAID)),
-)
-EFFORTS = len(_SWEEPS)
 _ROUNDS_AT_MOST_EFFORT = 4  # in which the sweeps are made again, within other parts
 
 
@@ -103,7 +77,7 @@ def narrow_rows(
     counted = _allot_counts(features, holders)
     _count_rows(table, features, spans, counted)
     nearest, parties = rows_of_near_classes(classes, near), parties_of(classes, holders)
-    sweeps = [sweep for added in _SWEEPS[: effort + 1] for sweep in added]
+    sweeps = [sweep for added in SWEEPS[: effort + 1] for sweep in added]
     lost = compute_rows_loss(features, counted)
     for turn in range(_ROUNDS_AT_MOST_EFFORT if effort == EFFORTS - 1 else 1):
         parts = _cut_parts(table, turn)
@@ -121,7 +95,7 @@ def narrow_rows(
 
 def _prepare_sweeps(
     parts: list[NDArray[np.int64]],
-    sweeps: list[_Sweep],
+    sweeps: list[Sweep],
     dearest: int,
     features: Features,
     counted: CountedRows,

@@ -1,8 +1,9 @@
 """The sections of a plan that only graphs have: [source], [columns], [privacy] and [checks]."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,15 @@ from pydantic import Field, WithJsonSchema
 from anon_core.specs.graphs import Knowledge
 from crowdcover.kinds.demands import Demands, k_schema, parse_k_setting, refuse_level
 from crowdcover.kinds.graph.plan.checks import ChecksSection
-from crowdcover.kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
+from crowdcover.kinds.section import (
+    MarkedSection,
+    PlanError,
+    Section,
+    SourceSection,
+    Unshown,
+    refuse_all,
+    refuse_together,
+)
 from crowdcover.storage.source.sources import Source
 
 Rule = Literal["refuse", "mean", "max", "union"]
@@ -181,15 +190,18 @@ class GraphPlan:
         return [name for name in (self.u, self.v, self.p) if name is not None]
 
     def _check(self) -> None:
-        refuse_level(self.k, self.allow_unprotected)
+        level = partial(refuse_level, self.k, self.allow_unprotected)
+        refuse_together((level, partial(refuse_all, self._find_refusals())))
+
+    def _find_refusals(self) -> Iterator[str]:
         if len(set(self.needed)) < len(self.needed):
-            raise PlanError("[columns] names one column twice; name each once")
+            yield "[columns] names one column twice; name each once"
         if self.source.holds_arrays:
-            raise PlanError("a graph is read from a list of edges; write the array as a table")
+            yield "a graph is read from a list of edges; write the array as a table"
         if self.source.comment and not self.source.has_option("comment"):
-            raise PlanError("source.comment is for CSV files; other files have no such lines")
+            yield "source.comment is for CSV files; other files have no such lines"
         if any(sign in self.source.comment for sign in "\r\n"):
-            raise PlanError("source.comment must be the start of a line, without a line end")
+            yield "source.comment must be the start of a line, without a line end"
 
     def check_header(self, header: Sequence[str] | int) -> None:
         """Compare the plan's columns with the source's (their number where the file names none)."""

@@ -1,7 +1,8 @@
 """The sections of a plan that only matrices have: [source], [columns], [privacy] and [checks]."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,8 @@ from crowdcover.kinds.section import (
     SourceSection,
     Unshown,
     groups_of,
+    refuse_all,
+    refuse_together,
 )
 from crowdcover.storage.source.sources import Source
 from crowdcover.validations.recognition.kinds import Kind as IdentifierKind
@@ -200,19 +203,24 @@ class MatrixPlan:
         return [*named, *(spec.name for spec in self.specs)]
 
     def _check(self) -> None:
-        refuse_level(self.k, self.allow_unprotected)
+        level = partial(refuse_level, self.k, self.allow_unprotected)
+        rest = partial(refuse_all, self._find_refusals())
+        refuse_together((level, self._check_users, self._check_columns, rest))
+
+    def _check_users(self) -> None:
         if isinstance(self.k, Demands) and self.user is None:
             raise PlanError("privacy.k names users by columns.user, which is missing")
-        self._check_columns()
+
+    def _find_refusals(self) -> Iterator[str]:
         if self.undirected and not (self.keyed and self.layout == "edges"):
-            raise PlanError(
+            yield (
                 "source.undirected makes users of all items; it needs layout = 'edges' and "
                 "columns.keyed = true"
             )
         if self.separator is not None and self.layout != "lists":
-            raise PlanError("columns.separator splits lists; it needs source.layout = 'lists'")
+            yield "columns.separator splits lists; it needs source.layout = 'lists'"
         if (self.layout == "csr") != self.source.holds_arrays:
-            raise PlanError("source.layout = 'csr' and a file named .npz go together")
+            yield "source.layout = 'csr' and a file named .npz go together"
 
     def _check_columns(self) -> None:
         """Refuse keys of [columns] that the layout lacks or has no use for."""

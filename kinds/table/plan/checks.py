@@ -1,11 +1,11 @@
 """[checks] of the plan: limits that a release must meet; they never shape the release."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from anon_core.measures.table.diversity import MOST_L
+from anon_core.specs.demands import MOST_L
 from crowdcover.kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from crowdcover.kinds.checks import (
     declare_attack_limit,
@@ -16,7 +16,7 @@ from crowdcover.kinds.judge.drift import DriftLimits
 from crowdcover.kinds.judge.limits import StarterLine, read_number
 from crowdcover.kinds.judge.plugins import load_checks
 from crowdcover.kinds.nearest import did_you_mean
-from crowdcover.kinds.section import PlanError, Section, Share, declare_or_off
+from crowdcover.kinds.section import Section, Share, declare_or_off, refuse_all
 from crowdcover.kinds.table.plan import limits
 from crowdcover.kinds.table.plan.limits import ClosenessSection, DiversitySection
 from crowdcover.kinds.table.plan.reidentification import ReidentificationLimits
@@ -231,39 +231,42 @@ class ChecksSection(ReidentificationLimits):
 
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse keys that do not fit each other or the columns; `roles` by column name."""
+        refuse_all(self._find_refusals(roles))
+        if self.drift is not None:
+            compared = [name for name, role in roles.items() if role in COMPARED]
+            refuse_unknown(self.drift, compared)
+
+    def _find_refusals(self, roles: Mapping[str, str]) -> Iterator[str]:
         if absent := [name for name in self.plugins if name not in load_checks()]:
-            raise PlanError(
+            yield (
                 f"checks.plugins names {absent[0]!r}, a check that no installed package has; "
                 f"installed: {', '.join(load_checks()) or 'none'}"
             )
         for name in self.columns:
-            _require_role("checks.columns", name, "quasi", roles)
-        self.check_known([*roles.values()].count("quasi"))
+            yield from _find_wrong_role("checks.columns", name, "quasi", roles)
+        yield from self.find_unknowable([*roles.values()].count("quasi"))
         if self.max_uniform is not None and "sensitive" not in roles.values():
-            raise PlanError(
+            yield (
                 "checks.max_uniform limits crowds that show one value of a sensitive column, and "
                 "no column has role = 'sensitive'; give a column that role, or leave max_uniform "
                 "out"
             )
         for close in self.t_closeness:
-            _require_role("checks.t_closeness", close.column, "sensitive", roles)
+            yield from _find_wrong_role("checks.t_closeness", close.column, "sensitive", roles)
         for asked in self.l_diversity:
-            _require_role("checks.l_diversity", asked.column, "sensitive", roles)
+            yield from _find_wrong_role("checks.l_diversity", asked.column, "sensitive", roles)
             if (asked.kind == "recursive") != (asked.c is not None):
-                raise PlanError(
+                yield (
                     "checks.l_diversity: c belongs to kind = 'recursive', which needs one, "
                     "e.g. c = 2.0"
                 )
             if asked.kind == "recursive" and asked.l > MOST_L:
-                raise PlanError(
+                yield (
                     "checks.l_diversity: kind = 'recursive' is measured "
                     f"up to l = {MOST_L}; lower l"
                 )
         for name in self.drift.ignore if self.drift else ():
-            _require_role("checks.drift.ignore", name, "quasi", roles)
-        if self.drift is not None:
-            compared = [name for name, role in roles.items() if role in COMPARED]
-            refuse_unknown(self.drift, compared)
+            yield from _find_wrong_role("checks.drift.ignore", name, "quasi", roles)
 
     @property
     def drift_limits(self) -> DriftLimits | None:
@@ -271,14 +274,14 @@ class ChecksSection(ReidentificationLimits):
         return None if self.drift is None else limits_of(self.drift, DriftLimits)
 
 
-def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:
+def _find_wrong_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> Iterator[str]:
     allowed = ", ".join(column for column, own in roles.items() if own == role) or "none"
     if name not in roles:
         near = did_you_mean(name, roles)
-        raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}{near}")
-    if roles[name] != role:
+        yield f"{key} names a column that [columns] does not; allowed: {allowed}{near}"
+    elif roles[name] != role:
         lacking = "no quasi-identifier" if role == "quasi" else "not sensitive"
-        raise PlanError(
+        yield (
             f"{key}: column {name!r} is {lacking}, it has role = {roles[name]!r}; "
             f"allowed: {allowed}"
         )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from crowdcover.kinds.checks import LimitsSection, declare_limit
 from crowdcover.kinds.judge.limits import LimitNumber, MeasuredSections, build_number, read_number
-from crowdcover.kinds.section import PlanError, Section, Share
+from crowdcover.kinds.section import Section, Share
 
 
 class KnownSection(Section):
@@ -135,10 +135,10 @@ class ReidentificationLimits(LimitsSection):
         remedy="raise k, coarsen groups or lower the limit",
     )
 
-    def check_known(self, quasi: int) -> None:
-        """Refuse to know more columns than there are quasi-identifiers."""
+    def find_unknowable(self, quasi: int) -> Iterator[str]:
+        """The refusal of more columns to know than there are quasi-identifiers."""
         if self.all_m is not None and self.all_m.m > quasi:
-            raise PlanError(
+            yield (
                 f"checks.all_m: m = {self.all_m.m} columns cannot be known of {quasi} "
                 "quasi-identifiers; lower m"
             )

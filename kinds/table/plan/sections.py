@@ -1,8 +1,9 @@
 """The sections of a plan that only tables have: [columns], [privacy] and [checks]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from crowdcover.kinds.section import (
     PlanError,
     Unshown,
     optional_of,
+    refuse_together,
 )
 from crowdcover.kinds.table.layout import KEY, list_released_columns
 from crowdcover.kinds.table.plan.checks import ChecksSection
@@ -118,30 +120,44 @@ class TablePlan:
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
         """From the sections of a plan; refuses what their types do not exclude."""
-        columns = tuple(section.column(name) for name, section in sections.columns.items())
-        privacy = sections.privacy
-        demand = privacy.demand()
+        privacy, checks = sections.privacy, sections.checks
+        reads = [partial(section.column, name) for name, section in sections.columns.items()]
+        typed: list[Any] = refuse_together([*reads, privacy.demand, sections.source.source])
+        *columns, demand, source = typed
         plan = cls(
-            replace(sections.source.source(), points=list_points(sections.columns)),
-            columns,
+            source,
+            tuple(columns),
             demand,
             privacy.person,
             privacy.rows_are_people,
             privacy.allow_unprotected,
             privacy.mix,
-            Partition.of(sections.source, columns),
-            privacy.leave_out,
-            plugins=tuple(sections.checks.plugins),
-            asked=sections.checks.asked,
+            leave_out=privacy.leave_out,
+            plugins=tuple(checks.plugins),
+            asked=checks.asked,
         )
-        if privacy.diverse is not None:
-            column = plan._column("diverse", privacy.diverse.column)
-            plan = replace(plan, diverse=privacy.diverse.type_demand(column))
-        if sections.purpose is not None:
-            plan = plan._weigh(sections.purpose.type_purpose(columns))
-        sections.checks.check({column.name: column.role for column in columns})
-        plan._check()
-        return plan
+        roles = {column.name: column.role for column in columns}
+        parts: list[Callable[[], Any]] = [
+            partial(list_points, sections.columns),
+            partial(Partition.of, sections.source, plan.columns),
+            partial(plan._type_diverse, privacy.diverse),
+            partial(plan._type_purpose, sections.purpose),
+            partial(checks.check, roles),
+            *(plan._check_columns, plan._check_k, plan._check_person, plan._check_mix),
+            *(plan._check_leave_out, plan._check_chosen_k),
+        ]
+        points, partition, diverse, purpose, *_ = refuse_together(parts)
+        source = replace(source, points=points)
+        plan = replace(plan, source=source, partition=partition, diverse=diverse)
+        return plan if purpose is None else plan._weigh(purpose)
+
+    def _type_diverse(self, section: DiverseSection | None) -> Diverse | None:
+        if section is None:
+            return None
+        return section.type_demand(self._column("diverse", section.column))
+
+    def _type_purpose(self, section: PurposeSection | None) -> Purpose | None:
+        return None if section is None else section.type_purpose(self.columns)
 
     def _weigh(self, purpose: Purpose) -> "TablePlan":
         """With what the release is for; margins weigh its columns, a file of others is read."""
@@ -169,6 +185,15 @@ class TablePlan:
         return tuple(column for column in self.columns if column.role == "quasi")
 
     @property
+    def needed(self) -> list[str]:
+        """The columns that the plan uses, in its order."""
+        return [
+            column.name
+            for column in self.columns
+            if column.role != "drop" or column.name == self.demand.source_column
+        ]
+
+    @property
     def demanded(self) -> Demanded:
         """What the plan alone tells of the demands: levels only where k is one number."""
         # In the other forms the source decides which levels of k occur.
@@ -193,38 +218,7 @@ class TablePlan:
         plugins = [f"plugins {' '.join(self.plugins)}"] if self.plugins else []
         return plugins + ([] if self.asked == NONE_ASKED else [f"asked {tuple(self.asked)}"])
 
-    def state(self) -> dict[str, Any]:
-        """What the manifest repeats: roles of columns, how people count, what crowds shall show."""
-        stated: dict[str, Any] = {
-            "columns": {column.name: self.role(column) for column in self.columns}
-        }
-        counted = {"rows_are_people": True} if self.rows_are_people else {}
-        mixed = {} if self.mix is None else {"mixed": self.mix}
-        diverse = {} if self.diverse is None else {"diverse": self.diverse.state()}
-        purpose = {} if self.purpose is None else {"purpose": self.purpose.state()}
-        return {**stated, **counted, **mixed, **diverse, **purpose}
-
-    def role(self, column: Column) -> dict[str, Any]:
-        """What the plan does with a column, as the manifest states it."""
-        stated: dict[str, Any] = {"role": column.role}
-        if column.kind is not None:
-            stated["kind"] = column.kind
-        if column.name == self.demand.source_column:
-            stated["decides_k"] = True
-        if column.spec is not None and column.spec.hierarchy is not None:
-            stated["hierarchy"] = True
-        if column.coarse is not None:
-            stated |= column.coarse.state()
-        if point := next((each for each in self.source.points if each.name == column.name), None):
-            stated["point"] = [point.latitude, point.longitude]
-        # A floor of one person is that of a point, whose boxes hold as many people as k.
-        if column.spec and column.spec.floor and column.spec.floor.people > 1:
-            stated["floor"] = column.spec.floor.people
-        if column.allow:
-            stated |= {"allow": list(column.allow), "allow_note": column.note}
-        return stated
-
-    def _check(self) -> None:
+    def _check_columns(self) -> None:
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in list_released_columns(self.columns)}
@@ -237,13 +231,14 @@ class TablePlan:
             raise PlanError(
                 'columns."": a released column needs a name; give it one in the source or drop it'
             )
+
+    def _check_k(self) -> None:
         if self.demand.source_column is not None:
             self._column("k", self.demand.source_column)
         if 1 in self.demand.constant_levels and not self.allow_unprotected:
             raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
-        self._check_person()
-        self._check_mix()
-        self._check_leave_out()
+
+    def _check_chosen_k(self) -> None:
         for column in self.columns:
             if column.name == self.demand.by and not column.known:
                 raise PlanError(

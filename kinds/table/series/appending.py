@@ -3,7 +3,7 @@
 import polars as pl
 
 from crowdcover.kinds.table.plan.sections import TablePlan
-from crowdcover.kinds.table.series.present import Present, is_among, list_needed_columns
+from crowdcover.kinds.table.series.present import Present, is_among
 from crowdcover.kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD_DIGEST
 from crowdcover.storage.vault.run import Stored
 
@@ -23,7 +23,7 @@ def load_waiting_records(stored: Stored | None) -> pl.DataFrame:
 def to_hold(plan: TablePlan, candidates: Present, joined: pl.DataFrame) -> pl.DataFrame:
     """Identity and values of records; `joined` has their chains and persons."""
     return pl.concat(
-        [joined.select(IDENTITY), candidates.raw.select(list_needed_columns(plan))],
+        [joined.select(IDENTITY), candidates.raw.select(plan.needed)],
         how="horizontal",
     )
 
@@ -35,7 +35,7 @@ def back_again(
 
     They are those who lost their row to hide others, and those who waited.
     """
-    names = [CHAIN, OWNER, *list_needed_columns(plan)]
+    names = [CHAIN, OWNER, *plan.needed]
     # An empty frame may lack the columns of the source.
     frames = [frame.select(names) for frame in (pulled, held) if frame.height]
     if not frames:

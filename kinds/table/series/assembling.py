@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from anon_core.errors import GuaranteeError
+from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.rows import write_csv, write_parquet
 from crowdcover.kinds.table.forms import OF_VERSIONS, is_typed
 from crowdcover.kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
@@ -38,7 +39,7 @@ from crowdcover.kinds.table.version_files import (
     SINCE,
     VALUES,
 )
-from crowdcover.kinds.versions import Before, Following
+from crowdcover.kinds.versions import Before
 from crowdcover.storage.vault.run import Stored
 
 

@@ -13,13 +13,13 @@ from anon_core.tables.demands import list_stated_k
 from anon_core.tables.encoding import find_complete_records
 from crowdcover.kinds.arrays import convert_to_arrays
 from crowdcover.kinds.columns import Column, type_source_column
+from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.table.layout import list_released_columns
 from crowdcover.kinds.table.pipeline.naming import refuse_idle_names, refuse_unfit_rows
 from crowdcover.kinds.table.pipeline.read import demand_column
 from crowdcover.kinds.table.pipeline.seals import constants_of
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.kinds.table.version_files import CONSTANT, OWNER, RECORD_DIGEST, VALUES
-from crowdcover.kinds.versions import Following
 from crowdcover.storage.ledger.digests import column_digests, row_digests
 from crowdcover.storage.ledger.identifier_spelling import normalize_spelling
 from crowdcover.storage.source.reading import Reading
@@ -70,7 +70,7 @@ def read_present_records(
     plan: TablePlan, following: Following, reading: Reading, key: bytes, form: int
 ) -> Present:
     """Read the source; refused: records without an identifier, or with that of another record."""
-    raw = reading.columns([column.name for column in plan.columns], list_needed_columns(plan))
+    raw = reading.columns([column.name for column in plan.columns], plan.needed)
     reading.close()
     refuse_unfit_rows(raw.to_dict(), plan.columns, reading.source)
     found = present_of(plan, following, raw, key, form)
@@ -109,15 +109,6 @@ def present_of(
         CONSTANT: constants_of(table, following.constant, key),
     }
     return Present(raw, table, pl.DataFrame(known), k, stays)
-
-
-def list_needed_columns(plan: TablePlan) -> list[str]:
-    """The columns that the plan uses, in its order."""
-    return [
-        column.name
-        for column in plan.columns
-        if column.role != "drop" or column.name == plan.demand.source_column
-    ]
 
 
 def _digest_column(

@@ -6,12 +6,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.kinds.table.series.appending import IDENTITY, back_again, to_hold
 from crowdcover.kinds.table.series.earlier import Earlier
-from crowdcover.kinds.table.series.present import Present, is_among, list_needed_columns, present_of
+from crowdcover.kinds.table.series.present import Present, is_among, present_of
 from crowdcover.kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD_DIGEST
-from crowdcover.kinds.versions import Following, KnownPeople
+from crowdcover.kinds.versions import KnownPeople
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Returning:
             back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
-                raw = back.select(list_needed_columns(self.plan))
+                raw = back.select(self.plan.needed)
                 candidates = found.also(
                     present_of(self.plan, self.following, raw, self.asked.key, earlier.form)
                 )

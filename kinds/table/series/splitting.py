@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.series.histories import ValueCounts
 from anon_core.tables.pasts import MOST_WAYS, Pasts
+from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.table.layout import TABLE
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.kinds.table.profile import build_table_profile
@@ -45,7 +46,7 @@ from crowdcover.kinds.table.version_files import (
     ROWS,
     VALUES,
 )
-from crowdcover.kinds.versions import Before, Following, KnownPeople
+from crowdcover.kinds.versions import Before, KnownPeople
 from crowdcover.storage.source.reading import Reading
 
 ROOM = 3  # times the greatest k: people in a batch, where enough can be pulled along

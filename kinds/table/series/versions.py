@@ -11,21 +11,21 @@ import polars as pl
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
 from crowdcover.kinds.judge.audit import Finding
-from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.table.judge import kept as kept_of
 from crowdcover.kinds.table.judge import versions as judge
 from crowdcover.kinds.table.judge.rows import lay_rows_beside_records
-from crowdcover.kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET, list_released_columns
+from crowdcover.kinds.table.layout import FILES, MATCHING, PARQUET
 from crowdcover.kinds.table.pipeline.encode import load_encoded
 from crowdcover.kinds.table.pipeline.kept_rows import text_rows
 from crowdcover.kinds.table.plan.sections import TablePlan
 from crowdcover.kinds.table.series.assembling import assemble_version
 from crowdcover.kinds.table.series.present import (
     digest_identifiers,
-    list_needed_columns,
     read_present_records,
 )
 from crowdcover.kinds.table.series.splitting import divide_version
+from crowdcover.kinds.table.series_rules import TableSeriesRules
 from crowdcover.kinds.table.version_files import (
     BATCH,
     BORN,
@@ -35,82 +35,22 @@ from crowdcover.kinds.table.version_files import (
     MEMBERS,
     OWNER,
     PASTS,
-    RESERVED,
     ROWS,
     SHORT,
     SINCE,
     fits_file,
 )
-from crowdcover.kinds.versions import Before, Following, KnownPeople, Versions
+from crowdcover.kinds.versions import Before, KnownPeople, Versions
 from crowdcover.storage.ledger.digests import column_digests, of_column, read_people
 from crowdcover.storage.ledger.identifier_spelling import FORM
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.run import Stored
 
 
-class TableVersions(Versions):
+class TableVersions(TableSeriesRules, Versions):
     """See `kinds.versions.Versions`."""
 
-    anonymizer = "k-member"
     promised = ("compatible crowds", "matchable crowds", judge.CROWDS_IN_EACH, judge.HISTORIES)
-
-    def check(self, plan: TablePlan, following: Following) -> None:
-        """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
-        roles = {column.name: column.role for column in plan.columns}
-        name = following.record
-        if name is not None and roles.get(name) != "identifier":
-            raise PlanError(
-                f"series.record: column {name!r} must have role = 'identifier'; it tells which "
-                "rows of two versions are of one record"
-            )
-        if name is not None and plan.partition is not None:
-            raise PlanError(
-                "source.partition gives each version new rows only, series.record follows records "
-                "of a whole table; leave one of them out"
-            )
-        if name is not None and plan.person is not None:
-            raise PlanError(
-                "series.record follows one row a person; leave privacy.person out, or leave "
-                "series.record out where each version has new rows only"
-            )
-        if name is None and plan.person is None and not plan.rows_are_people:
-            raise PlanError(
-                "[series] needs series.record, the identifier column that names a record in every "
-                "version; or privacy.person, if every version has new rows only"
-            )
-        for each in following.constant:
-            if roles.get(each) not in CARRIED:
-                raise PlanError(
-                    f"series.constant: column {each!r} is not carried; name columns whose role is "
-                    "'sensitive' or 'keep'"
-                )
-        for column in plan.columns:
-            if column.coarse is not None and column.name in following.constant:
-                raise PlanError(
-                    f"series.constant: column {column.name!r} is published coarser than the source "
-                    "has it; leave its step, top and bottom out, or take it out of series.constant"
-                )
-        if plan.leave_out > 0:
-            raise PlanError(
-                "privacy.leave_out chooses anew for every version, so people would come and go; "
-                "leave it out, or leave [series] out"
-            )
-        if plan.diverse is not None:
-            raise PlanError(
-                "privacy.diverse joins classes by their values, which tells more with every "
-                "version; leave it out, or leave [series] out"
-            )
-        if plan.purpose is not None and plan.purpose.predict is not None:
-            raise PlanError(
-                "purpose.predict learns weights anew for every version; state the weights of the "
-                "first run's log as columns.<name>.weight, or leave [series] out"
-            )
-        if plan.demand.uniform is not None:
-            raise PlanError(
-                "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "
-                "for every version"
-            )
-        _refuse_taken_names(plan)
 
     def parts(
         self, plan: TablePlan, reading: Reading, first: str, last: str
@@ -118,9 +58,7 @@ class TableVersions(Versions):
         """Rows by the dates of a column; rows without a date are in no partition."""
         assert plan.partition is not None
         names = [column.name for column in plan.columns]
-        rows, labels = plan.partition.divide_rows(
-            reading, names, list_needed_columns(plan), plan.source.missing
-        )
+        rows, labels = plan.partition.divide_rows(reading, names, plan.needed, plan.source.missing)
         # Labels of one length of time sort as texts in the order of time.
         for label in labels.unique().drop_nulls().sort().to_list():
             if first <= label <= last:
@@ -128,9 +66,7 @@ class TableVersions(Versions):
 
     def nothing(self, plan: TablePlan, reading: Reading) -> pl.DataFrame:
         """The columns that the plan uses."""
-        return reading.columns(
-            [column.name for column in plan.columns], list_needed_columns(plan)
-        ).clear()
+        return reading.columns([column.name for column in plan.columns], plan.needed).clear()
 
     def split(
         self,
@@ -297,14 +233,3 @@ class TableVersions(Versions):
                 frame = pl.read_parquet(path, glob=False, columns=[OWNER])
                 found |= frozenset(frame[OWNER].drop_nulls().to_list())
         return found
-
-
-def _refuse_taken_names(plan: TablePlan) -> None:
-    """Refuse columns that would stand twice, in released versions or in files of the vault."""
-    released = {column.name for column in list_released_columns(plan.columns)}
-    for name in list_needed_columns(plan):
-        if name in RESERVED or (name == SINCE and name in released):
-            raise PlanError(
-                f"columns.{name}: versions of a series have a column of this name already; "
-                "rename it in the source or drop it"
-            )

@@ -38,6 +38,7 @@ class Format(Protocol):
     options : fields of `Dialect` that it takes. With "header" a file may be without names of
         columns: its first row then holds cells.
     holds_arrays : whether its files hold arrays, and no table.
+    typed : whether its files state a type for each column.
     """
 
     name: ClassVar[str]
@@ -45,6 +46,7 @@ class Format(Protocol):
     zip_ends: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[frozenset[str]] = frozenset()
     holds_arrays: ClassVar[bool] = False
+    typed: ClassVar[bool] = False
 
     def fits(self, head: bytes) -> bool:
         """Whether a file that begins so is of this format."""

@@ -22,6 +22,7 @@ STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
 class _Columnar(Format):
     """What both share: columns are scanned by name, and not more than is needed is read."""
 
+    typed = True
     form: ClassVar[str]
 
     def _scan(self, at: Any) -> pl.LazyFrame:

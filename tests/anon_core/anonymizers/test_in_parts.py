@@ -17,9 +17,10 @@ from anon_core.anonymizers.in_parts.cut import Cut
 from anon_core.engines import local
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.losses import Loss
 from anon_core.tables.demands import of_people
 from anon_core.tables.encoding import encode, fit
-from anon_core.tables.loss import Loss, level_values
+from anon_core.tables.loss import level_values
 from anon_core.tables.records import BinaryTable
 from tests import naive
 from tests.observers import Seen

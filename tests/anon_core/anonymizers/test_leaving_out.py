@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers.local_search.leaving_out import choose_left_out, compute_savings
 from anon_core.errors import LimitError
-from anon_core.seating.even import shares_of
+from anon_core.seating.shares import shares_of
 from anon_core.tables import encoding
 from anon_core.tables.loss import loss_table
 from tests.strategies import tables

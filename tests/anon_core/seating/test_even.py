@@ -11,8 +11,9 @@ from anon_core.anonymizers import Adaptive, Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating import matching
-from anon_core.seating.even import build_even_rows, shares_of
+from anon_core.seating.even import build_even_rows
 from anon_core.seating.matching import draw_by_holders
+from anon_core.seating.shares import shares_of
 from anon_core.tables import encoding
 from anon_core.tables.loss import loss_table
 from tests import drawn, naive

@@ -125,7 +125,7 @@ def estimate_uniques_by_snb(sizes: NDArray[np.integer], population: int) -> floa
 
         def compute_excess(log_mean: float) -> float:
             mean = float(np.exp(log_mean))
-            shown = -np.expm1(_log_unseen(mean, log_odds, 1 - fraction))
+            shown = -float(np.expm1(_log_unseen(mean, log_odds, 1 - fraction)))
             return population / (1 + mean) * shown - groups
 
         return float(np.exp(brentq(compute_excess, -30, 30)))

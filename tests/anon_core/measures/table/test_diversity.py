@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, records_per_row
-from anon_core.measures.table.diversity import MOST_L, measure_diversity
+from anon_core.measures.table.diversity import measure_diversity
+from anon_core.specs.demands import MOST_L
 from anon_core.tables import encoding
 from anon_core.tables.records import Attribute, Codebook
 from tests import naive

@@ -1,0 +1,1 @@
+"""What a kind says of a plan alone, without the source: nothing here needs numba."""
