@@ -30,8 +30,8 @@ def list_decisions(manifest: Manifest, words: Words) -> list[Decision]:
 
 def _list_points(manifest: Manifest, words: Words) -> Iterator[tuple[str, str]]:
     yield _describe_open_columns(manifest), "columns"
-    risks = sum(notice.risk for notice in list_notices(manifest, words))
-    yield _MESSAGES.say("decisions", "warnings", number=risks) if risks else "", ""
+    warnings = len(list_notices(manifest, words))
+    yield _MESSAGES.say("decisions", "warnings", number=warnings) if warnings else "", ""
     recipient = printable(manifest.get("about", {}).get("recipient") or "")
     yield _MESSAGES.say("decisions", "recipient", recipient=recipient), "risks"
     yield about.describe_unstated(manifest), ""

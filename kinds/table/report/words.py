@@ -211,20 +211,19 @@ def _list_uniform_columns(manifest: Manifest) -> list[tuple[str, float]]:
 
 
 def _list_known_values(manifest: Manifest) -> list[str]:
-    """How many hide in a crowd with one sensitive value."""
+    """How many hide in a crowd with one sensitive value: one warning for all columns."""
     whom = facts.describe_subjects(manifest)
     whose = [
-        _MESSAGES.say(
-            "warnings",
-            "uniform",
-            who=_describe_uniform_people(number, manifest, whom),
-            name=name,
-        )
-        for name, number in _list_uniform_columns(manifest)
-    ]
-    whose += [
         _MESSAGES.say("warnings", "least_diverse", name=name) for name in _least_diverse(manifest)
     ]
+    for name, number in (listed := _list_uniform_columns(manifest))[:1]:
+        figures = {
+            "who": _describe_uniform_people(number, manifest, whom),
+            "others": listed[1:MOST_COLUMNS],
+            "more": len(listed[MOST_COLUMNS:]),
+            "records": manifest["privacy"]["records"],
+        }
+        whose.insert(0, _MESSAGES.say("warnings", "uniform", name=name, **figures))
     return _shorten_list(whose, "sensitive column")
 
 
