@@ -6,9 +6,7 @@ from typing import NamedTuple
 from crowdcover.reports import about
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
-from crowdcover.reports.notices import list_notices
 from crowdcover.reports.quantities import printable
-from crowdcover.reports.words import Words
 
 _MESSAGES = load_messages("crowdcover.reports")
 HEADING = _MESSAGES.say("decisions", "heading")
@@ -23,15 +21,13 @@ class Decision(NamedTuple):
     section: str
 
 
-def list_decisions(manifest: Manifest, words: Words) -> list[Decision]:
-    """Open columns, warnings and recipients; and what the plan does not say of the release."""
-    return [Decision(text, section) for text, section in _list_points(manifest, words) if text]
+def list_decisions(manifest: Manifest) -> list[Decision]:
+    """Open columns and recipients; and what the plan does not say of the release."""
+    return [Decision(text, section) for text, section in _list_points(manifest) if text]
 
 
-def _list_points(manifest: Manifest, words: Words) -> Iterator[tuple[str, str]]:
+def _list_points(manifest: Manifest) -> Iterator[tuple[str, str]]:
     yield _describe_open_columns(manifest), "columns"
-    warnings = len(list_notices(manifest, words))
-    yield _MESSAGES.say("decisions", "warnings", number=warnings) if warnings else "", ""
     recipient = printable(manifest.get("about", {}).get("recipient") or "")
     yield _MESSAGES.say("decisions", "recipient", recipient=recipient), "risks"
     yield about.describe_unstated(manifest), ""

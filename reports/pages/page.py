@@ -21,7 +21,6 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         manifest=manifest,
         sections=load_messages("crowdcover.reports").name_entries("sections"),
         own=words.sections(manifest, measured),
-        words=words,
         verdict=judge_manifest(manifest, words),
         warnings_heading=HEADING,
         whole=series.with_all_rows(manifest),

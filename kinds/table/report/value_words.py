@@ -29,5 +29,9 @@ def list_rare_value_warnings(manifest: Manifest) -> list[str]:
     """That the codebook names values though few people hold them: one warning for all columns."""
     least = manifest["privacy"]["k_max"]
     levels = manifest.get("protection", {}).get("rare_levels", {})
-    rare = [(name, number) for name, number in levels.items() if number]
+    rare = [
+        _MESSAGES.say("warnings", "rare_of", name=name, number=number)
+        for name, number in levels.items()
+        if number
+    ]
     return [_MESSAGES.say("warnings", "rare", rare=rare, least=least)] if rare else []

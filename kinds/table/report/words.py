@@ -216,14 +216,17 @@ def _list_known_values(manifest: Manifest) -> list[str]:
     whose = [
         _MESSAGES.say("warnings", "least_diverse", name=name) for name in _least_diverse(manifest)
     ]
-    for name, number in (listed := _list_uniform_columns(manifest))[:1]:
-        figures = {
-            "who": _describe_uniform_people(number, manifest, whom),
-            "others": listed[1:MOST_COLUMNS],
-            "more": len(listed[MOST_COLUMNS:]),
-            "records": manifest["privacy"]["records"],
-        }
-        whose.insert(0, _MESSAGES.say("warnings", "uniform", name=name, **figures))
+    if listed := _list_uniform_columns(manifest):
+        (name, number), *others = listed
+        records = manifest["privacy"]["records"]
+        who = _describe_uniform_people(number, manifest, whom)
+        also = [
+            _MESSAGES.say("warnings", "uniform_other", name=name, number=number, records=records)
+            for name, number in others[: MOST_COLUMNS - 1]
+        ]
+        more = len(others) - len(also)
+        figures = {"who": who, "name": name, "others": also, "more": more}
+        whose.insert(0, _MESSAGES.say("warnings", "uniform", **figures))
     return _shorten_list(whose, "sensitive column")
 
 
