@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_LINES = 25  # on a terminal of 80 columns or more
 _ALARM = "bold white on red"
 _MESSAGES = load_messages("crowdcover.reports")
-_SENTENCE_ENDS = re.compile(r"(?<=[.?]) (?=[A-Z])")
+_SENTENCE_ENDS = re.compile(r"(?<=[.?]) (?=[A-Z0-9])")
 
 
 def print_overview(

@@ -77,7 +77,7 @@ def test_each_point_is_shown_or_counted(name: str) -> None:
     if judged.tone != "fails":
         points += [decision.text for decision in decisions.list_decisions(release)]
     text = flat(shown(release))
-    first = [flat(re.split(r"(?<=[.?]) (?=[A-Z])", point)[0]) for point in points]
+    first = [flat(re.split(r"(?<=[.?]) (?=[A-Z0-9])", point)[0]) for point in points]
     missing = [place for place, point in enumerate(first) if point not in text]
     # The gravest stand first, so only the last ones are left out.
     assert missing == list(range(len(points) - len(missing), len(points)))
