@@ -514,7 +514,8 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     order.plan = tmp_path / "starter.toml"
     code, _, err = call(capsys, "release", order.plan)
     assert code == 2
-    assert "the plan leaves 3 questions of `crowdcover plan` open" in err
+    assert "the plan leaves 6 questions of `crowdcover plan` open" in err
+    assert "recipient of about: who gets it?" in err
     assert "role of columns.diagnosis: may others know the value (quasi)" in err
     assert not order.vault.exists()
     order.plan.write_text(
