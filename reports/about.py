@@ -19,6 +19,11 @@ def list_stated_entries(manifest: Manifest) -> list[Fact]:
     ]
 
 
+def find_title(manifest: Manifest) -> str:
+    """The title of the release; empty where the plan states none."""
+    return printable(manifest.get("about", {}).get("title") or "")
+
+
 def describe_unstated(manifest: Manifest) -> str:
     """The entries that the plan leaves out, in one sentence; empty where it states all."""
     about = manifest.get("about", {})

@@ -17,6 +17,7 @@ def test_what_the_plan_states_is_shown() -> None:
     ):
         assert said in text
     assert "The plan does not state" not in text
+    assert "Patients of two clinics. Privacy report of a release" in text
     assert "2027-12-31" in markdown(full())
 
 

@@ -14,14 +14,14 @@ def texts(release):
 
 def test_columns_without_masks_are_asked_about():
     assert texts(full())[0] == (
-        "Can others know the values of illness, ward and admitted? They are published unmasked. A "
-        "column that others can know must be a quasi-identifier."
+        "Can others know the values of the columns illness, ward and admitted? They are published "
+        "unmasked. A column that others can know must be a quasi-identifier."
     )
     assert not any("unmasked" in text for text in texts(old()))
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(5, "c0, c1, c2, c3 and c4?"), (6, "c0, c1, c2, c3 or 2 more columns?")]
+    ("number", "said"), [(5, "c0, c1, c2, c3 and c4?"), (6, "columns c0, c1, c2, c3 and 2 more?")]
 )
 def test_many_columns_are_counted(number, said):
     release = manifest()
