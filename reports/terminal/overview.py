@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowdcover.reports import decisions, facts, series
+from crowdcover.reports import decisions, series
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.terminal.summary import STYLES, title_of_verdict
@@ -30,7 +30,7 @@ def print_overview(
     """
     judged = judge_manifest(manifest, words)
     parts = list(_list_first_parts(manifest, words, judged, alarm))
-    points = list(_list_points(manifest, words, judged))
+    points = list(_list_points(manifest, judged))
     last = _say_where(place, 0)
     room = MOST_LINES - sum(_count_lines(part, console) for part in (*parts, last))
     shown = len(points)
@@ -60,7 +60,7 @@ def _list_first_parts(
     yield Text("")
 
 
-def _list_points(manifest: Manifest, words: Words, judged: Verdict) -> Iterator[tuple[str, str]]:
+def _list_points(manifest: Manifest, judged: Verdict) -> Iterator[tuple[str, str]]:
     """The first sentence of each warning and of each decision, with a sign before it."""
     for notice in judged.notices:
         yield "!" if notice.risk else "?", _take_first_sentence(notice.text)

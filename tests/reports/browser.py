@@ -46,9 +46,7 @@ def program() -> str:
     return found
 
 
-def run(
-    page: str, folder: Path, *flags: str, part: str = ""
-) -> subprocess.CompletedProcess[str]:
+def run(page: str, folder: Path, *flags: str, part: str = "") -> subprocess.CompletedProcess[str]:
     """Open a page, alone and with a profile of its own, and wait until the browser ends.
 
     `part` is what a link to a part of the page has at its end, such as "#risks".

@@ -25,7 +25,10 @@ def complaints(entry: dict[str, Any]) -> dict[str, Any]:
         "drawings": named,
         **{
             name: not entry[name]
-            for name in ("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift", "stuck")
+            for name in (
+                *("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift"),
+                "stuck",
+            )
         },
     }
     return {name: entry[name] for name, holds in good.items() if not holds}
