@@ -468,6 +468,10 @@ def test_show_prints_the_manifest_for_people_and_for_programs(released, capsys):
     assert json.loads(out) == manifest
     code, out, err = call(capsys, "show", released.folder_of_v1)
     assert (code, err) == (0, "")
+    assert len(out.splitlines()) <= 25
+    assert f"crowdcover show {released.folder_of_v1} --all" in " ".join(out.split())
+    code, out, err = call(capsys, "show", released.folder_of_v1, "--all")
+    assert (code, err) == (0, "")
     for words in (
         "people v1",
         "k = 4 for everyone",
