@@ -38,8 +38,9 @@ def print_overview(
         shown -= 1
         last = _say_where(place, len(points) - shown)
         room = MOST_LINES - sum(_count_lines(part, console) for part in (*parts, last))
-    for part in (*parts, *([_list_rows(points[:shown])] if shown else []), last):
+    for part in (*parts, *([_list_rows(points[:shown])] if shown else [])):
         console.print(part)
+    console.print(last, soft_wrap=True)  # a command is copied: the terminal breaks it, not rich
 
 
 def _list_first_parts(
