@@ -176,6 +176,17 @@ class MarkedSection(Section):
         return marks
 
 
+# [about] of every starter plan: what the report cannot say by itself.
+ABOUT_TO_DECIDE = """\
+[about]                    # published as it stands: name nobody here without consent
+decide = ["title", "recipient", "contact"]
+# title = "..."            # what is the release called?
+# recipient = "..."        # who gets it?
+# contact = "..."          # who answers questions about it?
+
+"""
+
+
 def groups_of(where: str, bins: Bins | None) -> int | tuple[float, ...] | None:
     """The groups of a column of numbers as `ColumnSpec.bins` takes them; `where` names the key."""
     if bins in (None, "deciles"):

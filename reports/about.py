@@ -7,13 +7,26 @@ from crowdcover.reports.quantities import printable
 _MESSAGES = load_messages("crowdcover.reports")
 HEADING = _MESSAGES.say("headings", "about")
 COLUMN_HEADINGS = _MESSAGES.list_headings("headings", "column")
-UNSTATED = _MESSAGES.say("about", "unstated")
 
 
 def list_stated_entries(manifest: Manifest) -> list[Fact]:
-    """Every entry; one that the plan leaves out says so."""
+    """The entries that the plan states."""
     about = manifest.get("about", {})
     return [
-        Fact(label, printable(about[key]) if about.get(key) else UNSTATED, meaning)
+        Fact(label, printable(about[key]), meaning)
         for key, label, meaning in _MESSAGES.list_lines("about", "entries")
+        if about.get(key)
     ]
+
+
+def find_title(manifest: Manifest) -> str:
+    """The title of the release; empty where the plan states none."""
+    return printable(manifest.get("about", {}).get("title") or "")
+
+
+def describe_unstated(manifest: Manifest) -> str:
+    """The entries that the plan leaves out, in one sentence; empty where it states all."""
+    about = manifest.get("about", {})
+    entries = _MESSAGES.list_lines("about", "entries")
+    missing = [f"{label[:1].lower()}{label[1:]}" for key, label, _ in entries if not about.get(key)]
+    return _MESSAGES.say("about", "unstated", missing=missing) if missing else ""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from crowdcover.reports import about, facts, history, series, steps
+from crowdcover.reports import about, decisions, facts, history, series, steps
 from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.notices import HEADING
@@ -87,6 +87,11 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
             [f"{HEADING}:", "", *(f"- {escape_markup(notice.text)}" for notice in listed)]
         )
     yield f"*{escape_markup(words.not_promised_short(manifest))}*"
+    if judged.tone != "fails":
+        points = decisions.list_decisions(manifest)
+        yield "\n".join(
+            [f"{decisions.HEADING}:", "", *(f"- {escape_markup(each.text)}" for each in points)]
+        )
     yield "## Privacy"
     yield "\n".join(
         f"- {escape_markup(check.what)}: **{escape_markup(check.measured)}**, required "

@@ -91,6 +91,15 @@ def refuse_damaged_manifest() -> Iterator[None]:
         raise InputError("a manifest.json is damaged; give a release as it was published") from None
 
 
+def print_first_screen(manifest: Mapping[str, Any], place: str, alarm: str = "") -> None:
+    """Print what decides about a release, and where to read on; `alarm` stands first."""
+    from crowdcover.reports.terminal.overview import print_overview
+    from crowdcover.reports.terminal.printing import create_console
+
+    with refuse_damaged_manifest():
+        print_overview(manifest, create_console(), words_of(manifest), place, alarm)
+
+
 def print_manifest(manifest: Mapping[str, Any]) -> None:
     """Print what a release guarantees and keeps: counts, shares and column names, no values."""
     from crowdcover.reports.terminal.printing import create_console

@@ -2,11 +2,11 @@
 
 import re
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from crowdcover.kinds.section import Section
+from crowdcover.kinds.section import MarkedSection
 
 _LONGEST = 300
 _ID = r"\(*[A-Za-z0-9][A-Za-z0-9.+-]*\)*"
@@ -69,7 +69,7 @@ Licence = Annotated[
 Day = Annotated[str, BeforeValidator(_check_day, json_schema_input_type=date)]
 
 
-class AboutSection(Section):
+class AboutSection(MarkedSection):
     """[about]; every key is optional.
 
     Attributes
@@ -83,6 +83,12 @@ class AboutSection(Section):
     contact : who answers questions about the release.
     answers_until : the last day of that.
     """
+
+    questions: ClassVar = {
+        "title": "what is the release called?",
+        "recipient": "who gets it?",
+        "contact": "who answers questions about it?",
+    }
 
     title: _Text | None = None
     publisher: _Text | None = None

@@ -6,19 +6,19 @@ from pathlib import Path
 
 from crowdcover.kinds.checks import WIDE, propose_limits
 from crowdcover.kinds.graph.plan.checks import ChecksSection
-from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.kinds.section import ABOUT_TO_DECIDE, PlanError, toml_text
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source, read_leading_rows
 
 COMMENT = "#"
 _SEPARATORS = ("\t", ",", ";", " ")
 _NAMES = ("u", "v", "p")
-_HEAD = """\
+_HEAD = f"""\
 # Starter plan for an uncertain graph: edges with probabilities. Take a mark out of `decide` once it
 # is answered.
 name = "release"
 
-[source]
+{ABOUT_TO_DECIDE}[source]
 kind = "graph"
 """
 _PRIVACY = """

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from crowdcover.kinds.checks import WIDE, propose_limits
 from crowdcover.kinds.matrix.plan.checks import ChecksSection
-from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.kinds.section import ABOUT_TO_DECIDE, PlanError, toml_text
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source
 
-_HEAD = """\
+_HEAD = f"""\
 # Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.
 name = "release"
 
-[source]
+{ABOUT_TO_DECIDE}[source]
 kind = "matrix"
 """
 _PRIVACY = """

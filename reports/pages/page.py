@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdcover.reports import about, facts, hipaa, history, series, steps
+from crowdcover.reports import about, decisions, facts, hipaa, history, series, steps
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.notices import HEADING
@@ -16,22 +16,11 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
 
     `measured` goes to the sections of the kind. The page shows no value of a single record.
     """
-    own = words.sections(manifest, measured)
-    named = load_messages("crowdcover.reports").name_entries("sections")
-    # A dictionary keeps the place where a key was first set: these stay in front, the kind's
-    # sections follow, and the other shared ones come last.
-    first = {name: named[name] for name in ("about", "promise", "risks")}
-    sections = {
-        **first,
-        **{section.id: section.heading for section in own},
-        "hipaa": hipaa.HEADING,
-        **named,
-    }
     places = range(len(steps.list_steps(manifest)))
     return load_template("report.html.j2").render(
         manifest=manifest,
-        sections=sections,
-        own=own,
+        sections=load_messages("crowdcover.reports").name_entries("sections"),
+        own=words.sections(manifest, measured),
         verdict=judge_manifest(manifest, words),
         warnings_heading=HEADING,
         whole=series.with_all_rows(manifest),
@@ -43,6 +32,8 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         subjects=words.subjects(manifest),
         promised=words.promised(manifest),
         not_promised=words.not_promised(manifest),
+        not_promised_short=words.not_promised_short(manifest),
+        decisions=decisions,
         demand=words.demand(manifest),
         headline=words.headline(manifest),
         about=about,

@@ -1,16 +1,16 @@
 """Summary of a release as tables for the terminal.
 
-Text and numbers are those of the page. Slow packages are not imported, so that `crowdcover show`
-starts fast.
+Text and numbers are those of the page, `overview` has the first of them. Slow packages are not
+imported, so that `crowdcover show` starts fast.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from crowdcover.reports import about, facts, history, series, steps
+from crowdcover.reports import about, decisions, facts, history, series, steps
 from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.quantities import percent
-from crowdcover.reports.verdict import Tone, judge_manifest
+from crowdcover.reports.verdict import Tone, Verdict, judge_manifest
 from crowdcover.reports.words import Block, ShareCell, Words
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ STYLES: Mapping[Tone, tuple[str, str]] = {
 
 
 def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
-    """Print the release for `crowdcover show`, in colour on a terminal and plain in a pipe."""
+    """Print all of a release, in colour on a terminal and plain in a pipe."""
     from rich import box
     from rich.panel import Panel
     from rich.text import Text
@@ -44,13 +44,21 @@ def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
     for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")
-    title = f"{facts.title_of(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
+    if judged.tone != "fails":
+        text.append(f"\n\n{decisions.HEADING}:", style="bold")
+        for decision in decisions.list_decisions(manifest):
+            text.append(f"\n- {decision.text}")
     # The frame differs, too: in a pipe there are no colours.
     edge = box.DOUBLE if judged.loud else box.ROUNDED
-    text = Text.assemble((title, style), "\n\n", text)
+    text = Text.assemble((title_of_verdict(manifest, judged), style), "\n\n", text)
     console.print(Panel(text, box=edge, border_style=frame, padding=(1, 2)))
     for part in _terminal_parts(manifest, words):
         console.print(part)
+
+
+def title_of_verdict(manifest: Manifest, judged: Verdict) -> str:
+    """The release and the heading of its verdict, in one line."""
+    return f"{facts.title_of(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
 
 
 def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
@@ -72,9 +80,8 @@ def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
     if measured := facts.list_timings(manifest):
         yield _facts_table(facts.RUN, measured)
     yield _facts_table(facts.RELEASE, facts.release_facts(manifest, words.demand(manifest)))
-    yield _facts_table(
-        about.HEADING, [Fact(*each[:2]) for each in about.list_stated_entries(manifest)]
-    )
+    if stated := about.list_stated_entries(manifest):
+        yield _facts_table(about.HEADING, [Fact(*each[:2]) for each in stated])
     if columns := words.columns(manifest):
         yield _rows_table("Every column of the source", about.COLUMN_HEADINGS, columns, right=())
 

@@ -30,7 +30,7 @@ def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
     assert Path(release.fn(str(bag))) == folder
     code, text, _ = call(capsys, "audit", folder, "--plan", bag)
     assert (code, "all 9 guarantees hold" in text) == (0, True)
-    code, text, _ = call(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder, "--all")
     assert code == 0
     assert "Groups below k" in text
     assert "hides in a group of k" in " ".join(text.split())
@@ -63,7 +63,7 @@ def test_a_table_anonymizer_in_one_file_goes_from_plan_to_show(tmp_path, monkeyp
     assert "A checker that compares cells as text" not in page
     code, text, _ = call(capsys, "audit", folder, "--plan", order.plan)
     assert code == 0
-    code, text, _ = call(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder, "--all")
     assert code == 0
     assert "identical rows" in " ".join(text.split())
 
@@ -105,7 +105,7 @@ def test_a_matrix_goes_from_plan_to_show(matrix, capsys):
     assert Path(release.fn(str(matrix))) == folder
     code, text, _ = call(capsys, "audit", folder, "--plan", matrix)
     assert (code, "smooth majority" in text) == (0, True)
-    code, text, _ = call(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder, "--all")
     shown = " ".join(text.replace("│", " ").replace("║", " ").split())
     assert (code, "some entries are false" in shown) == (0, True)
 
@@ -147,7 +147,7 @@ def test_a_graph_goes_from_plan_to_show(graph, capsys):
     assert Path(release.fn(str(graph))) == folder
     code, text, _ = call(capsys, "audit", folder, "--plan", graph)
     assert (code, "obfuscated" in text) == (0, True)
-    code, text, _ = call(capsys, "show", folder)
+    code, text, _ = call(capsys, "show", folder, "--all")
     shown = " ".join(text.replace("│", " ").split())
     assert (code, "no vertex is likelier than 1 in k" in shown) == (0, True)
 

@@ -472,6 +472,10 @@ def test_show_prints_the_manifest_for_people_and_for_programs(released, capsys):
     assert json.loads(out) == manifest
     code, out, err = call(capsys, "show", released.folder_of_v1)
     assert (code, err) == (0, "")
+    assert len(out.splitlines()) <= 25
+    assert f"crowdcover show {released.folder_of_v1} --all" in " ".join(out.split())
+    code, out, err = call(capsys, "show", released.folder_of_v1, "--all")
+    assert (code, err) == (0, "")
     for words in (
         "people v1",
         "k = 4 for everyone",
@@ -519,7 +523,8 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     order.plan = tmp_path / "starter.toml"
     code, _, err = call(capsys, "release", order.plan)
     assert code == 2
-    assert "the plan leaves 3 questions of `crowdcover plan` open" in err
+    assert "the plan leaves 6 questions of `crowdcover plan` open" in err
+    assert "recipient of about: who gets it?" in err
     assert "role of columns.diagnosis: may others know the value (quasi)" in err
     assert not order.vault.exists()
     order.plan.write_text(

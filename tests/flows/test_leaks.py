@@ -843,6 +843,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
             1,
         ),
         (["show", folder], None, 0),
+        (["show", folder, "--all"], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
         (["plan", order.source], ("crowdcover.kinds.table.starter.writing", "read_columns"), 1),

@@ -74,7 +74,8 @@ def test_another_document_is_no_manifest(order, monkeypatch, tmp_path, name, con
 def test_a_manifest_without_a_number_that_is_shown_is_damaged(order, monkeypatch, tmp_path):
     manifest = json.loads((order.folder_of_v1 / "manifest.json").read_text("utf-8"))
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"source": {}}), "utf-8")
-    done = call(order, "show", tmp_path, monkeypatch)
+    monkeypatch.chdir(order.folder)
+    done = command("show", tmp_path, "--all")
     assert done.code == 3
     assert done.err == (
         "crowdcover: a manifest.json is damaged; give a release as it was published\n"

@@ -74,13 +74,14 @@ def test_pages(odd):
 def test_show_and_audit(odd):
     for arguments in (
         ("show", odd.folder_of_v1),
+        ("show", odd.folder_of_v1, "--all"),
         ("show", odd.folder_of_v1, "--json"),
         ("audit", odd.folder_of_v1, "--plan", odd.plan),
     ):
         done = command(*arguments)
         assert done.code == 0, done.err
         assert clean(done.out + done.err), arguments[0]
-    shown = command("show", odd.folder_of_v1).out
+    shown = command("show", odd.folder_of_v1, "--all").out
     assert "a\\x1b[31mge" in shown
     assert "diag\\x85nosis" in shown
 

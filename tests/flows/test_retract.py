@@ -74,7 +74,11 @@ def test_the_folder_is_closed_and_says_so(released_once, capsys):
     assert [finding.guarantee for finding in audit.broken] == ["not retracted"]
     assert f"retracted by Ada at {notice['at']}: {WHY}" in audit.sentence()
     capsys.readouterr()
-    for arguments, expected in (((), "RETRACTED by Ada at"), (("--json",), '"retracted": {')):
+    for arguments, expected in (
+        ((), "RETRACTED by Ada at"),
+        (("--all",), "RETRACTED by Ada at"),
+        (("--json",), '"retracted": {'),
+    ):
         with pytest.raises(SystemExit):
             cli.main(["show", str(aside(order)), *arguments])
         assert expected in capsys.readouterr().out

@@ -114,7 +114,7 @@ def test_the_extremes_are_nobodys(tmp_path):
     few = sum(ages.count(each) < 5 for each in set(ages) if low[1] < each < high[0])
     assert rare["age"] == few > 0
     page = Page((order.folder_of_v1 / "report.html").read_text(encoding="utf-8")).text
-    assert f"The codebook names {few} values of the column age that fewer than 5 people" in page
+    assert f"names values that fewer than 5 people have: {few} of age" in page
 
 
 # ---------------------------------------------------------------- older releases

@@ -46,12 +46,15 @@ def program() -> str:
     return found
 
 
-def run(page: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Open a page, alone and with a profile of its own, and wait until the browser ends."""
+def run(page: str, folder: Path, *flags: str, part: str = "") -> subprocess.CompletedProcess[str]:
+    """Open a page, alone and with a profile of its own, and wait until the browser ends.
+
+    `part` is what a link to a part of the page has at its end, such as "#risks".
+    """
     file = folder / "page.html"
     file.write_text(page, encoding="utf-8")
     with tempfile.TemporaryDirectory() as profile:
-        command = [program(), *FLAGS, f"--user-data-dir={profile}", *flags, file.as_uri()]
+        command = [program(), *FLAGS, f"--user-data-dir={profile}", *flags, file.as_uri() + part]
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=True, timeout=120
         )
@@ -64,10 +67,12 @@ def judged(
     *,
     dark: bool = False,
     tallest: int = TALLEST,
+    opened: bool = True,
 ) -> dict[str, Any]:
-    """Measure each page in the browser at a width, unchanged, each in a frame."""
+    """Measure each page in the browser at a width, each in a frame, all folds opened or closed."""
+    folds = "data-open" if opened else ""
     frames = "\n".join(
-        f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: '
+        f'<iframe name="{name}" data-height="{tallest}" {folds} style="width: {width}px; height: '
         f'900px; border: 0" '
         f'srcdoc="{escape(page)}"></iframe>'
         for name, page in pages.items()
@@ -83,6 +88,14 @@ def judged(
     body = re.search(r"<body>(.*)</body>", done.stdout, flags=re.DOTALL)
     assert body, done.stderr
     return dict(json.loads(unescape(body[1])))
+
+
+def count_sheets(page: str, folder: Path) -> list[tuple[int, int]]:
+    """Print a page to a PDF file; the width and height of each sheet, in points."""
+    written = folder / "page.pdf"
+    run(page, folder, f"--print-to-pdf={written}", "--no-pdf-header-footer")
+    sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", written.read_bytes())
+    return [(round(float(width)), round(float(height))) for width, height in sheets]
 
 
 def printed(page: str) -> str:

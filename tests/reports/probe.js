@@ -107,16 +107,31 @@ function cut(page, view, height) {
   ).map((element) => `${element.tagName} ${element.className.baseVal ?? element.className}`);
 }
 
+function stuck(summary) {
+  const before = summary.parentElement.open;
+  const reached = summary.tabIndex === 0 && summary.computedName;
+  summary.click(); // what the keys Enter and Space do, too
+  const moved = summary.parentElement.open !== before;
+  summary.parentElement.open = before;
+  return !reached || !moved;
+}
+
 function judged(frame) {
   const page = frame.contentDocument;
   const view = frame.contentWindow;
   const all = (selector) => [...page.querySelectorAll(selector)];
+  const folds = all("details");
+  for (const fold of folds) fold.open = "open" in frame.dataset;
   const rolling = all("body *").filter((element) => rolls(element, view));
   return {
     width: view.innerWidth,
     dark: view.matchMedia("(prefers-color-scheme: dark)").matches,
     lang: page.documentElement.lang,
     texts: texts(page).length,
+    height: page.documentElement.scrollHeight,
+    folds: folds.length,
+    decided: page.querySelector(".decisions")?.getBoundingClientRect().bottom,
+    stuck: all("summary").filter(stuck).map((summary) => summary.textContent.trim()),
     overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
     beyond: beyond(page, view),
     cut: cut(page, view, Number(frame.dataset.height)),

@@ -13,17 +13,31 @@ def test_what_the_plan_states_is_shown() -> None:
     for said in (
         "patients of two clinics",
         "privacy@clinic.example",
-        "the last day on which questions are answered 2027-12-31",
+        "until when questions are answered 2027-12-31",
     ):
         assert said in text
-    assert "not stated in the plan" not in text
+    assert "The plan does not state" not in text
+    assert "Patients of two clinics. Privacy report of a release" in text
     assert "2027-12-31" in markdown(full())
 
 
 @pytest.mark.parametrize("make", [manifest, old])
 def test_what_the_plan_does_not_state_is_said(make) -> None:
-    assert [fact.value for fact in about.list_stated_entries(make())] == [about.UNSTATED] * 8
-    assert Page(render_page(make(), crowds())).text.count("not stated in the plan") == 8
+    said = "The plan does not state: title, publisher, licence, population, date of the source, "
+    said += "recipient, contact, last day of answers."
+    assert about.list_stated_entries(make()) == []
+    assert about.describe_unstated(make()) == said
+    page = render_page(make(), crowds())
+    assert Page(page).text.count(said) == 1
+    assert about.HEADING not in page  # no card without a fact
+
+
+def test_what_is_stated_is_not_said_to_be_missing():
+    release = full()
+    del release["about"]["contact"]
+    assert about.describe_unstated(release) == "The plan does not state: contact."
+    assert about.describe_unstated(full()) == ""
+    assert "Contact" not in [fact.label for fact in about.list_stated_entries(release)]
 
 
 def test_every_column_of_the_source_has_its_role() -> None:

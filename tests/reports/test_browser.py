@@ -36,6 +36,8 @@ PAGES: dict[str, Callable[[], str]] = {
         samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:3]
     ),
 }
+REPORTS = ("full", "alarming", "some", "old", "version", "unprotected", "wide")
+MOST_SHEETS = 5
 FOREIGN = "http://elsewhere.invalid/x.png"
 # The change of a page, and the fault that the browser must then report.
 FLAWS: dict[str, tuple[str, str, str]] = {
@@ -54,7 +56,9 @@ FLAWS: dict[str, tuple[str, str, str]] = {
     "an unnamed drawing": ("<title id=", "<title hidden>x</title><title data-id=", "drawings"),
     "an unnamed table": ("<caption>Checks of this release</caption>", "", "unnamed"),
     "a table out of reach": ('tabindex="0"', "", "unreachable"),
-    "a link to nowhere": ('href="#words"', 'href="#word"', "adrift"),
+    "a link to nowhere": ('href="#risks"', 'href="#risk"', "adrift"),
+    "a fold out of reach": ("<summary>", '<summary tabindex="-1">', "stuck"),
+    "a fold that stays shut": ("<summary>", "<summary>x</summary><summary>", "stuck"),
 }
 
 
@@ -129,13 +133,37 @@ def test_prints_on_a4_without_cutting_anything(pages, tmp_path) -> None:
     assert {name: complaints(entry).keys() - links for name, entry in found.items()} == {
         name: set() for name in found
     }
-    browser.run(
-        pages["full"], tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer"
-    )
-    written = (tmp_path / "page.pdf").read_bytes()
-    sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", written)
-    assert 4 <= len(sheets) <= 10
-    assert {(round(float(width)), round(float(height))) for width, height in sheets} == {(595, 842)}
+    sheets = browser.count_sheets(pages["full"], tmp_path)
+    assert 2 <= len(sheets) <= MOST_SHEETS
+    assert set(sheets) == {(595, 842)}
+    # Adding folds adds sheets: what a reader opened is printed.
+    opened = pages["full"].replace("<details", "<details open")
+    assert len(browser.count_sheets(opened, tmp_path)) > len(sheets)
+
+
+@pytest.mark.parametrize(("width", "screen", "most"), [(1280, 800, 5), (390, 844, 8)])
+def test_a_report_is_short_as_it_opens(pages, tmp_path, width: int, screen: int, most: int) -> None:
+    reports = {name: pages[name] for name in REPORTS}
+    found = browser.judged(reports, width, tmp_path, opened=False)
+    for name, entry in found.items():
+        assert entry["folds"] >= 12, name
+        assert entry["height"] <= most * screen, name
+        # What is folded has no role and no name until it is opened.
+        assert complaints(entry).keys() <= {"drawings", "unnamed"}, name
+    if width == 1280:
+        assert found["full"]["decided"] <= screen
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_needs_few_sheets(pages, tmp_path, name: str) -> None:
+    assert 2 <= len(browser.count_sheets(pages[name], tmp_path)) <= MOST_SHEETS
+
+
+def test_a_link_to_a_part_of_the_report_opens_its_fold(pages, tmp_path) -> None:
+    dumped = browser.run(pages["full"], tmp_path, "--dump-dom", part="#risks").stdout
+    opened = re.findall(r'<details class="[a-z ]+" open="">.*?<h2>(.*?)</h2>', dumped, re.DOTALL)
+    assert opened == ["Singling out, linkability, inference"]
+    assert "open" not in re.findall(r"<details[^>]*>", pages["full"])[0]
 
 
 @pytest.mark.parametrize(("width", "dark"), [(500, False), (1440, True)])

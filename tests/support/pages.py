@@ -20,11 +20,15 @@ def complaints(entry: dict[str, Any]) -> dict[str, Any]:
     good = {
         "lang": entry["lang"] == "en",
         "headings": in_order,
-        "landmarks": sorted(entry["landmarks"]) == ["banner", "contentinfo", "main", "navigation"],
+        "landmarks": sorted({*entry["landmarks"], "navigation"})
+        == ["banner", "contentinfo", "main", "navigation"],
         "drawings": named,
         **{
             name: not entry[name]
-            for name in ("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift")
+            for name in (
+                *("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift"),
+                "stuck",
+            )
         },
     }
     return {name: entry[name] for name, holds in good.items() if not holds}

@@ -19,13 +19,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
     from crowdcover.flows.launch.one_plan import frozen_release
-    from crowdcover.flows.look.named_release import print_manifest, read_manifest
+    from crowdcover.flows.look.named_release import print_first_screen, read_manifest
     from crowdcover.kinds.table.starter.demo import demo_plan
 
     folder = frozen_release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:
-        print_manifest(read_manifest(folder))
-        print("open", folder / "report.html")
+        print_first_screen(read_manifest(folder), str(folder))
     print(folder)
     return 0
 

@@ -26,11 +26,12 @@ def describe_number_groups(manifest: Manifest) -> list[Text]:
 
 
 def list_rare_value_warnings(manifest: Manifest) -> list[str]:
-    """Values that the codebook names though few people hold them."""
+    """That the codebook names values though few people hold them: one warning for all columns."""
     least = manifest["privacy"]["k_max"]
-    rare = manifest.get("protection", {}).get("rare_levels", {})
-    return [
-        _MESSAGES.say("warnings", "rare", number=number, name=name, least=least)
-        for name, number in rare.items()
+    levels = manifest.get("protection", {}).get("rare_levels", {})
+    rare = [
+        _MESSAGES.say("warnings", "rare_of", name=name, number=number)
+        for name, number in levels.items()
         if number
     ]
+    return [_MESSAGES.say("warnings", "rare", rare=rare, least=least)] if rare else []

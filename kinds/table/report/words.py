@@ -211,20 +211,22 @@ def _list_uniform_columns(manifest: Manifest) -> list[tuple[str, float]]:
 
 
 def _list_known_values(manifest: Manifest) -> list[str]:
-    """How many hide in a crowd with one sensitive value."""
+    """How many hide in a crowd with one sensitive value: one warning for all columns."""
     whom = facts.describe_subjects(manifest)
     whose = [
-        _MESSAGES.say(
-            "warnings",
-            "uniform",
-            who=_describe_uniform_people(number, manifest, whom),
-            name=name,
-        )
-        for name, number in _list_uniform_columns(manifest)
-    ]
-    whose += [
         _MESSAGES.say("warnings", "least_diverse", name=name) for name in _least_diverse(manifest)
     ]
+    if listed := _list_uniform_columns(manifest):
+        (name, number), *others = listed
+        records = manifest["privacy"]["records"]
+        who = _describe_uniform_people(number, manifest, whom)
+        also = [
+            _MESSAGES.say("warnings", "uniform_other", name=name, number=number, records=records)
+            for name, number in others[: MOST_COLUMNS - 1]
+        ]
+        more = len(others) - len(also)
+        figures = {"who": who, "name": name, "others": also, "more": more}
+        whose.insert(0, _MESSAGES.say("warnings", "uniform", **figures))
     return _shorten_list(whose, "sensitive column")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from crowdcover.kinds.columns import Column
-from crowdcover.kinds.section import MOST_NAME, PlanError, toml_key, toml_text
+from crowdcover.kinds.section import ABOUT_TO_DECIDE, MOST_NAME, PlanError, toml_key, toml_text
 from crowdcover.kinds.table.pipeline.naming import repeats_names
 from crowdcover.kinds.table.pipeline.read import read_columns
 from crowdcover.kinds.table.starter.header import Header, compare_first_row, separator_of
@@ -100,6 +100,7 @@ def propose_plan_of(reading: Reading, names: Sequence[str], name: str, note: str
         OPENING,
         f"name = {toml_text(name)}",
         "",
+        *ABOUT_TO_DECIDE.splitlines(),
         *_format_source_section(reading.source, note, markers),
         *_describe_repeated_headers(whole.height - raw.height),
         "",

@@ -48,6 +48,15 @@ def test_the_frozen_plan_says_the_same(tmp_path):
     assert ReleasePlan.load(plan.freeze(tmp_path / "plans")).about.claims == plan.about.claims
 
 
+def test_open_questions_are_refused_and_never_published(tmp_path):
+    asked = ABOUT + 'decide = ["title", "recipient"]\n'
+    with pytest.raises(PlanError, match=r"title of about: .*; recipient of about: who gets it"):
+        load(tmp_path, PLAN + asked)
+    decided = load(tmp_path, PLAN + asked, "about.decide=[]")
+    assert decided.about.claims == load(tmp_path, PLAN + ABOUT).about.claims
+    assert decided.sha256 == load(tmp_path, PLAN + ABOUT).sha256
+
+
 def test_older_hashes_stay(tmp_path):
     assert load(tmp_path, PLAN + ABOUT).sha256 == load(tmp_path, PLAN).sha256
 

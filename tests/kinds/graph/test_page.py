@@ -37,6 +37,11 @@ def test_everybody_can_read_it(links, tmp_path, width):
     found = browser.judged({"links": text}, width, tmp_path)["links"]
     assert len(found["drawings"]) == len(PLOTS)
     assert complaints(found) == {}
+    found = browser.judged({"links": text}, width, tmp_path, opened=False)["links"]
+    assert found["folds"] == 12
+    assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
+    assert found["overflow"] <= 0
+    assert 2 <= len(browser.count_sheets(text, tmp_path)) <= 5
 
 
 @pytest.mark.parametrize("key", ["below", "exempt"])

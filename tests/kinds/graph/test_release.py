@@ -52,7 +52,7 @@ def test_audit_and_show_say_what_holds(links):
     assert audit_release(links.published, links.plan).passed
     done = command("audit", links.published, "--plan", links.plan)
     assert (done.code, "obfuscated" in done.out) == (0, True)
-    shown = " ".join(command("show", links.published).out.replace("│", " ").split())
+    shown = " ".join(command("show", links.published, "--all").out.replace("│", " ").split())
     assert "Someone who knows the expected degree of a vertex, rounded up" in shown
     assert "that no vertex is likelier than 1 in k" in shown
     page = (links.published / "report.html").read_text()
@@ -79,7 +79,7 @@ def test_the_page_states_triangles_of_source_and_release(links):
     assert stated["triangles_deviation_released"] == round(math.sqrt(variance), 2) > 1
     assert stated["triangles_deviation"] > 0
     page = (links.published / "report.html").read_text()
-    shown = " ".join(command("show", links.published).out.replace("│", " ").split())
+    shown = " ".join(command("show", links.published, "--all").out.replace("│", " ").split())
     for words in ("Triangles in numbers", "Standard deviation of their number", "Transitivity"):
         assert words in page
         assert words in shown

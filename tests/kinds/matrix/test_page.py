@@ -42,6 +42,11 @@ def test_everybody_can_read_it(likes, tmp_path, width):
     found = browser.judged({"likes": text}, width, tmp_path)["likes"]
     assert len(found["drawings"]) == 3
     assert complaints(found) == {}
+    found = browser.judged({"likes": text}, width, tmp_path, opened=False)["likes"]
+    assert found["folds"] == 12
+    assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
+    assert found["overflow"] <= 0
+    assert 2 <= len(browser.count_sheets(text, tmp_path)) <= 5
 
 
 def test_the_smallest_class_is_a_bad_figure_where_it_is_too_small(stated):
