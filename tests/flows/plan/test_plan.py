@@ -547,7 +547,8 @@ WRONG = [
     ("[checks]\nmin_utility = 85", "checks.min_utility must be less than or equal to 1"),
     (
         "[checks]\nmin_k = 3",
-        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, "
+        "unknown key checks.min_k; allowed: max_prosecutor, max_marketer, max_journalist, all_m, "
+        "min_utility, columns, l_diversity, t_closeness, "
         "max_uniform, equivalence_k, max_row_loss, drift, "
         "max_attack_success",
     ),
