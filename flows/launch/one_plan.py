@@ -48,9 +48,10 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
         from crowdcover.flows.launch.deployments import refuse_prefect_failures
+        from crowdcover.flows.launch.own_server import run_own_server
         from crowdcover.flows.release import release
         from crowdcover.flows.runs.parameters import hand_on_plan
 
         hand_on_plan(frozen, plan)
-        with refuse_prefect_failures():
+        with refuse_prefect_failures(), run_own_server():
             return place_of(str(release(str(frozen))))
