@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.storage.places.place import Place, place_of
+from crowdcover.tasks.orchestration.memory import keep_all_objects
 
 if TYPE_CHECKING:
     from crowdcover.flows.plan.plan import ReleasePlan
@@ -47,10 +48,11 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
-        from crowdcover.flows.launch.deployments import refuse_prefect_failures
-        from crowdcover.flows.launch.own_server import run_own_server
-        from crowdcover.flows.release import release
-        from crowdcover.flows.runs.parameters import hand_on_plan
+        with keep_all_objects():
+            from crowdcover.flows.launch.deployments import refuse_prefect_failures
+            from crowdcover.flows.launch.own_server import run_own_server
+            from crowdcover.flows.release import release
+            from crowdcover.flows.runs.parameters import hand_on_plan
 
         hand_on_plan(frozen, plan)
         with refuse_prefect_failures(), run_own_server():

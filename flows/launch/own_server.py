@@ -8,11 +8,10 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from unittest import mock
+from typing import TYPE_CHECKING
 
-import uvicorn
 from prefect.context import refresh_global_settings_context
 from prefect.events.worker import EventsWorker
 from prefect.logging import get_logger
@@ -22,6 +21,11 @@ from prefect.settings import (
     PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
     PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS,
 )
+
+from crowdcover.tasks.orchestration.memory import keep_all_objects
+
+if TYPE_CHECKING:
+    from uvicorn import Server
 
 STOPS_WITHIN = 10.0
 # It has no pages to point to, and needs no types of blocks: a server that stays enters those.
@@ -40,45 +44,57 @@ def run_own_server() -> Iterator[None]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        # In the environment, since threads and processes that know no settings look there.
-        named = {"PREFECT_API_URL": f"{address}/api", **OF_A_RUN}
-        try:
-            with mock.patch.dict(os.environ, named):
-                refresh_global_settings_context()
-                with _serve(listening):
-                    get_logger("crowdcover").info(
-                        f"no PREFECT_API_URL: Prefect's server runs in this process, at {address}, "
-                        "until the release ends"
-                    )
-                    yield
-        finally:
-            refresh_global_settings_context()
+        with _use_settings({"PREFECT_API_URL": f"{address}/api", **OF_A_RUN}), _serve(listening):
+            get_logger("crowdcover").info(
+                f"no PREFECT_API_URL is set: Prefect's server runs in this process, at {address}, "
+                "until the release ends"
+            )
+            yield
+
+
+@contextmanager
+def _use_settings(settings: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of Prefect: threads and processes that know no settings look there."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    refresh_global_settings_context()
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        refresh_global_settings_context()
 
 
 @contextmanager
 def _serve(listening: socket.socket) -> Iterator[None]:
     """Serve Prefect's API on a socket in a thread."""
-    from prefect.server.api.server import create_app  # takes seconds to import
+    with keep_all_objects():  # this takes seconds to import
+        from prefect.server.api.server import create_app
+        from uvicorn import Config, Server
 
-    # An application that has run starts no services again.
-    app = create_app(ephemeral=True, ignore_cache=True)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, log_level="error", lifespan="on"))
+        # An application that has run starts no services again.
+        app = create_app(ephemeral=True, ignore_cache=True)
+    server = Server(Config(app, log_config=None, log_level="error", lifespan="on"))
     thread = threading.Thread(
         target=server.run, args=([listening],), name="prefect-server", daemon=True
     )
     thread.start()
     try:
         _await_start(server, thread)
-        yield
-        # What they have not sent yet.
-        EventsWorker.drain_all(timeout=STOPS_WITHIN)
-        APILogWorker.drain_all(timeout=STOPS_WITHIN)
+        try:
+            yield
+        finally:  # also of a refused run: what they have not sent yet
+            EventsWorker.drain_all(timeout=STOPS_WITHIN)
+            APILogWorker.drain_all(timeout=STOPS_WITHIN)
     finally:
         server.should_exit = True
         thread.join(STOPS_WITHIN)
 
 
-def _await_start(server: uvicorn.Server, thread: threading.Thread) -> None:
+def _await_start(server: "Server", thread: threading.Thread) -> None:
     """Wait until a server listens; refuse one that ends before."""
     end = time.monotonic() + PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS.value()
     while not server.started:
