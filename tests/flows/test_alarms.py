@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 from prefect.exceptions import Pause
 from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
-from anon_core.errors import GuaranteeError
+from anon_core.errors import AnonymityError, GuaranteeError
 from crowdcover.flows.launch import alarms
 from crowdcover.flows.launch.alarms import Patience, install_alarms, remove_alarms, save_webhook
 from crowdcover.flows.release import release
@@ -21,7 +21,6 @@ from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_serving import BIN, deployment, start, started, state
-from tests.support.commands import refusal
 
 SOON = timedelta(seconds=10)  # the shortest that Prefect waits
 WITHIN = 120  # seconds until people must have been told
@@ -83,13 +82,16 @@ def test_what_cannot_be_told_is_refused_in_one_line(server):
         (["--email", "nobody"], "--email takes an address such as"),
         (["--email", "officer@example.org"], "set SENDGRID_API_KEY"),
     ):
-        assert words in refusal(crowdcover("alarms", *arguments), 2)
-    for stated, words, code in (
-        ("http://127.0.0.1:9/api", "no server answers at http://127.0.0.1:9/api", 1),
-        ("", "set PREFECT_API_URL", 2),
+        refused = crowdcover("alarms", *arguments)
+        assert (refused.code, refused.out) == (2, "")
+        assert words in refused.err
+        assert refused.err.count("\n") == 1
+    for stated, words in (
+        ("http://127.0.0.1:9/api", "no server answers at http://127.0.0.1:9/api"),
+        ("", "set PREFECT_API_URL"),
     ):
         settings = temporary_settings({PREFECT_API_URL: stated, PREFECT_CLIENT_MAX_RETRIES: 0})
-        with settings, pytest.raises(alarms.AnonymityError, match=words):
+        with settings, pytest.raises(AnonymityError, match=words):
             alarms.read_alarms()
 
 
@@ -183,23 +185,20 @@ def test_a_run_that_is_killed_is_told_within_two_minutes(installed, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_schedule_that_nobody_serves_is_told(installed, tmp_path):
-    """The server schedules a run of each minute, no process takes it."""
+def test_a_due_run_that_nobody_starts_is_told(installed, tmp_path):
+    """A deployment has a run for two minutes ago, and no process takes it."""
     name = unique("unserved")
     order = Order(tmp_path, name=name)
-    identity = release.to_deployment(
-        name=name, cron="* * * * *", parameters={"plan": str(order.plan)}
-    ).apply()
+    identity = release.to_deployment(name=name, parameters={"plan": str(order.plan)}).apply()
+    due = (datetime.now(UTC) - timedelta(minutes=2)).isoformat()
     try:
-        late = until(
-            lambda: [each for each in installed if each["event"] == "crowdcover.run.late"],
-            lambda found: any(f" of {name} " in each["text"] for each in found),
-            60 + WITHIN,
-        )
+        scheduled = {"type": "SCHEDULED", "state_details": {"scheduled_time": due}}
+        start(deployment(name), state=scheduled)
+        late = told(installed, "crowdcover.run.late", name)
     finally:
         with get_client(sync_client=True) as client:
             client.delete_deployment(identity)
-    assert all("should have started, and has not" in each["text"] for each in late)
+    assert f" of {name} should have started, and has not" in late["text"]
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def is_open(port):
 
 @pytest.mark.slow
 def test_what_prefect_keeps_of_a_run_is_all_there(tmp_path):
-    """Of a release and of a refusal: states, artifacts, logs; and one line says where it listens."""
+    """Of a release and of a refusal: states, artifacts, logs. One line says where it listens."""
     alone, order = Alone(tmp_path), Order(tmp_path)
     first = alone.start("release", order.plan)
     out, told = first.communicate(timeout=LONGEST)
