@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
 from prefect.automations import (
-    Automation,
     AutomationCore,
     CallWebhook,
     EventTrigger,
@@ -25,8 +24,10 @@ from prefect.blocks.core import Block
 from prefect.blocks.notifications import SendgridEmail
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.events.schemas.automations import Automation
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_API_URL
+from pydantic import SecretStr
 
 from anon_core.errors import AnonymityError
 from crowdcover.kinds.section import PlanError
@@ -36,9 +37,12 @@ KEY = "SENDGRID_API_KEY"
 PREFIX = "crowdcover: "
 # Prefect sends a sign of life of each run every three minutes.
 SILENT = timedelta(minutes=7)
-_OF_A_PLAN = {"prefect.resource.id": "crowdcover.plan.*"}
-_OF_A_RUN = {"prefect.resource.id": "prefect.flow-run.*"}
-_OF_A_RELEASE = {"prefect.resource.role": "flow", "prefect.resource.name": "release"}
+_OF_A_PLAN: dict[str, str | list[str]] = {"prefect.resource.id": "crowdcover.plan.*"}
+_OF_A_RUN: dict[str, str | list[str]] = {"prefect.resource.id": "prefect.flow-run.*"}
+_OF_A_RELEASE: dict[str, str | list[str]] = {
+    "prefect.resource.role": "flow",
+    "prefect.resource.name": "release",
+}
 _ENDS = ("Completed", "Failed", "Crashed", "Cancelling", "Cancelled", "Paused", "Suspended")
 # A run that has not started has a random name: its deployment has the plan's.
 _DEPLOYMENT = (
@@ -189,6 +193,7 @@ def read_alarms() -> list[tuple[str, bool]]:
 def _delete_alarms(client: SyncPrefectClient) -> list[str]:
     found = _find_alarms(client)
     for each in found:
+        assert each.id is not None
         client.delete_automation(each.id)
     return sorted({each.name.removeprefix(PREFIX) for each in found})
 
@@ -224,7 +229,7 @@ def save_webhook(url: str) -> Block:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise PlanError("--webhook takes an address such as https://chat.example.org/hooks/1")
-    return _save(Webhook(method="POST", url=url))
+    return _save(Webhook(method="POST", url=SecretStr(url)))
 
 
 def save_email(address: str) -> Block:
@@ -235,14 +240,14 @@ def save_email(address: str) -> Block:
         raise PlanError(
             f"Prefect sends mail by Sendgrid: set {KEY}, or give --webhook or --block instead"
         )
-    return _save(SendgridEmail(api_key=key, sender_email=address, to_emails=[address]))
+    return _save(SendgridEmail(api_key=SecretStr(key), sender_email=address, to_emails=[address]))
 
 
 def load_block(name: str) -> Block:
     """A notification block that a person has made in Prefect."""
     with _ask_server():
         try:
-            return Block.load(name)
+            return cast("Block", Block.load(name))
         except (ValueError, RuntimeError):
             raise PlanError(
                 f"Prefect has no block {name!r}; give TYPE/NAME as `prefect block ls` shows it, "
