@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
-    from crowdcover.flows.plan.plan import ReleasePlan
-    from crowdcover.flows.runs.partitions import require_partition
-    from crowdcover.storage.source.sources import read_source_header
+    with keep_all_objects():
+        from crowdcover.flows.plan.plan import ReleasePlan
+        from crowdcover.flows.runs.partitions import require_partition
+        from crowdcover.storage.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_machine()
