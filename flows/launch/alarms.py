@@ -48,7 +48,8 @@ _ENDS = ("Completed", "Failed", "Crashed", "Cancelling", "Cancelled", "Paused", 
 _DEPLOYMENT = (
     "{% for each in event.related if each.role == 'deployment' %} of {{ each.name }}{% endfor %}"
 )
-_RUN = "The run {{ event.resource.name }}" + _DEPLOYMENT
+_NAME = "{{ event.resource.name }}"
+_RUN = f"The run {_NAME}{_DEPLOYMENT}"
 
 
 @dataclass(frozen=True)
@@ -73,36 +74,24 @@ class Patience:
 
 def list_alarms(patience: Patience) -> list[Alarm]:
     """Every alarm, by how long is waited."""
-    name = "{{ event.resource.name }}"
+    return [*_of_plans(patience), *_of_runs(patience)]
+
+
+def _of_runs(patience: Patience) -> list[Alarm]:
+    """Alarms about flow runs: events of Prefect."""
     return [
-        Alarm(
-            "a release was refused",
-            "crowdcover.release.refused",
-            _on_event("crowdcover.release.refused", _OF_A_PLAN),
-            f"{name} was refused",
-            "{{ event.payload.reason }}",
-        ),
-        Alarm(
-            "a release waits for approval",
-            "crowdcover.release.waiting",
-            _on_event("crowdcover.release.waiting", _OF_A_PLAN),
-            f"{name} {{{{ event.payload.version }}}} waits for approval",
-            "{{ event.payload.records }} records, k = {{ event.payload.k_min }} or more. "
-            "{{ event.payload.verdict }}. "
-            "Open the suspended run in Prefect, or use crowdcover approve.",
-        ),
         Alarm(
             "a run crashed",
             "prefect.flow-run.Crashed",
             _on_event("prefect.flow-run.Crashed", _OF_A_RUN, _OF_A_RELEASE),
-            f"{name} crashed",
+            f"{_NAME} crashed",
             f"{_RUN} was killed. Run it again: it goes on where it was.",
         ),
         Alarm(
             "a run is silent",
             "crowdcover.run.silent",
             _on_silence(["heartbeat"], ["*"], SILENT),
-            f"{name} is silent",
+            f"{_NAME} is silent",
             f"{_RUN} gives no sign of life any more, and has not ended. Look at its machine, then "
             "run it again: it goes on where it was.",
         ),
@@ -110,21 +99,43 @@ def list_alarms(patience: Patience) -> list[Alarm]:
             "a run is late",
             "crowdcover.run.late",
             _on_silence(["Late"], ["Pending", "Running", *_ENDS], patience.start),
-            f"{name} is late",
+            f"{_NAME} is late",
             f"{_RUN} should have started, and has not. Is crowdcover serve, or a worker, at work?",
         ),
         Alarm(
             "a run does not end",
             "crowdcover.run.unended",
             _on_silence(["Running"], [*_ENDS, "Waiting for approval"], patience.end),
-            f"{name} does not end",
+            f"{_NAME} does not end",
             f"{_RUN} is still at work.",
+        ),
+    ]
+
+
+def _of_plans(patience: Patience) -> list[Alarm]:
+    """Alarms about plans: events of crowdcover."""
+    return [
+        Alarm(
+            "a release was refused",
+            "crowdcover.release.refused",
+            _on_event("crowdcover.release.refused", _OF_A_PLAN),
+            f"{_NAME} was refused",
+            "{{ event.payload.reason }}",
+        ),
+        Alarm(
+            "a release waits for approval",
+            "crowdcover.release.waiting",
+            _on_event("crowdcover.release.waiting", _OF_A_PLAN),
+            f"{_NAME} {{{{ event.payload.version }}}} waits for approval",
+            "{{ event.payload.records }} records, k = {{ event.payload.k_min }} or more. "
+            "{{ event.payload.verdict }}. "
+            "Open the suspended run in Prefect, or use crowdcover approve.",
         ),
         Alarm(
             "an audit failed",
             "crowdcover.audit.failed",
             _on_event("crowdcover.audit.failed", _OF_A_PLAN),
-            f"an audit of {name} failed",
+            f"an audit of {_NAME} failed",
             "{{ event.payload.broken }} of {{ event.payload.findings }} guarantees of "
             "{{ event.payload.version }} do not hold. Run crowdcover audit to see which.",
         ),
@@ -139,8 +150,8 @@ def list_alarms(patience: Patience) -> list[Alarm]:
                 posture=Posture.Proactive,
                 within=patience.backup,
             ),
-            f"the vault of {name} was not backed up",
-            f"{name} was published, and no backup of its vault followed. Run crowdcover vault "
+            f"the vault of {_NAME} was not backed up",
+            f"{_NAME} was published, and no backup of its vault followed. Run crowdcover vault "
             "backup.",
         ),
     ]
