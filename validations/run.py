@@ -4,6 +4,9 @@ Great Expectations reports values, row numbers and tracebacks. None of them leav
 a verdict names types of expectations and columns only.
 """
 
+import crowdcover.validations.light  # noqa: F401 - before Great Expectations
+
+# isort: split
 from collections.abc import Iterator, Sequence
 from functools import cache
 from string import Template

@@ -91,6 +91,26 @@ def running(team: Team) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
+def told(team: Team) -> Iterator[Path]:
+    """Install the alarms; the file that their webhook writes what it is sent to."""
+    (port,), log = _free(1), team.folder / "inbox.log"
+    inbox = [sys.executable, str(Path(__file__).with_name("inbox.py")), str(port)]
+    with log.open("wb") as handle:
+        process = subprocess.Popen(inbox, stdout=handle, stderr=handle, start_new_session=True)
+        try:
+            program = [sys.executable, "-m", "crowdcover.flows.cli", "alarms"]
+            subprocess.run(
+                [*program, "--webhook", f"http://127.0.0.1:{port}/"],
+                env={**os.environ, **_quiet(), "PREFECT_API_URL": f"{team.url}/api"},
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+            yield log
+        finally:
+            _end(process)
+
+
+@contextmanager
 def _service(team: Team, name: str, services: Mapping[str, Any]) -> Iterator[None]:
     service = services[name]
     command = [team.here(each) for each in (*service["entrypoint"], *service["command"])]

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from services import COMPOSE, Team, running
+from services import COMPOSE, Team, running, told
 
 PLAN = Path(__file__).with_name("women.toml")
 NAME, DEPLOYMENT = "women", "release/women"
@@ -55,9 +55,17 @@ def main() -> None:
         return
     print("no container runtime answers: the services of compose.yaml run as processes", flush=True)
     team = Team.of(folder, CROWDCOVER_TIMEZONE="Europe/Rome")
-    with running(team) as serve_again:
+    with running(team) as serve_again, told(team) as inbox:
         _course(folder, team.url, serve_again, [_beside("crowdcover")], folder / "vault")
+        print("The alarms have told:", "; ".join(_list_subjects(inbox)), flush=True)
         _stay(check=given.check)
+
+
+def _list_subjects(inbox: Path) -> list[str]:
+    """What the messages are about that a webhook received."""
+    messages = [json.loads(line) for line in inbox.read_text("utf-8").splitlines()]
+    # Prefect may send a text of JSON.
+    return [(json.loads(m) if isinstance(m, str) else m)["subject"] for m in messages]
 
 
 def _prepared(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.storage.places.place import Place, place_of
+from crowdcover.tasks.orchestration.memory import keep_all_objects
 
 if TYPE_CHECKING:
     from crowdcover.flows.plan.plan import ReleasePlan
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
-    from crowdcover.flows.plan.plan import ReleasePlan
-    from crowdcover.flows.runs.partitions import require_partition
-    from crowdcover.storage.source.sources import read_source_header
+    with keep_all_objects():
+        from crowdcover.flows.plan.plan import ReleasePlan
+        from crowdcover.flows.runs.partitions import require_partition
+        from crowdcover.storage.source.sources import read_source_header
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_machine()
@@ -47,10 +49,12 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
-        from crowdcover.flows.launch.deployments import refuse_prefect_failures
-        from crowdcover.flows.release import release
-        from crowdcover.flows.runs.parameters import hand_on_plan
+        with keep_all_objects():
+            from crowdcover.flows.launch.deployments import refuse_prefect_failures
+            from crowdcover.flows.launch.own_server import run_own_server
+            from crowdcover.flows.release import release
+            from crowdcover.flows.runs.parameters import hand_on_plan
 
         hand_on_plan(frozen, plan)
-        with refuse_prefect_failures():
+        with refuse_prefect_failures(), run_own_server():
             return place_of(str(release(str(frozen))))

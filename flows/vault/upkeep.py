@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from crowdcover.flows.look.named_vault import find_named_vault, refuse_unreadable_vault
+from crowdcover.flows.look.told_events import tell_server
 from crowdcover.flows.outcome import print_outcome
 from crowdcover.flows.plan.durations import parse_duration
 from crowdcover.kinds import kind_called
@@ -23,6 +24,7 @@ from crowdcover.storage.upkeep.key_rotation import rotate_keys
 from crowdcover.storage.upkeep.prune import apply_removals, list_removals
 from crowdcover.storage.upkeep.verification import Report, inspect_vault
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.storage.vault.endings import name_of
 from crowdcover.storage.vault.files import read_private
 from crowdcover.storage.vault.refusals import FolderError
 from crowdcover.storage.vault.vault import Vault
@@ -47,7 +49,14 @@ def back_up_vault(options: argparse.Namespace) -> int:
     if ledger.uri is not None:
         words += ". The ledger at publish.ledger is not in it: back up that database, too"
     print_outcome(options, {"to": str(options.to), **asdict(backup)}, [words])
+    tell_server("vault.backed-up", _list_plan_names(vault))
     return 0
+
+
+def _list_plan_names(vault: Vault) -> list[str]:
+    """The names of the plans that a vault holds runs of."""
+    with refuse_unreadable_vault(vault):
+        return sorted({name for run in vault.every_run() if (name := name_of(run))})
 
 
 def restore_vault(options: argparse.Namespace) -> int:

@@ -33,6 +33,7 @@ def test_a_team_releases_two_months_and_asks_for_the_third(tmp_path):
     assert "month 2 has far more women: women, Failed" in done.stdout
     assert "5850 rows instead of 3500" in done.stdout
     assert "month 3 waits for you: women, Suspended" in done.stdout
+    assert "The alarms have told: women was refused; women v1 waits for approval" in done.stdout
     first, second = (
         read_json(folder / "releases/women" / name / "manifest.json") for name in ("v1", "v2")
     )

@@ -38,7 +38,14 @@ def run(options: argparse.Namespace) -> int:
     if not options.quiet:
         create_console().print(table)
     print(escape_unprintable(report.sentence()))
-    return 0 if report.passed else 4
+    if report.passed:
+        return 0
+    from crowdcover.flows.look.told_events import tell_server
+
+    broken = sum(finding.broken for finding in report.findings)
+    facts = {"version": options.release.name, "broken": broken, "findings": len(report.findings)}
+    tell_server("audit.failed", [plan.name], **facts)
+    return 4
 
 
 COMMAND = Command(

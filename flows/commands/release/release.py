@@ -153,8 +153,9 @@ def _release_plans(
     if plans:
         from crowdcover.flows.launch.deployments import refuse_prefect_failures
         from crowdcover.flows.launch.many_plans import release_all
+        from crowdcover.flows.launch.own_server import run_own_server
 
-        with refuse_prefect_failures():
+        with refuse_prefect_failures(), run_own_server():
             # Keys are places on the command line: refused plans have left gaps among them.
             outcomes |= zip(plans, release_all(list(plans.values()), workers), strict=True)
     return [outcomes[number] for number in range(len(paths))]
