@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from crowdcover.storage.targets.base import BATCH, Session, Target, TargetError
 from crowdcover.storage.targets.naming import place_of_relation, quote_name, quote_text
@@ -43,14 +44,14 @@ class PostgresSession(Session):
 
     def require_storable(self, rows: pl.LazyFrame) -> None:
         """Refuse moments finer than microseconds, which the driver would cut."""
-        # As names are: a name such as ^a$ would be taken for a pattern.
         fine = [
             name
             for name, of in rows.collect_schema().items()
             if of == pl.Time or (isinstance(of, pl.Datetime) and of.time_unit == "ns")
         ]
         for name in fine:
-            batches = rows.select(pl.col([name])).collect_batches(chunk_size=BATCH)
+            # `pl.col` would take a name such as ^a$ for a pattern.
+            batches = rows.select(cs.by_name(name)).collect_batches(chunk_size=BATCH)
             if any((each.to_series().cast(pl.Int64) % _MICROSECOND != 0).any() for each in batches):
                 raise TargetError(
                     f"column {name!r} has times finer than microseconds, which PostgreSQL cannot "
@@ -190,8 +191,8 @@ POSTGRES = Target(
         "first, and make it again afterwards",
         "42501": "the account of --into may not do this; let it create tables in the schema (grant "
         "create, usage on schema), and let the account that made the tables load their versions",
-        "42P07": "a table or view of that name is there already and is not crowdcover's; rename "
-        "it, or name another --schema",
+        "42P07": "a table or view of that name is there already and is not crowdcover's, or not "
+        "of this account; rename it, or name another --schema or account",
         "42703": "the table crowdcover_releases of the schema is not crowdcover's; rename it, or "
         "name another --schema",
         "42809": "what has the name of the view is no view; rename it, or name another --schema",
