@@ -99,8 +99,9 @@ def scan_rows(folder: Path, files: Mapping[str, str]) -> pl.LazyFrame:
 
 def scan_texts(path: Path) -> pl.LazyFrame:
     """The rows of a released CSV file, packed or not; an empty field without quotes is null."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as content:
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="utf-8", newline="") as text:
         # polars would leave the quotes in names doubled.
-        names = next(csv.reader(io.TextIOWrapper(content, "utf-8", newline="")))
+        names = next(csv.reader(text))
     schema = dict.fromkeys(names, pl.String())
     return pl.scan_csv(path, has_header=False, skip_rows=1, schema=schema, glob=False)

@@ -22,6 +22,10 @@ _COLUMNS = (
     "select array_agg(attname || ' ' || format_type(atttypid, atttypmod) order by attnum)::text "
     "from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped"
 )
+_CLOSED = (
+    "the account of --into may not do this; let it create tables in the schema (grant create, "
+    "usage on schema), and let one account load all versions"
+)
 _MICROSECOND = 1000  # nanoseconds
 Convert = Callable[[pl.Series], pl.Series]
 
@@ -62,6 +66,9 @@ class PostgresSession(Session):
         """Copy the rows by one COPY, then give columns the types that the driver cannot write."""
         import pyarrow
 
+        # Asked, since the driver's own statements fail without an SQLSTATE.
+        if not self.ask("select has_schema_privilege($1, 'create')", schema)[0][0]:
+            raise TargetError(f"nothing was changed; {_CLOSED}")
         types = list(rows.collect_schema().values())
         forms = [_find_form(of) for of in types]
 
@@ -189,8 +196,7 @@ POSTGRES = Target(
         "make a database with encoding UTF8",
         "2BP01": "a view of the database reads what would be replaced or removed; drop that view "
         "first, and make it again afterwards",
-        "42501": "the account of --into may not do this; let it create tables in the schema (grant "
-        "create, usage on schema), and let the account that made the tables load their versions",
+        "42501": _CLOSED,
         "42P07": "a table or view of that name is there already and is not crowdcover's, or not "
         "of this account; rename it, or name another --schema or account",
         "42703": "the table crowdcover_releases of the schema is not crowdcover's; rename it, or "
