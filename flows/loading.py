@@ -16,14 +16,14 @@ from crowdcover.storage.shelf.content import has_version_files, hash_released_fi
 from crowdcover.storage.shelf.layout import MANIFEST, VERSION
 from crowdcover.storage.targets import TARGETS, target_of
 from crowdcover.storage.targets.loading import (
-    Outcome,
-    Version,
+    LoadOutcome,
+    ReleaseTables,
     load_version,
     remove_version,
     run_in_transaction,
 )
 
-ADDRESSES = " or ".join(f"{each.starts[0]}..." for each in TARGETS)
+_ADDRESSES = " or ".join(f"{each.starts[0]}..." for each in TARGETS)
 _CHANGED = "{} is not as its manifest says ({}); nothing was loaded: give it as it was published"
 
 
@@ -48,7 +48,7 @@ class Into:
         """Refuse other addresses, passwords in them, and roles where there are none."""
         target = target_of(self.uri)
         if target is None:
-            raise PlanError(f"--into must be {ADDRESSES}")
+            raise PlanError(f"--into must be {_ADDRESSES}")
         if holds_password(self.uri):
             raise PlanError(
                 "--into holds a password, which other users of this machine can read in the list "
@@ -69,7 +69,7 @@ class Into:
         return with_password(self.uri, self.credentials)
 
 
-def load_release(place: Place, into: Into) -> Outcome:
+def load_release(place: Place, into: Into) -> LoadOutcome:
     """Load a release unless it stands there already.
 
     Refused: a release that was taken back, and one whose files are not those of its manifest.
@@ -98,7 +98,7 @@ def load_release(place: Place, into: Into) -> Outcome:
         )
 
 
-def remove_release(place: Place, into: Into) -> Outcome:
+def remove_release(place: Place, into: Into) -> LoadOutcome:
     """Take a release out of a database; its folder may be one that was put aside."""
     into.check()
     version = _name_version(place)
@@ -107,11 +107,11 @@ def remove_release(place: Place, into: Into) -> Outcome:
     )
 
 
-def _name_version(folder: Place) -> Version:
+def _name_version(folder: Place) -> ReleaseTables:
     """Which version a folder holds, with nothing of its rows."""
     manifest = read_manifest(folder)
     name, version = str(manifest["name"]), str(manifest["version"])
     # Anybody may have written a manifest, and these become names of tables.
     if not (re.fullmatch(NAME, name) and VERSION.fullmatch(version)):
         raise InputError(_CHANGED.format(folder, "it has no name or version of a release"))
-    return Version(name, version, hash_released_file(folder / MANIFEST))
+    return ReleaseTables(name, version, hash_released_file(folder / MANIFEST))

@@ -8,7 +8,7 @@ import polars as pl
 
 from anon_core.errors import AnonymityError
 
-BATCH = 2**16  # rows that are converted at a time
+CONVERTED_ROWS = 2**16  # rows that are converted at a time
 
 
 class TargetError(AnonymityError):

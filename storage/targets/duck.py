@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from crowdcover.storage.source.drivers.duck import QUIET_DUCKDB
-from crowdcover.storage.targets.base import BATCH, Session, Target, TargetError
+from crowdcover.storage.targets.base import CONVERTED_ROWS, Session, Target, TargetError
 from crowdcover.storage.targets.naming import place_of_relation, quote_name, quote_text
 
 _ROWS = "crowdcover rows"  # what the batches are called while they are read
@@ -51,7 +51,7 @@ class DuckSession(Session):
             return pl.DataFrame(found).rechunk().to_arrow()
 
         def list_batches() -> Iterator[Any]:
-            for batch in rows.collect_batches(chunk_size=BATCH, maintain_order=True):
+            for batch in rows.collect_batches(chunk_size=CONVERTED_ROWS, maintain_order=True):
                 yield from name_columns(batch).to_batches()
 
         empty = name_columns(pl.DataFrame(schema=columns))
@@ -102,7 +102,7 @@ def open_duckdb(uri: str) -> Iterator[Session]:
         connection.execute("commit")
 
 
-DUCKDB = Target(
+DUCKDB_TARGET = Target(
     "DuckDB",
     ("duckdb:///",),
     open_duckdb,

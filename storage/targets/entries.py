@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crowdcover.storage.targets.base import Session
 from crowdcover.storage.targets.naming import fold_name, fold_names, place_of_relation
 
-RELEASES = "crowdcover_releases"
+RELEASES_TABLE = "crowdcover_releases"
 _COLUMNS = (
     "name text not null, version text not null, manifest text not null, "
     "loaded_at timestamp with time zone not null, tables text not null, roles text not null, "
@@ -16,7 +16,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class LoadedVersion:
     """A loaded version.
 
     Attributes
@@ -33,7 +33,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Entries:
+class LoadedVersions:
     """The entries of one release in a schema."""
 
     session: Session
@@ -43,7 +43,7 @@ class Entries:
     @property
     def place(self) -> str:
         """The table, as SQL writes it."""
-        return place_of_relation(self.schema, RELEASES)
+        return place_of_relation(self.schema, RELEASES_TABLE)
 
     def relations(self) -> set[str]:
         """Names of the tables and views of the schema, in one case where that is all the same."""
@@ -53,18 +53,20 @@ class Entries:
         )
         return fold_names(self.session, (row[0] for row in self.session.ask(asked, self.schema)))
 
-    def read(self, relations: set[str]) -> list[Entry]:
+    def read(self, relations: set[str]) -> list[LoadedVersion]:
         """The loaded versions, the oldest first."""
-        if fold_name(self.session, RELEASES) not in relations:
+        if fold_name(self.session, RELEASES_TABLE) not in relations:
             return []
         asked = f"select version, manifest, tables, roles from {self.place} where name = $1"
         rows = self.session.ask(asked, self.name)
-        found = [Entry(row[0], row[1], json.loads(row[2]), json.loads(row[3])) for row in rows]
-        return sort_entries(found)
+        found = [
+            LoadedVersion(row[0], row[1], json.loads(row[2]), json.loads(row[3])) for row in rows
+        ]
+        return sort_versions(found)
 
-    def enter(self, entry: Entry, relations: set[str]) -> None:
+    def enter(self, entry: LoadedVersion, relations: set[str]) -> None:
         """Add a version; the first one makes the table."""
-        if fold_name(self.session, RELEASES) not in relations:
+        if fold_name(self.session, RELEASES_TABLE) not in relations:
             self.session.ask(f"create table {self.place} ({_COLUMNS})")
         self.session.ask(
             f"insert into {self.place} values ($1, $2, $3, current_timestamp, $4, $5)",
@@ -72,7 +74,7 @@ class Entries:
             *(json.dumps(entry.tables), json.dumps(entry.roles)),
         )
 
-    def keep_roles(self, entry: Entry) -> None:
+    def keep_roles(self, entry: LoadedVersion) -> None:
         """Keep who may read a version that was loaded before."""
         self.session.ask(
             f"update {self.place} set roles = $1 where name = $2 and version = $3",
@@ -86,6 +88,6 @@ class Entries:
         )
 
 
-def sort_entries(entries: Sequence[Entry]) -> list[Entry]:
+def sort_versions(entries: Sequence[LoadedVersion]) -> list[LoadedVersion]:
     """In the order of their versions: v9 comes before v10."""
     return sorted(entries, key=lambda each: (len(each.version), each.version))

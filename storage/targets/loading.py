@@ -17,7 +17,12 @@ from anon_core.errors import AnonymityError
 from crowdcover.storage.source.answers import Asked, kind_of, what_to_do
 from crowdcover.storage.targets import target_of
 from crowdcover.storage.targets.base import Session, TargetError
-from crowdcover.storage.targets.entries import RELEASES, Entries, Entry, sort_entries
+from crowdcover.storage.targets.entries import (
+    RELEASES_TABLE,
+    LoadedVersions,
+    LoadedVersion,
+    sort_versions,
+)
 from crowdcover.storage.targets.naming import (
     fold_name,
     fold_names,
@@ -26,13 +31,13 @@ from crowdcover.storage.targets.naming import (
     place_of_relation,
 )
 
-LOADED, STANDS, REMOVED, ABSENT = "loaded", "stands already", "removed", "was not there"
+_LOADED, _STANDS, _REMOVED, _ABSENT = "loaded", "stands already", "removed", "was not there"
 _OF_TARGET = Asked("--into", "the load", "--credentials")
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Version:
+class ReleaseTables:
     """A version of a release, as it is loaded.
 
     Attributes
@@ -50,7 +55,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LoadOutcome:
     """What was done; `renamed` has the columns whose names the database cannot hold."""
 
     state: str
@@ -82,15 +87,15 @@ def run_in_transaction(uri: str, work: Callable[[Session], Result]) -> Result:
 
 
 def load_version(
-    session: Session, version: Version, schema: str | None, roles: Sequence[str]
-) -> Outcome:
+    session: Session, version: ReleaseTables, schema: str | None, roles: Sequence[str]
+) -> LoadOutcome:
     """Load a version and let the view show the newest one; nothing if it stands already.
 
     Refused before anything is written: roles and a schema that are not there, another content under
     the same name and version, names that something else has.
     """
     _require_roles(session, roles)
-    entries = Entries(session, _find_schema(session, schema), version.name)
+    entries = LoadedVersions(session, _find_schema(session, schema), version.name)
     relations = entries.relations()
     before = entries.read(relations)
     standing = next((each for each in before if each.version == version.version), None)
@@ -102,13 +107,13 @@ def load_version(
             entries.keep_roles(entry)
     else:
         entry = _write_tables(entries, version, roles, before, relations)
-    after = sort_entries([*(each for each in before if each is not standing), entry])
+    after = sort_versions([*(each for each in before if each is not standing), entry])
     views = _show_newest(entries, before, after, relations)
     session.grant(entries.schema, list(entry.tables.values()), roles)
     if after[-1] is entry:
         session.grant(entries.schema, list(views.values()), roles)
-    return Outcome(
-        LOADED if standing is None else STANDS,
+    return LoadOutcome(
+        _LOADED if standing is None else _STANDS,
         entries.schema,
         list(entry.tables.values()),
         list(views.values()),
@@ -117,14 +122,14 @@ def load_version(
     )
 
 
-def remove_version(session: Session, version: Version, schema: str | None) -> Outcome:
+def remove_version(session: Session, version: ReleaseTables, schema: str | None) -> LoadOutcome:
     """Take the tables of a version out; the view shows the newest one left, or goes, too."""
-    entries = Entries(session, _find_schema(session, schema), version.name)
+    entries = LoadedVersions(session, _find_schema(session, schema), version.name)
     relations = entries.relations()
     before = entries.read(relations)
     standing = next((each for each in before if each.version == version.version), None)
     if standing is None:
-        return Outcome(ABSENT, entries.schema, shows=before[-1].version if before else None)
+        return LoadOutcome(_ABSENT, entries.schema, shows=before[-1].version if before else None)
     _refuse_other(standing, version)
     entries.remove(standing.version)
     after = [each for each in before if each is not standing]
@@ -134,8 +139,8 @@ def remove_version(session: Session, version: Version, schema: str | None) -> Ou
         if fold_name(session, table) in relations:
             session.ask(f"drop table {place_of_relation(entries.schema, table)}")
     shows = after[-1].version if after else None
-    return Outcome(
-        REMOVED, entries.schema, list(standing.tables.values()), list(views.values()), shows
+    return LoadOutcome(
+        _REMOVED, entries.schema, list(standing.tables.values()), list(views.values()), shows
     )
 
 
@@ -167,7 +172,7 @@ def _find_schema(session: Session, schema: str | None) -> str:
     return schema
 
 
-def _refuse_other(standing: Entry, version: Version) -> None:
+def _refuse_other(standing: LoadedVersion, version: ReleaseTables) -> None:
     if standing.manifest != version.manifest:
         raise TargetError(
             f"another release is loaded as {version.name} {version.version}: its manifest has "
@@ -175,23 +180,23 @@ def _refuse_other(standing: Entry, version: Version) -> None:
         )
 
 
-def _refuse_lost(entries: Entries, standing: Entry, relations: set[str]) -> None:
+def _refuse_lost(entries: LoadedVersions, standing: LoadedVersion, relations: set[str]) -> None:
     """Refuse a version whose tables somebody removed by hand."""
     lost = fold_names(entries.session, standing.tables.values()) - relations
     if lost:
         raise TargetError(
-            f"{len(lost)} of the tables that {RELEASES} names for {entries.name} "
+            f"{len(lost)} of the tables that {RELEASES_TABLE} names for {entries.name} "
             f"{standing.version} are gone; remove the version by --remove, then load it again"
         )
 
 
 def _write_tables(
-    entries: Entries,
-    version: Version,
+    entries: LoadedVersions,
+    version: ReleaseTables,
     roles: Sequence[str],
-    before: Sequence[Entry],
+    before: Sequence[LoadedVersion],
     relations: set[str],
-) -> Entry:
+) -> LoadedVersion:
     session = entries.session
     tables = {
         part: name_relation(session, version.name, version.version, part) for part in version.parts
@@ -211,13 +216,16 @@ def _write_tables(
         names = name_columns(session, list(rows.collect_schema()))
         session.write(entries.schema, tables[part], rows, names)
     version.recheck()
-    entry = Entry(version.version, version.manifest, tables, list(roles))
+    entry = LoadedVersion(version.version, version.manifest, tables, list(roles))
     entries.enter(entry, relations)
     return entry
 
 
 def _show_newest(
-    entries: Entries, before: Sequence[Entry], after: Sequence[Entry], relations: set[str]
+    entries: LoadedVersions,
+    before: Sequence[LoadedVersion],
+    after: Sequence[LoadedVersion],
+    relations: set[str],
 ) -> dict[str, str]:
     """Let the views show the tables of the newest version, by part; returns their names."""
     session, shown = entries.session, after[-1].tables if after else {}
@@ -239,7 +247,7 @@ def _show_newest(
     return {part: views[part] for part in shown}
 
 
-def _list_renamed(session: Session, version: Version) -> dict[str, str]:
+def _list_renamed(session: Session, version: ReleaseTables) -> dict[str, str]:
     """The columns that have other names in the database."""
     found: dict[str, str] = {}
     for rows in version.parts.values():

@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from crowdcover.storage.targets.base import BATCH, Session, Target, TargetError
+from crowdcover.storage.targets.base import CONVERTED_ROWS, Session, Target, TargetError
 from crowdcover.storage.targets.naming import place_of_relation, quote_name, quote_text
 
-WAIT = 10  # seconds for an answer, and for the turn of this load
+_WAIT = 10  # seconds for an answer, and for the turn of this load
 # One load at a time, and readers of a view are waited for. The number of the lock is arbitrary.
-TURN = (
-    f"set local lock_timeout = '{WAIT}s'",
+_TURN = (
+    f"set local lock_timeout = '{_WAIT}s'",
     "set local client_min_messages = 'error'",
     "select pg_advisory_xact_lock(7227330412)::text",
 )
@@ -55,7 +55,7 @@ class PostgresSession(Session):
         ]
         for name in fine:
             # `pl.col` would take a name such as ^a$ for a pattern.
-            batches = rows.select(cs.by_name(name)).collect_batches(chunk_size=BATCH)
+            batches = rows.select(cs.by_name(name)).collect_batches(chunk_size=CONVERTED_ROWS)
             if any((each.to_series().cast(pl.Int64) % _MICROSECOND != 0).any() for each in batches):
                 raise TargetError(
                     f"column {name!r} has times finer than microseconds, which PostgreSQL cannot "
@@ -73,7 +73,7 @@ class PostgresSession(Session):
         forms = [_find_form(of) for of in types]
 
         def list_batches() -> Iterator[Any]:
-            for batch in rows.collect_batches(chunk_size=BATCH, maintain_order=True):
+            for batch in rows.collect_batches(chunk_size=CONVERTED_ROWS, maintain_order=True):
                 yield from _convert(batch, names, forms).to_arrow().to_batches()
 
         empty = _convert(pl.DataFrame(schema=rows.collect_schema()), names, forms).to_arrow()
@@ -133,13 +133,13 @@ def open_postgres(uri: str) -> Iterator[Session]:
     """One transaction; an error inside leaves the database as it was."""
     from adbc_driver_postgresql import dbapi
 
-    patient = f"{'&' if '?' in uri else '?'}connect_timeout={WAIT}"
+    patient = f"{'&' if '?' in uri else '?'}connect_timeout={_WAIT}"
     with (
         closing(dbapi.connect(uri + patient)) as connection,
         closing(connection.cursor()) as cursor,
     ):
         session = PostgresSession(cursor)
-        for step in TURN:
+        for step in _TURN:
             session.ask(step)
         yield session
         connection.commit()
@@ -183,7 +183,7 @@ def _as_json(series: pl.Series) -> pl.Series:
     return pl.select(pl.when(series.is_not_null()).then(texts)).to_series()
 
 
-POSTGRES = Target(
+POSTGRES_TARGET = Target(
     "PostgreSQL",
     ("postgresql://", "postgres://"),
     open_postgres,
@@ -205,7 +205,7 @@ POSTGRES = Target(
         "54000": "the release has more columns, or longer cells, than a table can have there; "
         "load it into DuckDB",
         "54011": "the release has more columns than a table can have there; load it into DuckDB",
-        "55P03": f"another load, or a reader of the view, held it for {WAIT} s; run again later",
+        "55P03": f"another load, or a reader of the view, held it for {_WAIT} s; run again later",
         "25006": "the database only reads; name the server that writes",
     },
 )

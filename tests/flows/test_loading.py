@@ -8,9 +8,8 @@ import pytest
 
 from crowdcover.storage.targets.duck import DuckSession
 from crowdcover.storage.targets.postgres import PostgresSession
-from tests.flows.orders import Order
+from tests.flows.orders import Order, people
 from tests.flows.processes import die_at, run
-from tests.flows.test_hierarchies import order_of
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.commands import call, refusal
@@ -23,7 +22,10 @@ WORDS = "crowdcover.storage.targets"
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory):
     """A release of two tables: its rows, and nodes.csv."""
-    return order_of(tmp_path_factory.mktemp("nodes")).release()
+    codes = [f"{region}{part}{end}" for region in "169" for part in "01" for end in "02"]
+    rows = [(*row[:2], codes[i % len(codes)], *row[3:]) for i, row in enumerate(people(200))]
+    city = {"role": "quasi", "kind": "categorical", "hierarchy": {"prefix": [2, 1]}}
+    return Order(tmp_path_factory.mktemp("nodes"), rows, columns={"city": city}).release()
 
 
 @pytest.fixture

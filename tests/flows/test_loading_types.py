@@ -7,8 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from crowdcover.storage.targets.base import BATCH, TargetError
-from crowdcover.storage.targets.loading import Version, load_version, run_in_transaction
+from crowdcover.storage.targets.base import CONVERTED_ROWS, TargetError
+from crowdcover.storage.targets.loading import ReleaseTables, load_version, run_in_transaction
 
 CELLS = {
     "text": (pl.String, ["a", "", None, "q\"u'o\n\\N\t"]),
@@ -58,7 +58,7 @@ def frame_of(cells):
 def load(database, frame, name="people", version="v1", **stated):
     stated = {"manifest": f"hash of {name} {version}", **stated}
     parts = frame if isinstance(frame, dict) else {"": frame.lazy()}
-    made = Version(name, version, stated["manifest"], parts)
+    made = ReleaseTables(name, version, stated["manifest"], parts)
     return run_in_transaction(database.uri, lambda session: load_version(session, made, None, []))
 
 
@@ -144,7 +144,7 @@ def test_long_names_of_releases_do_not_collide(database):
 
 
 def test_many_rows_in_batches(database):
-    rows = 3 * BATCH + 7
+    rows = 3 * CONVERTED_ROWS + 7
     frame = pl.DataFrame({"key": pl.int_range(rows, eager=True), "text": ["t"] * rows})
     load(database, frame)
     sums = "select count(*)::bigint, sum(key)::bigint, count(text)::bigint from people"
