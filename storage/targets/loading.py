@@ -19,8 +19,8 @@ from crowdcover.storage.targets import target_of
 from crowdcover.storage.targets.base import Session, TargetError
 from crowdcover.storage.targets.entries import (
     RELEASES_TABLE,
-    LoadedVersions,
     LoadedVersion,
+    LoadedVersions,
     sort_versions,
 )
 from crowdcover.storage.targets.naming import (
