@@ -1,20 +1,19 @@
 """`crowdcover load`: a release folder goes into a database, by one transaction."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anon_core.errors import GuaranteeError, InputError
 from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.look.signatures import verify_release
-from crowdcover.flows.plan.plan import NAME
+from crowdcover.flows.plan.into import Into
+from crowdcover.flows.plan.plan import NAME, ReleasePlan
 from crowdcover.kinds import kind_called
-from crowdcover.kinds.section import PlanError
-from crowdcover.storage.places.credentials import FORMS, holds_password, is_reference, with_password
 from crowdcover.storage.places.place import Place, local_copy
 from crowdcover.storage.series.retractions import notice_of
 from crowdcover.storage.shelf.content import has_version_files, hash_released_file
 from crowdcover.storage.shelf.layout import MANIFEST, VERSION
-from crowdcover.storage.targets import TARGETS, target_of
+from crowdcover.storage.targets.base import TargetError
 from crowdcover.storage.targets.loading import (
     LoadOutcome,
     ReleaseTables,
@@ -23,50 +22,7 @@ from crowdcover.storage.targets.loading import (
     run_in_transaction,
 )
 
-_ADDRESSES = " or ".join(f"{each.starts[0]}..." for each in TARGETS)
 _CHANGED = "{} is not as its manifest says ({}); nothing was loaded: give it as it was published"
-
-
-@dataclass(frozen=True)
-class Into:
-    """Where a release is loaded.
-
-    Attributes
-    ----------
-    uri : address of the database, without a password.
-    schema : that is there; None: the one that the database takes by itself.
-    roles : existing roles that may read the tables and views.
-    credentials : where the password lies; None: where the driver looks for it.
-    """
-
-    uri: str
-    schema: str | None = None
-    roles: tuple[str, ...] = ()
-    credentials: str | None = None
-
-    def check(self) -> None:
-        """Refuse other addresses, passwords in them, and roles where there are none."""
-        target = target_of(self.uri)
-        if target is None:
-            raise PlanError(f"--into must be {_ADDRESSES}")
-        if holds_password(self.uri):
-            raise PlanError(
-                "--into holds a password, which other users of this machine can read in the list "
-                "of processes; take it out, and say where it lies by --credentials, PGPASSWORD or "
-                "~/.pgpass"
-            )
-        if self.credentials is not None and not is_reference(self.credentials):
-            raise PlanError(f"--credentials must be {FORMS}: where the password lies")
-        if not target.grants and (self.roles or self.credentials is not None):
-            raise PlanError(
-                f"{target.title} has neither roles nor passwords; leave --grant and --credentials "
-                "out, and let the permissions of the file say who reads it"
-            )
-
-    @property
-    def address(self) -> str:
-        """The address with the password that the credentials name."""
-        return with_password(self.uri, self.credentials)
 
 
 def load_release(place: Place, into: Into) -> LoadOutcome:
@@ -74,7 +30,6 @@ def load_release(place: Place, into: Into) -> LoadOutcome:
 
     Refused: a release that was taken back, and one whose files are not those of its manifest.
     """
-    into.check()
     read_manifest(place)  # refuses what is no release, before anything is fetched
     with local_copy(place) as folder:
         if notice_of(folder) is not None:
@@ -94,13 +49,12 @@ def load_release(place: Place, into: Into) -> LoadOutcome:
         kind = kind_called(str(manifest["source"].get("kind", "table")))
         version = replace(_name_version(folder), parts=kind.tables(folder), recheck=recheck)
         return run_in_transaction(
-            into.address, lambda session: load_version(session, version, into.schema, into.roles)
+            into.address, lambda session: load_version(session, version, into.schema, into.grant)
         )
 
 
 def remove_release(place: Place, into: Into) -> LoadOutcome:
     """Take a release out of a database; its folder may be one that was put aside."""
-    into.check()
     version = _name_version(place)
     return run_in_transaction(
         into.address, lambda session: remove_version(session, version, into.schema)
@@ -115,3 +69,20 @@ def _name_version(folder: Place) -> ReleaseTables:
     if not (re.fullmatch(NAME, name) and VERSION.fullmatch(version)):
         raise InputError(_CHANGED.format(folder, "it has no name or version of a release"))
     return ReleaseTables(name, version, hash_released_file(folder / MANIFEST))
+
+
+def load_as_planned(plan: ReleasePlan, folder: Place) -> str | None:
+    """Load what a run published into `publish.into`; says what was done, None without a target.
+
+    A run whose release stands already loads it, too, if the target lacks it.
+    """
+    into = plan.publish.target
+    if into is None:
+        return None
+    try:
+        done = load_release(folder, into)
+    except TargetError as error:
+        refusal = str(error)
+    else:
+        return f"{', '.join(done.tables)} in {into.uri.partition('://')[0]}: {done.state}"
+    raise TargetError(f"{folder} is published, but not loaded; {refusal}. Then run again")

@@ -91,7 +91,7 @@ def open_duckdb(uri: str) -> Iterator[Session]:
     path = Path(uri.partition(":///")[2]).absolute()
     if path.is_dir() or not path.parent.is_dir():
         raise TargetError(
-            "the address of --into is no file in a folder that exists; write "
+            "the address of the target is no file in a folder that exists; write "
             "duckdb:///path/of/the/file.duckdb, and make its folder"
         )
     import duckdb
@@ -110,9 +110,9 @@ DUCKDB_TARGET = Target(
     grants=False,
     refusals={
         "BinderException": "the table crowdcover_releases of the schema is not crowdcover's; "
-        "rename it, or name another --schema",
+        "rename it, or name another schema",
         "CatalogException": "a table or view of that name is there already and is not "
-        "crowdcover's; rename it, or name another --schema",
+        "crowdcover's; rename it, or name another schema",
         "DependencyException": "something in the database reads what would be removed; drop that "
         "first, and make it again afterwards",
         "TransactionException": "another connection changed the same tables; run again",

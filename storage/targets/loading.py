@@ -32,7 +32,7 @@ from crowdcover.storage.targets.naming import (
 )
 
 _LOADED, _STANDS, _REMOVED, _ABSENT = "loaded", "stands already", "removed", "was not there"
-_OF_TARGET = Asked("--into", "the load", "--credentials")
+_OF_TARGET = Asked("the target", "the load", "its credentials")
 Result = TypeVar("Result")
 
 
@@ -149,7 +149,7 @@ def _require_roles(session: Session, roles: Sequence[str]) -> None:
     if missing:
         raise TargetError(
             f"the database has no role {', '.join(map(repr, missing))}; create it there, or "
-            "correct --grant; nothing was changed"
+            "correct grant; nothing was changed"
         )
 
 
@@ -158,7 +158,9 @@ def _find_schema(session: Session, schema: str | None) -> str:
     if schema is None:
         schema = session.ask("select current_schema()")[0][0]
         if not schema:
-            raise TargetError("the account of --into has no schema by itself; name it by --schema")
+            raise TargetError(
+                "the account of the target has no schema by itself; name it by schema"
+            )
         return str(schema)
     known = (
         "select 1 from information_schema.schemata where schema_name = $1 "
@@ -166,8 +168,8 @@ def _find_schema(session: Session, schema: str | None) -> str:
     )
     if not session.ask(known, schema):
         raise TargetError(
-            f"the database has no schema {schema!r} that the account of --into can use; create "
-            "it there, or correct --schema"
+            f"the database has no schema {schema!r} that the account of the target can use; create "
+            "it there, or correct schema"
         )
     return schema
 
@@ -176,7 +178,7 @@ def _refuse_other(standing: LoadedVersion, version: ReleaseTables) -> None:
     if standing.manifest != version.manifest:
         raise TargetError(
             f"another release is loaded as {version.name} {version.version}: its manifest has "
-            "another hash; name another --schema, or remove that one with its own folder"
+            "another hash; name another schema, or remove that one with its own folder"
         )
 
 
@@ -186,7 +188,7 @@ def _refuse_lost(entries: LoadedVersions, standing: LoadedVersion, relations: se
     if lost:
         raise TargetError(
             f"{len(lost)} of the tables that {RELEASES_TABLE} names for {entries.name} "
-            f"{standing.version} are gone; remove the version by --remove, then load it again"
+            f"{standing.version} are gone; run crowdcover load --remove, then load it again"
         )
 
 
@@ -208,7 +210,7 @@ def _write_tables(
     if taken:
         raise TargetError(
             f"the schema has {', '.join(map(repr, taken))} already, and that is no part of "
-            f"{version.name}; rename it, or name another --schema"
+            f"{version.name}; rename it, or name another schema"
         )
     for rows in version.parts.values():
         session.require_storable(rows)

@@ -23,7 +23,7 @@ _COLUMNS = (
     "from pg_attribute where attrelid = $1::text::regclass and attnum > 0 and not attisdropped"
 )
 _CLOSED = (
-    "the account of --into may not do this; let it create tables in the schema (grant create, "
+    "the account of the target may not do this; let it create tables in the schema (grant create, "
     "usage on schema), and let one account load all versions"
 )
 _MICROSECOND = 1000  # nanoseconds
@@ -124,7 +124,7 @@ class PostgresSession(Session):
             if not all(done) or not self.ask(may_use, role, schema)[0][0]:
                 raise TargetError(
                     f"role {role!r} cannot be let read in schema {schema!r}; let the account of "
-                    "--into grant usage on the schema, or name a schema that it owns"
+                    "the target grant usage on the schema, or name a schema that it owns"
                 )
 
 
@@ -198,10 +198,10 @@ POSTGRES_TARGET = Target(
         "first, and make it again afterwards",
         "42501": _CLOSED,
         "42P07": "a table or view of that name is there already and is not crowdcover's, or not "
-        "of this account; rename it, or name another --schema or account",
+        "of this account; rename it, or name another schema or account",
         "42703": "the table crowdcover_releases of the schema is not crowdcover's; rename it, or "
-        "name another --schema",
-        "42809": "what has the name of the view is no view; rename it, or name another --schema",
+        "name another schema",
+        "42809": "what has the name of the view is no view; rename it, or name another schema",
         "54000": "the release has more columns, or longer cells, than a table can have there; "
         "load it into DuckDB",
         "54011": "the release has more columns than a table can have there; load it into DuckDB",

@@ -40,14 +40,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Load or remove; print what was done."""
-    from crowdcover.flows.loading import Into, load_release, remove_release
+    from crowdcover.flows.loading import load_release, remove_release
     from crowdcover.flows.outcome import print_outcome
+    from crowdcover.flows.plan.into import Into
     from crowdcover.kinds.section import PlanError
 
     if options.remove and options.grant:
         raise PlanError("--grant belongs to a load; leave it out beside --remove")
     roles = tuple(dict.fromkeys(options.grant))
     into = Into(options.into, options.schema, roles, options.credentials)
+    into.check("--into", "--grant", "--credentials")
     done = (remove_release if options.remove else load_release)(options.release, into)
     lines = [f"{name} is column {other} there" for name, other in done.renamed.items()]
     if done.views:
