@@ -9,6 +9,7 @@ from prefect.client.schemas.objects import FlowRun
 
 from anon_core.anonymizers import NOTICES
 from anon_core.errors import AnonymityError
+from crowdcover.flows.loading import load_as_planned
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.runs.approval import refuse_rejected, require_approval
 from crowdcover.flows.runs.known_plan import (
@@ -106,9 +107,13 @@ def release(
 def release_plan(plan: ReleasePlan) -> str:
     """Release the data of a plan: a plain call outside of a flow run."""
     vault = Vault(Path(plan.publish.vault)).open()
-    with keep_failures(vault.runs, "release"), trace_release(plan) as folders:
-        folder = _release_source(plan, vault)
-        folders.append(place_of(folder))
+    with keep_failures(vault.runs, "release"):
+        with trace_release(plan) as folders:
+            folder = _release_source(plan, vault)
+            folders.append(place_of(folder))
+        # Whether it was published now or stands: a run may have stopped between both.
+        if sentence := load_as_planned(plan, folders[0]):
+            log_line(sentence)
     return folder
 
 

@@ -22,6 +22,7 @@ from crowdcover.kinds.judge.audit import Audit, Sections
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import Keys
 from crowdcover.kinds.plan.rules import PlanRules
+from crowdcover.kinds.rows import scan_rows, scan_texts
 from crowdcover.kinds.section import PlanError
 from crowdcover.kinds.versions import Versions
 from crowdcover.reports.catalogue.described import Field, Type
@@ -100,6 +101,15 @@ class Kind(PlanRules, Protocol):
         columns have no role and no description.
         """
         return [Field(name, kind, "", "") for name, kind in types.items()], []
+
+    def tables(self, folder: Path) -> dict[str, pl.LazyFrame]:
+        """What a release is as tables of a database, by part: "" for its rows, then the rest.
+
+        By default each released CSV file beside the data is a part of its own.
+        """
+        beside = [folder / name for name in self.beside if name.endswith(".csv")]
+        others = {each.stem: scan_texts(each) for each in beside if each.is_file()}
+        return {"": scan_rows(folder, self.files), **others}
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A commented starter plan for a source of this kind.

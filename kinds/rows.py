@@ -1,8 +1,9 @@
 """Released rows as files, whatever the kind of data."""
 
+import csv
 import gzip
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -86,3 +87,21 @@ def key_texts(keys: NDArray[np.bytes_]) -> pl.Series:
     """Keys as texts."""
     # Bytes of numpy become Binary, and polars casts that at once instead of text by text.
     return pl.Series(keys, dtype=pl.Binary).cast(pl.String)
+
+
+def scan_rows(folder: Path, files: Mapping[str, str]) -> pl.LazyFrame:
+    """The released rows, not read yet: with their types, or as texts where only CSV is there."""
+    parquet = folder / files["parquet"]
+    if parquet.is_file():
+        return pl.scan_parquet(parquet, glob=False, hive_partitioning=False)
+    return scan_texts(folder / files["csv"])
+
+
+def scan_texts(path: Path) -> pl.LazyFrame:
+    """The rows of a released CSV file, packed or not; an empty field without quotes is null."""
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="utf-8", newline="") as text:
+        # polars would leave the quotes in names doubled.
+        names = next(csv.reader(text))
+    schema = dict.fromkeys(names, pl.String())
+    return pl.scan_csv(path, has_header=False, skip_rows=1, schema=schema, glob=False)

@@ -2,11 +2,9 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from tests.flows.orders import people
 from tests.postgres import PASSWORD, USER, missing, running
 from tests.support.recipes import blocks, statements
 from tests.support.releases import allowed, attributes, released_rows
+from tests.support.validators import VALIDATORS
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +138,6 @@ def test_r(released, answers):
 
 # ---------------------------------------------------------------- Excel
 
-VALIDATORS = Path(os.environ.get("CROWDCOVER_VALIDATORS", Path(sys.prefix) / "validators"))
 SPREADSHEET = Path(__file__).parent / "spreadsheet.py"
 
 

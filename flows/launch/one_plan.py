@@ -43,8 +43,13 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     """
     plan = load_ready_plan(path, overrides)
     if (folder := find_untouched_release(plan)) is not None:
+        from crowdcover.flows.loading import load_as_planned
+
+        said = [f"published before and unchanged since: {folder.name}"]
+        if sentence := load_as_planned(plan, folder):
+            said.append(sentence)
         if not quiet:
-            sys.stderr.write(f"published before and unchanged since: {folder.name}\n")
+            sys.stderr.write("\n".join(said) + "\n")
         return folder
     frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):

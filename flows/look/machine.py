@@ -37,7 +37,9 @@ def list_looks(plan: ReleasePlan | None) -> Iterator[Look]:
 
 def _list_driver_extras(plan: ReleasePlan) -> set[str]:
     """The extras that the addresses and places of a plan need."""
-    stated = (plan.source.uri, plan.source.path, plan.publish.ledger, plan.publish.path)
+    target, publish = plan.publish.target, plan.publish
+    places = (plan.source.uri, plan.source.path, publish.ledger, publish.path)
+    stated = (*places, None if target is None else target.uri)
     schemes = {text.partition("://")[0] for text in stated if text and "://" in text}
     return {extra for scheme in schemes if (extra := EXTRAS.get(scheme)) is not None}
 

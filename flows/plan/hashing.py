@@ -17,6 +17,7 @@ NOT_SHAPING: dict[str, Any] = {
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
         "approval_timeout", "approvers", "requester_may_approve", "reports", "signing_key",
+        "into",
     },
 }  # fmt: skip
 

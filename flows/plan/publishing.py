@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from crowdcover.flows.plan.durations import parse_duration
+from crowdcover.flows.plan.into import INTO_SCHEMA, Into
 from crowdcover.kinds.section import PlanError, Section, Unshown, refuse_all, refuse_together
 from crowdcover.storage.approval.approval import LONGEST_NAME
 from crowdcover.storage.approval.signing_keys import is_public, key_at
@@ -36,6 +37,7 @@ class PublishSection(Section):
         is named, whoever can write in the vault may.
     requester_may_approve : whether who runs the release may approve it, too.
     signing_key : where the private key lies that signs the release; without it, none is signed.
+    into : a database that releases are loaded into once they are published.
     reports : a folder for copies of the report, for people without access to the vault.
     """
 
@@ -51,6 +53,7 @@ class PublishSection(Section):
     requester_may_approve: bool = True
     reports: str | None = None
     signing_key: str | None = None
+    into: Unshown[Annotated[dict[str, Any] | None, WithJsonSchema(INTO_SCHEMA)]] = None
 
     def check(self) -> None:
         """Refuse other ledgers, and a release folder and a vault that contain each other.
@@ -65,6 +68,7 @@ class PublishSection(Section):
                 "publish.ledger must start with postgresql://; "
                 "leave it out to keep the ledger in the vault"
             )
+        _ = self.target  # evaluated for its refusal
         if self.signing_key is not None and not is_reference(self.signing_key):
             raise PlanError(f"publish.signing_key must be {FORMS}: where the private key lies")
 
@@ -169,6 +173,11 @@ class PublishSection(Section):
     def ledger_uri(self) -> str | None:
         """The address of the shared ledger, with the password that its credentials name."""
         return None if self.ledger is None else with_password(self.ledger, self.ledger_credentials)
+
+    @property
+    def target(self) -> Into | None:
+        """The database that releases are loaded into, if there is one."""
+        return None if self.into is None else Into.of(self.into)
 
     @property
     def time_to_approve(self) -> timedelta | None:

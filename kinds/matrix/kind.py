@@ -15,7 +15,7 @@ from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import EACH, OPEN
 from crowdcover.kinds.matrix.judge import audit_matrix
 from crowdcover.kinds.matrix.judge.measured import round_step
-from crowdcover.kinds.matrix.layout import CODEBOOK, COUNTS, FILES
+from crowdcover.kinds.matrix.layout import CODEBOOK, COUNTS, FILES, ITEMS
 from crowdcover.kinds.matrix.pipeline.encode import load_encoded, write_encoded
 from crowdcover.kinds.matrix.pipeline.ingest import ingest_source
 from crowdcover.kinds.matrix.pipeline.items import item_columns
@@ -31,6 +31,7 @@ from crowdcover.kinds.section import PlanError
 from crowdcover.reports.catalogue.described import Field, Type
 from crowdcover.storage.ledger.digests import People
 from crowdcover.storage.ledger.ledger import Ledger, Overlap
+from crowdcover.storage.shelf.content import read_document
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source
 from crowdcover.storage.vault.run import Run, Stored
@@ -69,6 +70,13 @@ class Matrix(MatrixRules, Kind):
     ) -> tuple[Sequence[Field], Sequence[str]]:
         """Each column with its role."""
         return describe_fields(form, types)
+
+    def tables(self, folder: Path) -> dict[str, pl.LazyFrame]:
+        """The rows, and the items that their numbers stand for."""
+        labels = read_document(folder / CODEBOOK)["items"]
+        numbers = np.arange(len(labels), dtype=np.int64)
+        items = pl.LazyFrame({"number": numbers, "item": pl.Series(labels, dtype=pl.String)})
+        return {**super().tables(folder), ITEMS: items}
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Users and items of a source with two columns."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.reports.catalogue.test_catalogue import PYTHON as VALIDATORS
+from tests.support.validators import VALIDATORS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy/kubernetes"

@@ -7,6 +7,7 @@ import pytest
 from tests.postgres import PASSWORD, USER, missing, running
 from tests.support.checked import _refusals_are_checked  # noqa: F401 - a fixture of all tests here
 from tests.support.ledgers import query
+from tests.support.targets import Database
 
 PLOTS = (
     "crowd_plots.utility_plot", "crowd_plots.crowd_plot", "crowd_plots.ratio_plot",
@@ -46,3 +47,13 @@ def uri(postgres):
     name = f"ledger{os.urandom(4).hex()}"
     query(f"{address}/postgres", f"create database {name}", autocommit=True)
     return f"{address}/{name}"
+
+
+@pytest.fixture(params=["postgresql", "duckdb"])
+def database(request, tmp_path, monkeypatch):
+    """An empty database of each kind that releases are loaded into."""
+    if request.param == "duckdb":
+        pytest.importorskip("duckdb", reason="not installed: pip install 'crowdcover[duckdb]'")
+        return Database(f"duckdb:///{tmp_path}/target.duckdb")
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    return Database(request.getfixturevalue("uri"))

@@ -1,10 +1,8 @@
 """Every catalogue file passes the validator of its format, and a spoiled one does not."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -20,10 +18,10 @@ from tests.flows.orders import Order, columns, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.series import registry
+from tests.support.validators import VALIDATORS
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
-PYTHON = Path(os.environ.get("CROWDCOVER_VALIDATORS", Path(sys.prefix) / "validators"))
 ABOUT = {
     "title": "People of a town, “as they said”",
     "publisher": "Town office",
@@ -38,8 +36,8 @@ ABOUT = {
 
 def validated(*folders):
     """The lines that the validators print."""
-    python = PYTHON / "bin" / "python"
-    assert python.exists(), f"no validators at {PYTHON}; make them with `make validators`"
+    python = VALIDATORS / "bin" / "python"
+    assert python.exists(), f"no validators at {VALIDATORS}; make them with `make validators`"
     done = subprocess.run(
         [python, HERE / "validators.py", *folders], capture_output=True, text=True, check=False
     )
