@@ -18,9 +18,9 @@ from crowdcover.flows.launch import alarms
 from crowdcover.flows.launch.alarms import Patience, install_alarms, remove_alarms, save_webhook
 from crowdcover.flows.release import release
 from tests.flows.asking import ask, until
+from tests.flows.deployed import BIN, deployment, start, started, state
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import crowdcover
-from tests.flows.test_serving import BIN, deployment, start, started, state
 
 SOON = timedelta(seconds=10)  # the shortest that Prefect waits
 WITHIN = 120  # seconds until people must have been told

@@ -1,9 +1,7 @@
 """Many plans as deployments: schedules, time zones, work pools, and one run of a plan at a time."""
 
 import subprocess
-import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,12 +10,12 @@ from prefect.exceptions import PrefectHTTPStatusError
 
 from crowdcover.flows.launch.deployments import Schedule, parse_schedules
 from crowdcover.flows.plan.plan import PlanError
-from tests.flows.asking import LONGEST, ask, until
+from tests.flows.asking import ask, until
+from tests.flows.deployed import BIN, deployment, start, started, state
 from tests.flows.orders import Order
-from tests.flows.processes import command, terminate
+from tests.flows.processes import command
 
 ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
 
 
 def test_a_cron_is_for_all_plans_or_for_one():
@@ -63,33 +61,6 @@ def test_a_plan_whose_signing_key_is_not_there_is_not_served(tmp_path):
     assert (served.code, served.out, served.err) == (released.code, "", released.err)
     assert "gone.key cannot be read" in served.err
     assert not order.vault.exists()
-
-
-@contextmanager
-def started(arguments, folder, log):
-    with (folder / log).open("w") as handle:
-        process = subprocess.Popen(arguments, cwd=folder, stdout=handle, stderr=handle)
-    try:
-        yield process
-    finally:
-        terminate(process, LONGEST)
-
-
-def deployment(name):
-    (found,) = until(
-        lambda: ask("/deployments/filter", {"deployments": {"name": {"any_": [name]}}}), bool
-    )
-    return found
-
-
-def state(run):
-    (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
-    return found
-
-
-def start(found, **more):
-    given = {"state": {"type": "SCHEDULED"}, **more}
-    return ask(f"/deployments/{found['id']}/create_flow_run", given)
 
 
 @pytest.mark.slow
