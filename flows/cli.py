@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        _print_refusal(_describe_unforeseen_error(error))
+        _print_refusal(describe_unforeseen_error(error))
         code = 1
     sys.exit(code)
 
@@ -90,7 +90,7 @@ def _print_refusal(refusal: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _describe_unforeseen_error(error: BaseException) -> str:
+def describe_unforeseen_error(error: BaseException) -> str:
     """Where an error was raised, without its message: that may quote cells."""
     if is_full(error):
         named = getattr(error, "filename", None)
