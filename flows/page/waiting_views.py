@@ -21,13 +21,16 @@ from crowdcover.storage.vault.vault import Vault
 
 def show_waiting(session: Session, _: Request) -> Response:
     """The releases of the plan's vault that wait, each with its report and a form."""
-    plan = _load_plan(session)
-    vault = Vault(Path(plan.publish.vault))
+    waiting, signed = [], False
+    if session.require_draft().saved is not None:  # of a plan without a file nothing can wait
+        plan = _load_plan(session)
+        vault, signed = Vault(Path(plan.publish.vault)), bool(plan.publish.approvers)
+        waiting = list_waiting_releases([vault]) if vault.runs.is_dir() else []
     return fill_page(
         session,
         "waiting.html.j2",
-        waiting=list_waiting_releases([vault]) if vault.runs.is_dir() else [],
-        signed=bool(plan.publish.approvers),
+        waiting=waiting,
+        signed=signed,
         longest_name=LONGEST_NAME,
         longest_note=LONGEST_NOTE,
         command=format_command(["waiting", "--plan", shorten_path(session.require_draft().path)]),
