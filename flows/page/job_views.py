@@ -22,9 +22,12 @@ MOST_LEVELS = 12
 def show_try(session: Session, request: Request) -> Response:
     """The form of `crowdcover try`, its progress, and its table."""
     draft, job = session.require_draft(), session.tried
+    levels, sample = session.tried_settings
     return fill_page(
         session,
         "try.html.j2",
+        levels=levels,
+        sample=sample,
         refresh=_choose_refresh(job, request),
         job=job,
         is_saved=draft.is_saved,
@@ -43,6 +46,7 @@ def start_try(session: Session, request: Request) -> Response:
         raise PlanError("the sample must be a whole number of rows, such as 2000; or leave it out")
     options = ["--k", *levels] if levels else []
     options += ["--sample", sample] if sample else []
+    session.tried_settings = " ".join(levels), sample
     session.tried = Job(["try", shorten_path(draft.path), *options, "--json"])
     return go_to("/try")
 

@@ -31,6 +31,8 @@ class Session:
         The release that is shown: the one that was opened or made.
     tried, made : Job or None
         The last `crowdcover try` and `crowdcover release`.
+    tried_settings : (str, str)
+        The levels of k and the sample in the form of the next `crowdcover try`.
     notice, refusal : str
         What the next page says of the last action.
     examples : mapping
@@ -44,6 +46,7 @@ class Session:
     release: Place | None = None
     tried: Job | None = None
     made: Job | None = None
+    tried_settings: tuple[str, str] = ("3 5 10", "")
     notice: str = ""
     refusal: str = ""
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)

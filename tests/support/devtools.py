@@ -52,9 +52,9 @@ class Browser:
         return found["result"].get("value")
 
     def wait_until(self, script, within=60):
-        """Wait until a script is true, also while the page is being replaced."""
+        """Wait until a script is true, also while the page is being replaced; a refusal ends it."""
         last = time.monotonic() + within
-        while time.monotonic() < last:
+        while time.monotonic() < last and not self._shows_alert():
             found = self.send(
                 "Runtime.evaluate",
                 expression=f"document.readyState === 'complete' && Boolean({script})",
@@ -65,6 +65,10 @@ class Browser:
             time.sleep(0.2)
         text = self.evaluate("document.body.innerText")
         raise AssertionError(f"{script} never held; the page says: {text}")
+
+    def _shows_alert(self):
+        alert = "document.querySelector('[role=alert]') !== null"
+        return self.send("Runtime.evaluate", expression=alert)["result"].get("value")
 
     def go_to(self, address):
         self.send("Page.navigate", url=address)
