@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -55,6 +56,7 @@ def look(tab, pictures, name):
         tab.resize(width, dark=dark)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, width)
         assert tab.evaluate(BEYOND) == [], (name, width)
+        time.sleep(0.5)  # a report in a frame is drawn by a process of its own
         tab.photograph(pictures / f"{name}-{width}{'-dark' if dark else ''}.png")
     assert tab.evaluate(UNNAMED) == [], name
     assert tab.evaluate("document.querySelectorAll('h1').length") == 1
@@ -113,7 +115,9 @@ def test_from_a_table_to_an_approved_release(tmp_path):
 
         open_tab(tab, "Release")
         press(tab, "/make")
-        tab.wait_until("document.body.innerText.includes('waits for approval')", LONGEST)
+        tab.wait_until(
+            "document.body.innerText.includes('The release waits for approval')", LONGEST
+        )
         look(tab, tmp_path, "asked")
         log = tab.evaluate("document.querySelector('pre.log').innerText")
         assert "ingested 90 rows" in log
