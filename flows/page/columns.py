@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.flows.page.edits import (
-    Table,
+    PlanTable,
     list_columns,
     list_marked_sections,
     name_question,
@@ -132,7 +132,7 @@ def _pick_examples(values: Sequence[str | None]) -> tuple[str, ...]:
     )
 
 
-def _list_questions(document: Table, kind: str) -> Iterator[QuestionRow]:
+def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
     """Every open question, in the words of the refusal and of the plan."""
     sections = kind_called(kind).sections if kind in KINDS else {}
     for place, section in list_marked_sections(document):
@@ -157,7 +157,7 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
     return found
 
 
-def _read_effort(document: Table, kind: str) -> str | None:
+def _read_effort(document: PlanTable, kind: str) -> str | None:
     """The effort that the plan states; None where its method has no such setting."""
     stated = _table_of(document, "anonymizer")
     default = kind_called(kind).anonymizer if kind in KINDS else ""
@@ -168,18 +168,18 @@ def _read_effort(document: Table, kind: str) -> str | None:
     return str(stated.get("effort", ""))
 
 
-def _table_of(document: Mapping[str, Any], key: str) -> Table:
+def _table_of(document: Mapping[str, Any], key: str) -> PlanTable:
     section = document.get(key)
     return section if isinstance(section, MutableMapping) else {}
 
 
-def _read_comment(section: Table, key: str) -> str:
+def _read_comment(section: PlanTable, key: str) -> str:
     """The comment on the line of a key."""
     trivia = getattr(section[key], "trivia", None)
     return "" if trivia is None else trivia.comment.removeprefix("#").strip()
 
 
-def _list_own_comments(section: Table) -> Iterator[str]:
+def _list_own_comments(section: PlanTable) -> Iterator[str]:
     """The comments of a section that stand on lines of their own, from the first column on."""
     body = getattr(getattr(section, "value", None), "body", ())
     for key, item in body:

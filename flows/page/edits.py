@@ -16,7 +16,7 @@ from crowdcover.kinds.section import PlanError, toml_key
 from crowdcover.kinds.table.plan.columns import QUASI_ONLY
 from crowdcover.kinds.table.plan.numerals import NUMERAL_KEYS
 
-ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
+COLUMN_ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
 KINDS_OF_VALUES = ("numeric", "date", "categorical", "binary")
 UNPUBLISHED = ("identifier", "drop")
 # Settings that belong to one kind of values: they go when the kind changes.
@@ -25,11 +25,11 @@ _OF_KIND = (
     *("format", "timezone", "century", "round", "step", "top", "bottom", *NUMERAL_KEYS),
 )
 _OF_PUBLISHED = ("step", "top", "bottom", "allow", "note", "public", *NUMERAL_KEYS)
-PEOPLE = ("rows", "rows_although", "person")  # of the question who one person is
-Table = MutableMapping[str, Any]
+_PEOPLE = ("rows", "rows_although", "person")  # of the question who one person is
+PlanTable = MutableMapping[str, Any]
 
 
-def parse_plan(text: str) -> Table:
+def parse_plan(text: str) -> PlanTable:
     """The plan as tables that keep their comments; refused where tomlkit cannot read it."""
     try:
         return tomlkit.parse(text)
@@ -51,7 +51,7 @@ def apply_form(text: str, form: Mapping[str, str]) -> tuple[str, list[str]]:
     return tomlkit.dumps(document), gone
 
 
-def list_columns(document: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
+def list_columns(document: Mapping[str, Any]) -> Iterator[tuple[str, PlanTable]]:
     """The columns of a plan that have a role, by name."""
     columns = document.get("columns")
     for name, column in columns.items() if isinstance(columns, MutableMapping) else ():
@@ -59,7 +59,9 @@ def list_columns(document: Mapping[str, Any]) -> Iterator[tuple[str, Table]]:
             yield str(name), column
 
 
-def list_marked_sections(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Table]]:
+def list_marked_sections(
+    document: Mapping[str, Any],
+) -> Iterator[tuple[tuple[str, ...], PlanTable]]:
     """The sections with open questions, by their place."""
     places: list[tuple[tuple[str, ...], Any]] = [
         *(((key,), document.get(key)) for key in ("source", "privacy")),
@@ -78,13 +80,13 @@ def name_question(place: tuple[str, ...], mark: str) -> str:
     return f"decided:{json.dumps([*place, mark])}"
 
 
-def _change_column(name: str, column: Table, form: Mapping[str, str]) -> list[str]:
+def _change_column(name: str, column: PlanTable, form: Mapping[str, str]) -> list[str]:
     """Set role and kind of a column; settings that no longer belong to it go."""
     role, kind = form.get(f"role:{name}", column["role"]), form.get(f"kind:{name}")
-    if role not in ROLES or (kind and kind not in KINDS_OF_VALUES):
+    if role not in COLUMN_ROLES or (kind and kind not in KINDS_OF_VALUES):
         raise PlanError(
-            f"columns.{toml_key(name)}: the role must be one of {', '.join(ROLES)}, the kind one "
-            f"of {', '.join(KINDS_OF_VALUES)}"
+            f"columns.{toml_key(name)}: the role must be one of {', '.join(COLUMN_ROLES)}, "
+            f"the kind one of {', '.join(KINDS_OF_VALUES)}"
         )
     gone: set[str] = set()
     if role != column["role"]:
@@ -103,7 +105,7 @@ def _change_column(name: str, column: Table, form: Mapping[str, str]) -> list[st
     return [f"columns.{toml_key(name)}.{key}" for key in removed]
 
 
-def _change_settings(document: Table, form: Mapping[str, str]) -> None:
+def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
     """Set the main settings: name, k, effort, approval, and who one person is."""
     privacy = document.get("privacy")
     if (name := form.get("name")) is not None and name != document.get("name"):
@@ -118,11 +120,11 @@ def _change_settings(document: Table, form: Mapping[str, str]) -> None:
         _set_effort(document, effort)
     if (approval := form.get("approval")) is not None:
         _set_approval(document, approval)
-    if isinstance(privacy, MutableMapping) and form.get("people") in PEOPLE:
+    if isinstance(privacy, MutableMapping) and form.get("people") in _PEOPLE:
         _set_people(privacy, form)
 
 
-def _set_effort(document: Table, effort: str) -> None:
+def _set_effort(document: PlanTable, effort: str) -> None:
     stated = document.get("anonymizer", {})
     if effort == str(stated.get("effort", "")):
         return
@@ -134,14 +136,14 @@ def _set_effort(document: Table, effort: str) -> None:
         raise PlanError("anonymizer.effort must be 0, 1, 2 or 3")
 
 
-def _set_approval(document: Table, approval: str) -> None:
+def _set_approval(document: PlanTable, approval: str) -> None:
     if approval not in ("none", "required"):
         raise PlanError("publish.approval must be 'none' or 'required'")
     if approval != document.get("publish", {}).get("approval", "none"):
         document.setdefault("publish", tomlkit.table())["approval"] = approval
 
 
-def _set_people(privacy: Table, form: Mapping[str, str]) -> None:
+def _set_people(privacy: PlanTable, form: Mapping[str, str]) -> None:
     """Set which rows are of one person."""
     people, person = form["people"], form.get("person", "")
     stated: dict[str, str | bool] = {"person": person} if people == "person" else {}
@@ -154,7 +156,7 @@ def _set_people(privacy: Table, form: Mapping[str, str]) -> None:
             del privacy[key]
 
 
-def _answer_questions(document: Table, form: Mapping[str, str]) -> None:
+def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:
     """Take the marks away that a person has decided."""
     for place, section in list(list_marked_sections(document)):
         marks = section["decide"]

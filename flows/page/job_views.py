@@ -10,13 +10,13 @@ from starlette.responses import Response
 
 from crowdcover.flows.page.answers import fill_page, go_to
 from crowdcover.flows.page.guard import form_of
-from crowdcover.flows.page.jobs import Job
+from crowdcover.flows.page.jobs import CommandRun
 from crowdcover.flows.page.session import Session, shorten_path
 from crowdcover.kinds.section import PlanError
 
 REFRESH = 3  # seconds
-WAITS = 6  # the exit code of a release that waits for approval
-MOST_LEVELS = 12
+_WAITS = 6  # the exit code of a release that waits for approval
+_MOST_LEVELS = 12
 
 
 def show_try(session: Session, request: Request) -> Response:
@@ -40,14 +40,15 @@ def start_try(session: Session, request: Request) -> Response:
     draft, form = session.require_saved_draft(), form_of(request)
     session.require_idle()
     levels, sample = form.get("levels", "").replace(",", " ").split(), form.get("sample", "")
-    if len(levels) > MOST_LEVELS or not all(re.fullmatch(r"[1-9]\d{0,8}", each) for each in levels):
-        raise PlanError(f"give at most {MOST_LEVELS} levels of k, whole numbers such as 3 5 10")
+    numbers = all(re.fullmatch(r"[1-9]\d{0,8}", each) for each in levels)
+    if len(levels) > _MOST_LEVELS or not numbers:
+        raise PlanError(f"give at most {_MOST_LEVELS} levels of k, whole numbers such as 3 5 10")
     if sample and not re.fullmatch(r"[1-9]\d{0,11}", sample):
         raise PlanError("the sample must be a whole number of rows, such as 2000; or leave it out")
     options = ["--k", *levels] if levels else []
     options += ["--sample", sample] if sample else []
     session.tried_settings = " ".join(levels), sample
-    session.tried = Job(["try", shorten_path(draft.path), *options, "--json"])
+    session.tried = CommandRun(["try", shorten_path(draft.path), *options, "--json"])
     return go_to("/try")
 
 
@@ -67,7 +68,7 @@ def show_making(session: Session, request: Request) -> Response:
         refresh=_choose_refresh(job, request),
         job=job,
         is_saved=draft.is_saved,
-        waits=job is not None and job.code == WAITS,
+        waits=job is not None and job.code == _WAITS,
         folder=session.release,
     )
 
@@ -76,7 +77,7 @@ def start_making(session: Session, _: Request) -> Response:
     """Run `crowdcover release`."""
     draft = session.require_saved_draft()
     session.require_idle()
-    session.made = Job(["release", shorten_path(draft.path)])
+    session.made = CommandRun(["release", shorten_path(draft.path)])
     return go_to("/make")
 
 
@@ -85,14 +86,14 @@ def stop_making(session: Session, _: Request) -> Response:
     return _stop_job(session, session.made, "/make")
 
 
-def _stop_job(session: Session, job: Job | None, page: str) -> Response:
+def _stop_job(session: Session, job: CommandRun | None, page: str) -> Response:
     if job is not None and job.is_running:
         job.stop()
         session.notice = "The command was stopped. Nothing was published by it."
     return go_to(page)
 
 
-def _choose_refresh(job: Job | None, request: Request) -> int:
+def _choose_refresh(job: CommandRun | None, request: Request) -> int:
     """After how many seconds the browser loads the page again; 0: never."""
     running = job is not None and job.is_running
     return REFRESH if running and "still" not in request.query_params else 0

@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import IO
 
 MOST_LINES = 500
-PATIENCE = 8.0  # seconds between two signals to a process that is to end
+_PATIENCE = 8.0  # seconds between two signals to a process that is to end
 
 
-class Job:
+class CommandRun:
     """A command that runs, or has ended.
 
     Attributes
@@ -100,14 +100,14 @@ class Job:
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, each)
-            self._watch.join(PATIENCE)
+            self._watch.join(_PATIENCE)
             if not self._watch.is_alive():
                 return
 
     def _wait(self, readers: Sequence[threading.Thread]) -> None:
         code = self._process.wait()
         for each in readers:
-            each.join(PATIENCE)
+            each.join(_PATIENCE)
         self._end = time.monotonic()
         self.code = code
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from crowdcover.flows.page.answers import fill_page, go_to
 from crowdcover.flows.page.columns import read_examples, view_plan
 from crowdcover.flows.page.draft import Draft
-from crowdcover.flows.page.edits import KINDS_OF_VALUES, ROLES, apply_form
+from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, apply_form
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import format_command
 from crowdcover.flows.page.session import Session, shorten_path
@@ -32,7 +32,7 @@ def show_plan(session: Session, _: Request) -> Response:
         path=draft.path,
         file_exists=draft.path.exists(),
         is_saved=draft.is_saved,
-        roles=ROLES,
+        roles=COLUMN_ROLES,
         kinds_of_values=KINDS_OF_VALUES,
         commands=_list_commands(session, draft),
     )

@@ -16,8 +16,7 @@ from crowdcover.reports import facts
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.storage.places.place import Place
 from crowdcover.storage.series.retractions import notice_of
-
-REPORT = "report.html"
+from crowdcover.storage.shelf.layout import REPORT
 
 
 def show_release(session: Session, _: Request) -> Response:

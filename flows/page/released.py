@@ -16,7 +16,7 @@ from crowdcover.storage.shelf.content import read_document
 FIRST = 10
 
 
-class Table(NamedTuple):
+class ShownTable(NamedTuple):
     """A table of text; `numbers` are the columns that are aligned right."""
 
     heading: str
@@ -47,20 +47,20 @@ def read_first_rows(folder: Place, manifest: Mapping[str, Any]) -> FirstRows | N
     return FirstRows(names, [roles.get(each, "") for each in names], rows)
 
 
-def list_shown_blocks(blocks: Iterable[Block]) -> list[Table]:
+def list_shown_blocks(blocks: Iterable[Block]) -> list[ShownTable]:
     """Tables of a summary, with shares as percentages."""
     return [_show_block(each) for each in blocks]
 
 
-def _show_block(block: Block) -> Table:
+def _show_block(block: Block) -> ShownTable:
     rows = [
         [percent(cell.value) if isinstance(cell, ShareCell) else str(cell) for cell in row]
         for row in block.rows
     ]
     if not block.headings:
-        return Table(block.heading, ("Number", "Value", "Meaning"), rows, frozenset({1}))
+        return ShownTable(block.heading, ("Number", "Value", "Meaning"), rows, frozenset({1}))
     places = range(1, len(block.headings)) if block.right is None else block.right
-    return Table(block.heading, block.headings, rows, frozenset(places))
+    return ShownTable(block.heading, block.headings, rows, frozenset(places))
 
 
 def _read_text_rows(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
-from crowdcover.flows.page.jobs import Job
+from crowdcover.flows.page.jobs import CommandRun
 from crowdcover.kinds.section import PlanError
 from crowdcover.storage.places.place import Place, place_of
 
@@ -29,7 +29,7 @@ class Session:
         The plan; None where a release was opened.
     release : Place or None
         The release that is shown: the one that was opened or made.
-    tried, made : Job or None
+    tried, made : CommandRun or None
         The last `crowdcover try` and `crowdcover release`.
     tried_settings : (str, str)
         The levels of k and the sample in the form of the next `crowdcover try`.
@@ -44,8 +44,8 @@ class Session:
     starter: tuple[str, ...] = ()
     draft: Draft | None = None
     release: Place | None = None
-    tried: Job | None = None
-    made: Job | None = None
+    tried: CommandRun | None = None
+    made: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")
     notice: str = ""
     refusal: str = ""
@@ -70,7 +70,7 @@ class Session:
         if any(job is not None and job.is_running for job in (self.tried, self.made)):
             raise PlanError("a command runs; wait for its end, or stop it")
 
-    def show_release_of(self, job: Job) -> None:
+    def show_release_of(self, job: CommandRun) -> None:
         """Let the page show the release that a job has made."""
         if job.code == 0 and job.printed:
             self.release = place_of(job.printed.splitlines()[-1])

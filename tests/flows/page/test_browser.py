@@ -11,7 +11,10 @@ import pytest
 
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import RARE, Order
+from tests.flows.page.conftest import session_of, visit
+from tests.reports import browser
 from tests.support.devtools import browsing
+from tests.support.pages import complaints
 
 pytestmark = pytest.mark.slow  # a browser, two releases and a trial in processes of their own
 
@@ -151,3 +154,26 @@ def test_from_a_table_to_an_approved_release(tmp_path):
     for text in (log, released):
         assert re.search("ident-0|note-[0-9]|junk-", text) is None
         assert RARE not in log
+
+
+@pytest.mark.parametrize(("width", "dark"), WIDTHS)
+def test_everybody_can_read_it(tmp_path, released, width, dark):
+    """Contrast, headings, landmarks and names, as the pages of reports are measured."""
+    pages = {}
+    for opened_one, paths in (
+        (released.source, ("/plan", "/try", "/make", "/waiting")),
+        (released.folder_of_v1, ("/release",)),
+    ):
+        session = session_of(opened_one)
+        client = visit(session)
+        style = f"<style>{client.get('/style.css').text}</style>"
+        for path in paths:
+            page = client.get(path).text.replace('<link rel="stylesheet" href="/style.css">', style)
+            # Its report is measured by the tests of reports.
+            pages[path] = re.sub("<iframe.*</iframe>", "", page)
+    found = browser.judged(pages, width, tmp_path, dark=dark)
+    assert found.keys() == pages.keys()
+    assert all(entry["texts"] > 5 for entry in found.values())
+    # Links lead to other pages, of which a single page in a frame knows nothing.
+    faults = {name: complaints(entry).keys() - {"adrift"} for name, entry in found.items()}
+    assert faults == {name: set() for name in found}, found

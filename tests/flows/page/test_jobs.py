@@ -6,8 +6,8 @@ from html import unescape
 
 import pytest
 
-from crowdcover.flows.page.jobs import Job
-from tests.flows.orders import Order
+from crowdcover.flows.page.jobs import CommandRun
+from tests.flows.orders import Order, data_bytes
 from tests.flows.page.conftest import post, session_of, visit
 from tests.flows.processes import command
 from tests.support.approvals import waits
@@ -92,7 +92,7 @@ def test_a_command_can_be_stopped(planned):
 
 def test_no_job_outlives_the_page(order):
     session = session_of(order.plan)
-    session.made = Job(["try", str(order.plan)])
+    session.made = CommandRun(["try", str(order.plan)])
     session.end_jobs()
     assert not session.made.is_running
 
@@ -161,3 +161,20 @@ def test_a_folder_that_is_no_release_is_refused_as_by_show(tmp_path):
     shown, opened = command("show", tmp_path), command("open", tmp_path)
     assert (shown.code, shown.err) == (opened.code, opened.err)
     assert shown.code
+
+
+@pytest.mark.usefixtures("server")
+def test_the_release_is_that_of_the_command_with_the_same_secrets(tmp_path):
+    ours, theirs = Order(tmp_path / "page"), Order(tmp_path / "command")
+    for order in (ours, theirs):
+        order.fix_seed()
+    session = session_of(ours.plan)
+    client = visit(session)
+    post(client, session, "/make")
+    wait_for(session.made)
+    page = client.get("/make").text
+    assert session.made.code == 0, session.made.log
+    assert str(ours.folder_of_v1) in page
+    assert client.get("/release").status_code == 200
+    theirs.release()
+    assert data_bytes(ours.folder_of_v1) == data_bytes(theirs.folder_of_v1)
