@@ -72,12 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        print_refusal(_describe_unforeseen_error(error))
+        print_refusal(describe_unforeseen_error(error))
         code = 1
     sys.exit(code)
 
 
-def _describe_unforeseen_error(error: BaseException) -> str:
+def describe_unforeseen_error(error: BaseException) -> str:
     """Where an error was raised, without its message: that may quote cells."""
     if is_full(error):
         named = getattr(error, "filename", None)

@@ -62,10 +62,14 @@ class Outcome:
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
-        """The setting, its numbers or refusal, the exit code and the seconds, for programs."""
+        """The setting, its numbers or refusal, the exit code and the seconds, for programs.
+
+        Numbers stand by their keys and, as people read them, by their headings.
+        """
         return {
             **self.stated,
             "numbers": as_json(self.numbers),
+            "shown": {each.heading: each.shown for each in self.numbers},
             "refused": self.refusal_text or None,
             "exit_code": self.code,
             "seconds": round(self.seconds, 1),

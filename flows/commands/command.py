@@ -9,6 +9,7 @@ from typing import Any
 
 from crowdcover.flows.plan.named_overlay import Overlay
 from crowdcover.flows.plan.sizes import parse_size
+from crowdcover.kinds import KINDS
 from crowdcover.storage.places.place import place_of
 
 
@@ -91,6 +92,32 @@ def add_vault_options(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(name, type=Path, action="append", metavar=metavar, help=help_)
     add_set_option(parser)
+
+
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """Add how a source is written of which a starter plan is made."""
+    parser.add_argument(
+        "--kind",
+        choices=list(KINDS),
+        default="table",
+        help="what the source holds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--query", metavar="SQL", help="the SELECT that gives the table, if SOURCE is a database"
+    )
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first row of a CSV file holds names, or holds cells (default: look)",
+    )
+    parser.add_argument(
+        "--names",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="A,B,...",
+        help="names of all columns of a CSV file without a header, in order",
+    )
+    parser.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook that has several")
 
 
 def add_set_option(parser: argparse.ArgumentParser) -> None:

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from crowdcover.flows.plan.plan import ReleasePlan
 
 
-def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
-    """Load the plan; what can be refused without a server is refused here."""
+def load_ready_plan(path: Path, overrides: Sequence[str], text: str | None = None) -> "ReleasePlan":
+    """Load the plan; what can be refused without a server is refused here.
+
+    `text` is what the file will hold, of a plan that is not written yet.
+    """
     with keep_all_objects():
         from crowdcover.flows.plan.plan import ReleasePlan
         from crowdcover.flows.runs.partitions import require_partition
         from crowdcover.storage.source.sources import read_source_header
 
-    plan = ReleasePlan.load(path, overrides)
+    plan = ReleasePlan.load(path, overrides, text)
     plan.check_machine()
     require_partition(plan)
     # None for what would have to be read in full, such as a query: the flow looks at that itself.

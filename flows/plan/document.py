@@ -37,14 +37,15 @@ PATHS = (
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
-def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
+def read_document(path: Path, overrides: Sequence[str], text: str | None = None) -> dict[str, Any]:
     """Read the keys of a plan file, changed by overrides such as `key.path=value`.
 
     An `Overlay` among them chooses a part of [env], which changes the file before the others do.
 
-    Paths in the file start at its folder, paths in overrides at the current folder.
+    Paths in the file start at its folder, paths in overrides at the current folder. `text` is what
+    the file will hold, of a plan that is not written yet.
     """
-    document = _parse_plan(path)
+    document = _parse_plan(path, read_plan_text(path) if text is None else text)
     overlay = take_overlay(document, overrides)
     document = _merge_tables(document, overlay, _find_merge_rule(document))
     publish = document.setdefault("publish", {})
@@ -62,17 +63,22 @@ def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     return document
 
 
-def _parse_plan(path: Path) -> dict[str, Any]:
-    """Parse a TOML plan, or a frozen plan in JSON."""
-    kind = "JSON" if path.suffix == ".json" else "TOML"
+def read_plan_text(path: Path) -> str:
+    """The text of a plan file, decrypted: frozen plans of an encrypted vault are encrypted."""
     try:
-        # Decrypts, too: frozen plans of an encrypted vault are encrypted.
-        text = read_private(path).decode("utf-8-sig")
-        document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
+        return read_private(path).decode("utf-8-sig")
     except OSError:
         refusal = f"the plan {path} cannot be read; give the path of a TOML file"
     except UnicodeDecodeError:
         refusal = f"the plan {path} is not UTF-8 text; convert it"
+    raise PlanError(refusal)
+
+
+def _parse_plan(path: Path, text: str) -> dict[str, Any]:
+    """Parse a TOML plan, or a frozen plan in JSON."""
+    kind = "JSON" if path.suffix == ".json" else "TOML"
+    try:
+        document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         place = re.search(r"line \d+,? column \d+", str(error))
         remedy = (

@@ -90,12 +90,15 @@ class ReleasePlan(Section):
     series: SeriesSection | None = None
 
     @classmethod
-    def load(cls, path: Path, overrides: Sequence[str] = ()) -> "ReleasePlan":
+    def load(
+        cls, path: Path, overrides: Sequence[str] = (), text: str | None = None
+    ) -> "ReleasePlan":
         """Read a plan; `overrides` are key.path=value.
 
-        Paths in the file start at its folder, paths in overrides at the current one.
+        Paths in the file start at its folder, paths in overrides at the current one. `text` is what
+        the file will hold, of a plan that is not written yet.
         """
-        return cls.of(read_document(path, overrides))
+        return cls.of(read_document(path, overrides, text))
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":

@@ -41,12 +41,14 @@ IN_COPY = "."  # of --take without a file: what lies in the officer's copy
 
 def approve_release(options: argparse.Namespace) -> int:
     """Approve the waiting release: the next run publishes it."""
-    return _record_decision(options, approved=True)
+    print(record_decision(options, approved=True))
+    return 0
 
 
 def reject_release(options: argparse.Namespace) -> int:
     """Reject the waiting release: nothing is published."""
-    return _record_decision(options, approved=False)
+    print(record_decision(options, approved=False))
+    return 0
 
 
 def reopen_approval(options: argparse.Namespace) -> int:
@@ -58,7 +60,11 @@ def reopen_approval(options: argparse.Namespace) -> int:
     return 0
 
 
-def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
+def record_decision(options: argparse.Namespace, *, approved: bool) -> str:
+    """Store a person's decision in the vault; a sentence about it and what comes next.
+
+    Prints the numbers to decide about first, unless `options.quiet`.
+    """
     # `reject` has no --take.
     taken = getattr(options, "take", None)
     if taken is None and options.by is None and options.key is None:
@@ -95,8 +101,7 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
         next_step = "run the release again to publish it"
     else:
         next_step = "nothing will be published"
-    print(f"run {run.path.name} was {decision.sentence}; {next_step}")
-    return 0
+    return f"run {run.path.name} was {decision.sentence}; {next_step}"
 
 
 def _build_decision(

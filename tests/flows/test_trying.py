@@ -89,6 +89,7 @@ def test_the_numbers_are_those_of_a_release(tmp_path, k):
         "cells_exact": manifest["utility"]["cells_exact"],
         "beyond_k": manifest["protection"]["over_protection"]["median"],
         "most_beyond_k": manifest["protection"]["over_protection"]["max"],
+        "uniform": manifest["protection"]["sensitive"]["diagnosis"]["uniform"] / 90,
         "attack": max(
             each for name, each in attacks.items() if not name.startswith("insider who knows")
         ),

@@ -136,9 +136,15 @@ class TableWords(KindWords):
         ]
 
     def compared(self, sections: Manifest) -> Sequence[Compared]:
-        """Utility, NCP, exact cells, how far crowds exceed k, the strongest attack."""
+        """Utility, NCP, exact cells, how far crowds exceed k, the strongest attack.
+
+        With sensitive columns also the share of the people whose crowd shows one value of one.
+        """
         kept, beyond = sections["utility"], sections["protection"]["over_protection"]
         tried = attackers.find_strongest_attack(attackers.attacks(sections))
+        uniform = [number for _, number in _list_uniform_columns(sections)]
+        share = max(uniform, default=0) / sections["privacy"]["records"]
+        sensitive = sections["protection"].get("sensitive")
         return self.list_compared(
             {
                 "utility": (kept["suppression"], "{:.4f}".format),
@@ -146,6 +152,7 @@ class TableWords(KindWords):
                 "cells_exact": (kept["cells_exact"], percent),
                 "beyond_k": (beyond["median"], count),
                 "most_beyond_k": (beyond["max"], count),
+                **({"uniform": (share, percent)} if sensitive else {}),
                 "attack": (None if tried is None else tried.success, one_in),
             }
         )

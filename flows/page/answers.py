@@ -1,0 +1,75 @@
+"""Answers of the page: filled templates, refusals, and files that are shown in a frame."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from anon_core.errors import AnonymityError
+from crowdcover.errors import ReleaseError
+from crowdcover.flows.cli import describe_unforeseen_error
+from crowdcover.flows.page.guard import FORM_TOKEN
+from crowdcover.flows.page.session import Session
+from crowdcover.reports.pages.templates import load_template
+
+_FOLDER = Path(__file__).parent / "templates"
+# A report styles itself and runs nothing; in its frame it can reach no part of the page.
+REPORT_POLICY = {
+    "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; "
+    "frame-ancestors 'self'"
+}
+Work = Callable[[Session, Request], Response]
+
+
+def answer_with(work: Work) -> Callable[[Request], Response]:
+    """A route that does some work; refused as a command would be, in a page, not by a traceback."""
+
+    def answer(request: Request) -> Response:
+        session: Session = request.app.state.session
+        try:
+            with session.lock:
+                return work(session, request)
+        except (AnonymityError, ReleaseError) as refusal:
+            words, status = str(refusal), 400
+        except Exception as error:  # noqa: BLE001 - its message may quote cells
+            words, status = describe_unforeseen_error(error), 500
+        if request.method == "POST":  # back to the page with the form, which shows the refusal
+            session.refusal = words
+            return RedirectResponse(f"/{request.url.path.split('/')[1]}", 303)
+        return fill_page(session, "refused.html.j2", status=status, words=words)
+
+    return answer
+
+
+def fill_page(session: Session, name: str, status: int = 200, **parts: Any) -> Response:
+    """A page; it shows the notice of the last action once."""
+    notice, session.notice = session.notice, ""
+    refusal, session.refusal = session.refusal, ""
+    page = load_template(name, _FOLDER).render(
+        form_token=session.own.form,
+        form_token_name=FORM_TOKEN,
+        has_plan=session.draft is not None,
+        has_release=session.release is not None,
+        notice=notice,
+        refusal=refusal,
+        **{"refresh": 0, **parts},
+    )
+    return HTMLResponse(page, status)
+
+
+def fill_style() -> Response:
+    """The style sheet: that of reports, and what forms need."""
+    text = load_template("page.css.j2", _FOLDER).render()
+    return Response(text, media_type="text/css")
+
+
+def go_to(path: str) -> Response:
+    """What a form answers: the page that shows what was done."""
+    return RedirectResponse(path, 303)
+
+
+def show_report(content: bytes) -> Response:
+    """A report, in a frame or a tab of its own."""
+    return HTMLResponse(content, headers=REPORT_POLICY)

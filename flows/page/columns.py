@@ -1,0 +1,190 @@
+"""What the page shows of a plan: its columns with example values, its questions, its settings."""
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from anon_core.anonymizers import ANONYMIZERS
+from crowdcover.flows.page.edits import (
+    PlanTable,
+    list_columns,
+    list_marked_sections,
+    name_question,
+    parse_plan,
+)
+from crowdcover.flows.plan.settings import list_settings
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.columns import Column
+from crowdcover.kinds.section import MarkedSection
+from crowdcover.kinds.table.pipeline.read import read_columns
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.sources import Source, read_leading_rows
+
+EXAMPLES = 5
+LONGEST_EXAMPLE = 40  # characters
+LEADING_ROWS = 200  # in which examples are looked for
+
+
+class ColumnRow(NamedTuple):
+    """A column of the plan as the page lists it."""
+
+    name: str
+    role: str
+    kind: str
+    reason: str
+    examples: tuple[str, ...]
+    is_open: bool
+
+
+class QuestionRow(NamedTuple):
+    """An open question: its field, the section, what is to decide, and what the plan says."""
+
+    field: str
+    section: str
+    mark: str
+    words: str
+    comment: str
+
+
+class PlanView(NamedTuple):
+    """The plan as its page shows it."""
+
+    name: str
+    kind: str
+    columns: tuple[ColumnRow, ...]
+    questions: tuple[QuestionRow, ...]
+    k: str  # empty where it is no single number
+    effort: str | None  # None where the method has none
+    approval: str
+    people: str
+    person: str
+    identifiers: tuple[str, ...]
+    notes: tuple[str, ...]  # what the starter found about people
+
+
+def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
+    """What the page shows of a plan; refused where the text is no TOML."""
+    document = parse_plan(text)
+    source, privacy = _table_of(document, "source"), _table_of(document, "privacy")
+    kind, k = str(source.get("kind", "table")), privacy.get("k")
+    columns = tuple(
+        ColumnRow(
+            name,
+            str(column["role"]),
+            str(column.get("kind", "")),
+            _read_comment(column, "role"),
+            tuple(examples.get(name, ())),
+            "decide" in column,
+        )
+        for name, column in list_columns(document)
+    )
+    people = "rows_although" if privacy.get("rows_are_people") else "rows"
+    return PlanView(
+        name=str(document.get("name", "")),
+        kind=kind,
+        columns=columns,
+        questions=tuple(_list_questions(document, kind)),
+        k=str(k) if isinstance(k, int) else "",
+        effort=_read_effort(document, kind),
+        approval=str(_table_of(document, "publish").get("approval", "none")),
+        people="person" if "person" in privacy else people,
+        person=str(privacy.get("person", "")),
+        identifiers=tuple(each.name for each in columns if each.role == "identifier"),
+        notes=tuple(_list_own_comments(privacy)),
+    )
+
+
+def read_examples(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The first different values of each column of a table; none of what cannot be read."""
+    source_section = document.get("source")
+    if not isinstance(source_section, dict) or source_section.get("kind", "table") != "table":
+        return {}
+    try:
+        section = kind_called("table").sections["source"][0].model_validate(source_section)
+        return _read_first_values(section.source(), list(document.get("columns", {})))
+    # The plan or the source is refused, and the page says so where it shows the refusal. Errors of
+    # parsers quote cells, so nothing is made of them.
+    except Exception:  # noqa: BLE001
+        return {}
+
+
+def _read_first_values(source: Source, planned: list[str]) -> dict[str, tuple[str, ...]]:
+    rows = None
+    if isinstance(source.path, Path):
+        rows = read_leading_rows(source, LEADING_ROWS)
+    if rows is not None:
+        names = rows.pop(0) if source.header else planned
+        texts = dict(zip((name.strip() for name in names), zip(*rows, strict=False), strict=False))
+        return {name: _pick_examples(column) for name, column in texts.items()}
+    reading = Reading(source)
+    names = reading.header if isinstance(reading.header, list) else planned
+    wanted = [Column(name=name, role="drop") for name in names]
+    frame = read_columns(reading, names, wanted).head(LEADING_ROWS)
+    return {column.name: _pick_examples(column.cast(str).to_list()) for column in frame}
+
+
+def _pick_examples(values: Sequence[str | None]) -> tuple[str, ...]:
+    distinct = dict.fromkeys(value.strip() for value in values if value and value.strip())
+    return tuple(
+        value if len(value) <= LONGEST_EXAMPLE else f"{value[: LONGEST_EXAMPLE - 1]}\u2026"
+        for value in list(distinct)[:EXAMPLES]
+    )
+
+
+def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
+    """Every open question, in the words of the refusal and of the plan."""
+    sections = kind_called(kind).sections if kind in KINDS else {}
+    for place, section in list_marked_sections(document):
+        words = _find_questions(sections.get(place[0], ((), None))[0])
+        for mark in dict.fromkeys(map(str, section["decide"])):
+            yield QuestionRow(
+                name_question(place, mark),
+                place[-1],
+                mark,
+                words.get(mark, ""),
+                _read_comment(section, "decide"),
+            )
+
+
+def _find_questions(annotation: Any) -> Mapping[str, str]:
+    """The questions of the section that a type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, MarkedSection):
+        return annotation.questions
+    found: dict[str, str] = {}
+    for each in get_args(annotation):
+        found |= _find_questions(each)
+    return found
+
+
+def _read_effort(document: PlanTable, kind: str) -> str | None:
+    """The effort that the plan states; None where its method has no such setting."""
+    stated = _table_of(document, "anonymizer")
+    default = kind_called(kind).anonymizer if kind in KINDS else ""
+    name = str(stated.get("name", default))
+    # The default of a series is another one.
+    if name not in ANONYMIZERS or "effort" not in list_settings(name) or "series" in document:
+        return None
+    return str(stated.get("effort", ""))
+
+
+def _table_of(document: Mapping[str, Any], key: str) -> PlanTable:
+    section = document.get(key)
+    return section if isinstance(section, MutableMapping) else {}
+
+
+def _read_comment(section: PlanTable, key: str) -> str:
+    """The comment on the line of a key."""
+    trivia = getattr(section[key], "trivia", None)
+    return "" if trivia is None else trivia.comment.removeprefix("#").strip()
+
+
+def _list_own_comments(section: PlanTable) -> Iterator[str]:
+    """The comments of a section that stand on lines of their own, from the first column on."""
+    body = getattr(getattr(section, "value", None), "body", ())
+    for key, item in body:
+        trivia = None if key is not None else getattr(item, "_trivia", None)
+        if trivia is not None and trivia.comment and not trivia.indent:
+            words = trivia.comment.removeprefix("#").strip()
+            if re.match(r"\w+ = ", words) is None:  # a key that may be taken
+                yield words

@@ -1,0 +1,110 @@
+"""`crowdcover open`: find out what was named, and serve its page until the command is stopped."""
+
+import argparse
+import asyncio
+import logging
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+
+from crowdcover.flows.look.named_release import read_manifest
+from crowdcover.flows.page.app import build_app
+from crowdcover.flows.page.draft import Draft
+from crowdcover.flows.page.guard import Secrets
+from crowdcover.flows.page.plan_views import load_examples
+from crowdcover.flows.page.session import Session
+from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.starter import build_starter_plan
+from crowdcover.storage.places.place import is_remote, place_of
+from crowdcover.storage.shelf.layout import MANIFEST
+
+
+def open_page(options: argparse.Namespace) -> int:
+    """Print the address of the page and answer there until Ctrl-C."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        session = build_session(options, Secrets(listening.getsockname()[1]))
+        _print_address(session, quiet=options.quiet)
+        _serve_page(session, listening)
+    return 0
+
+
+def build_session(options: argparse.Namespace, own: Secrets) -> Session:
+    """A session for a source, a plan or a release; refused as their commands refuse them."""
+    named = options.opened
+    if named.endswith(".toml"):
+        draft = Draft.read(Path(os.path.abspath(named)))
+        session = Session(own, named, draft=draft)
+    elif _is_release(named):
+        folder = place_of(named)
+        read_manifest(folder)
+        return Session(own, named, release=folder)
+    else:
+        text = build_starter_plan(argparse.Namespace(**{**vars(options), "source": named}))
+        starter = ("plan", *_list_source_arguments(options))
+        draft = Draft(text, _choose_plan_path(named, text), options.kind)
+        session = Session(own, named, starter, draft)
+    load_examples(session)
+    return session
+
+
+def _is_release(named: str) -> bool:
+    """Whether a folder is named that is no folder of Parquet files."""
+    if is_remote(named):
+        return (place_of(named) / MANIFEST).is_file()
+    folder = Path(named)
+    parts = any(folder.glob("*.parquet"))
+    return (folder.is_dir() and not parts) or (folder / MANIFEST).is_file()
+
+
+def _choose_plan_path(named: str, text: str) -> Path:
+    """Where the starter plan is saved: beside a local source, else in the current folder."""
+    source = Path(named)
+    folder = source.resolve().parent if source.exists() else Path.cwd()
+    name = read_document(folder / "plan.toml", [], text)["name"]
+    return folder / f"{name}.toml"
+
+
+def _list_source_arguments(options: argparse.Namespace) -> list[str]:
+    """The arguments that name the source for `crowdcover plan`."""
+    stated = [options.opened]
+    if options.kind != "table":
+        stated += ["--kind", options.kind]
+    for option, given in (("--query", options.query), ("--sheet", options.sheet)):
+        stated += [] if given is None else [option, given]
+    if options.header is not None:
+        stated.append("--header" if options.header else "--no-header")
+    return [*stated, *(["--names", ",".join(options.names)] if options.names else [])]
+
+
+def _print_address(session: Session, *, quiet: bool) -> None:
+    if not quiet:
+        print(
+            "Open this address in a browser on this machine. It works once; Ctrl-C ends the page."
+        )
+    print(session.own.address, flush=True)
+
+
+def _serve_page(session: Session, listening: socket.socket) -> None:
+    """Answer until the process is told to stop; nothing is logged, since paths may be private."""
+    # Errors are shown in the page, without their messages. uvicorn would log a traceback.
+    logging.getLogger("uvicorn").disabled = logging.getLogger("uvicorn.error").disabled = True
+    config = uvicorn.Config(
+        build_app(session),
+        access_log=False,
+        log_config=None,
+        log_level="critical",
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=2,
+        ws="none",
+    )
+    try:
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended
+            asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+    finally:
+        session.end_jobs()

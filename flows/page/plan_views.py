@@ -1,0 +1,98 @@
+"""The plan: look at it, edit it, save it."""
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from crowdcover.flows.page.answers import fill_page, go_to
+from crowdcover.flows.page.columns import read_examples, view_plan
+from crowdcover.flows.page.draft import Draft
+from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, apply_form
+from crowdcover.flows.page.guard import form_of
+from crowdcover.flows.page.jobs import format_command
+from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.kinds.section import PlanError
+
+
+def show_plan(session: Session, _: Request) -> Response:
+    """The plan as a form and as text, and whether `crowdcover release` would take it."""
+    draft = session.require_draft()
+    try:
+        view = view_plan(draft.text, session.examples)
+    except PlanError:  # no TOML: the text alone is shown, with the refusal of the command
+        view = None
+    refusal = draft.find_refusal()
+    return fill_page(
+        session,
+        "plan.html.j2",
+        view=view,
+        text=draft.text,
+        plan_refusal=refusal,
+        path=draft.path,
+        file_exists=draft.path.exists(),
+        is_saved=draft.is_saved,
+        roles=COLUMN_ROLES,
+        kinds_of_values=KINDS_OF_VALUES,
+        commands=_list_commands(session, draft),
+    )
+
+
+def edit_columns(session: Session, request: Request) -> Response:
+    """Take over what the form of columns, questions and settings states."""
+    draft = session.require_draft()
+    text, gone = apply_form(draft.text, form_of(request))
+    changed = text != draft.text
+    draft.text = text
+    session.notice = "The plan was changed. It is not saved yet." if changed else "Nothing changed."
+    if gone:
+        session.notice += f" Settings that no longer belong were removed: {', '.join(gone)}."
+    return go_to("/plan")
+
+
+def edit_text(session: Session, request: Request) -> Response:
+    """Take over the plan as text; the page then shows whether it is refused."""
+    draft = session.require_draft()
+    text = form_of(request).get("text", "").replace("\r\n", "\n")
+    if "\r\n" in draft.text:  # browsers send no other line end; the file keeps its own
+        text = text.replace("\n", "\r\n")
+    draft.text = text
+    load_examples(session)
+    session.notice = "The text was taken over. It is not saved yet."
+    return go_to("/plan")
+
+
+def save_plan(session: Session, request: Request) -> Response:
+    """Write the plan to a file beside the source, or to the plan that was opened."""
+    draft, form = session.require_draft(), form_of(request)
+    path = draft.choose_path(form.get("file", ""))
+    draft.save(path, replaces="replaces" in form)
+    session.notice = f"The plan was saved: {path}"
+    return go_to("/plan")
+
+
+def load_examples(session: Session) -> None:
+    """Read the example values of the plan's source anew; none where the plan is refused."""
+    try:
+        session.examples = read_examples(session.require_draft().document())
+    except PlanError:
+        session.examples = {}
+
+
+def _list_commands(session: Session, draft: Draft) -> list[tuple[str, str]]:
+    """What each action of the page is in a terminal."""
+    file = shorten_path(Path(draft.path))
+    commands = []
+    if session.starter:
+        commands.append(
+            (
+                "Make the starter plan",
+                format_command([*session.starter, "--output", file]),
+            )
+        )
+    return [
+        *commands,
+        ("Check the plan and its source", format_command(["release", file, "--dry-run"])),
+        ("Try it", format_command(["try", file, "--k", "3", "5", "10"])),
+        ("Release it", format_command(["release", file])),
+    ]

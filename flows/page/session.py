@@ -1,0 +1,88 @@
+"""What the page knows between two requests: what was opened, the draft, and the jobs."""
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crowdcover.flows.page.draft import Draft
+from crowdcover.flows.page.guard import Secrets
+from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.place import Place, place_of
+
+
+@dataclass
+class Session:
+    """One `crowdcover open`, for the person who started it.
+
+    Attributes
+    ----------
+    own : Secrets
+        Of the address, the cookie and the forms.
+    opened : str
+        What was named.
+    starter : tuple of str
+        The command that prints the starter plan; empty where a plan was opened.
+    draft : Draft or None
+        The plan; None where a release was opened.
+    release : Place or None
+        The release that is shown: the one that was opened or made.
+    tried, made : CommandRun or None
+        The last `crowdcover try` and `crowdcover release`.
+    tried_settings : (str, str)
+        The levels of k and the sample in the form of the next `crowdcover try`.
+    notice, refusal : str
+        What the next page says of the last action.
+    examples : mapping
+        Values of the source by column. They are private and go into the plan's page only.
+    """
+
+    own: Secrets
+    opened: str
+    starter: tuple[str, ...] = ()
+    draft: Draft | None = None
+    release: Place | None = None
+    tried: CommandRun | None = None
+    made: CommandRun | None = None
+    tried_settings: tuple[str, str] = ("3 5 10", "")
+    notice: str = ""
+    refusal: str = ""
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def require_draft(self) -> Draft:
+        """The plan; refused where a release was opened."""
+        if self.draft is None:
+            raise PlanError("a release was opened; open its plan to change, try or release it")
+        return self.draft
+
+    def require_saved_draft(self) -> Draft:
+        """The plan, in its file as the page shows it; the commands read the file."""
+        draft = self.require_draft()
+        if not draft.is_saved:
+            raise PlanError("the plan is not saved; save it first: the command reads the file")
+        return draft
+
+    def require_idle(self) -> None:
+        """Refuse a second job beside one that runs."""
+        if any(job is not None and job.is_running for job in (self.tried, self.made)):
+            raise PlanError("a command runs; wait for its end, or stop it")
+
+    def show_release_of(self, job: CommandRun) -> None:
+        """Let the page show the release that a job has made."""
+        if job.code == 0 and job.printed:
+            self.release = place_of(job.printed.splitlines()[-1])
+
+    def end_jobs(self) -> None:
+        """Stop what runs; no process outlives the page."""
+        for job in (self.tried, self.made):
+            if job is not None and job.is_running:
+                job.stop()
+
+
+def shorten_path(path: Path) -> str:
+    """A path as one would type it: from the current folder where it lies below that."""
+    near = os.path.relpath(path)
+    return str(path) if near.startswith("..") else near

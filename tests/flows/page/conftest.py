@@ -1,0 +1,52 @@
+"""A session of the page without a server, and what its forms hold."""
+
+import argparse
+
+import pytest
+from starlette.testclient import TestClient
+
+from crowdcover.flows.page.app import build_app
+from crowdcover.flows.page.guard import Secrets
+from crowdcover.flows.page.opening import build_session
+from tests.flows.orders import Order
+
+PORT = 40404
+ADDRESS = f"http://127.0.0.1:{PORT}"
+
+
+def options(opened, **others):
+    """What `crowdcover open` parses."""
+    plain = {"kind": "table", "query": None, "header": None, "names": [], "sheet": None}
+    return argparse.Namespace(**{"opened": str(opened), "quiet": False, **plain, **others})
+
+
+def session_of(opened, **others):
+    return build_session(options(opened, **others), Secrets(PORT))
+
+
+def visit(session):
+    """A client that has spent the token of the address."""
+    client = TestClient(build_app(session), base_url=ADDRESS)
+    assert client.get(session.own.address).status_code == 200
+    return client
+
+
+def post(client, session, path, **fields):
+    return client.post(path, data={"form_token": session.own.form, **fields})
+
+
+@pytest.fixture
+def order(tmp_path):
+    return Order(tmp_path)
+
+
+@pytest.fixture
+def session(order):
+    """Of a source."""
+    return session_of(order.source)
+
+
+@pytest.fixture
+def planned(order):
+    """Of a plan."""
+    return session_of(order.plan)
