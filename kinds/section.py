@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema
 
-from anon_core.errors import AnonymityError, InputError, LimitError
+from anon_core.errors import AnonymityError, InputError, LimitError, escape_unprintable
 from crowdcover.kinds.meanings import list_key_meanings
 from crowdcover.storage.places.credentials import holds_password, states_password
 from crowdcover.storage.places.place import is_remote, place_of
@@ -85,7 +85,7 @@ class PlanError(AnonymityError):
 
     def __init__(self, *refusals: str) -> None:
         super().__init__(*refusals[:1])
-        self.refusals = refusals
+        self.refusals = tuple(map(escape_unprintable, refusals))
 
 
 def refuse_together(checks: Iterable[Callable[[], _Value]]) -> list[_Value]:

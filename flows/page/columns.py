@@ -10,9 +10,11 @@ from crowdcover.flows.page.edits import (
     PlanTable,
     list_columns,
     list_marked_sections,
+    name_answer,
     name_question,
     parse_plan,
 )
+from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.settings import list_settings
 from crowdcover.kinds import KINDS, kind_called
 from crowdcover.kinds.columns import Column
@@ -38,9 +40,13 @@ class ColumnRow(NamedTuple):
 
 
 class QuestionRow(NamedTuple):
-    """An open question: its field, the section, what is to decide, and what the plan says."""
+    """An open question: its field, the section, what is to decide, and what the plan says.
+
+    `answer` is the field of an answer in words, where there is one.
+    """
 
     field: str
+    answer: str
     section: str
     mark: str
     words: str
@@ -134,12 +140,16 @@ def _pick_examples(values: Sequence[str | None]) -> tuple[str, ...]:
 
 def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
     """Every open question, in the words of the refusal and of the plan."""
-    sections = kind_called(kind).sections if kind in KINDS else {}
+    sections = {
+        "about": (AboutSection, ...),
+        **(kind_called(kind).sections if kind in KINDS else {}),
+    }
     for place, section in list_marked_sections(document):
         words = _find_questions(sections.get(place[0], ((), None))[0])
         for mark in dict.fromkeys(map(str, section["decide"])):
             yield QuestionRow(
                 name_question(place, mark),
+                name_answer(place, mark),
                 place[-1],
                 mark,
                 words.get(mark, ""),

@@ -64,7 +64,7 @@ def list_marked_sections(
 ) -> Iterator[tuple[tuple[str, ...], PlanTable]]:
     """The sections with open questions, by their place."""
     places: list[tuple[tuple[str, ...], Any]] = [
-        *(((key,), document.get(key)) for key in ("source", "privacy")),
+        *(((key,), document.get(key)) for key in ("about", "source", "privacy")),
         *((("columns", name), column) for name, column in list_columns(document)),
     ]
     columns = document.get("columns")
@@ -78,6 +78,11 @@ def list_marked_sections(
 def name_question(place: tuple[str, ...], mark: str) -> str:
     """The name of the field that says that a question is decided."""
     return f"decided:{json.dumps([*place, mark])}"
+
+
+def name_answer(place: tuple[str, ...], mark: str) -> str:
+    """The name of the field that takes the answer of a question in words; empty: there is none."""
+    return f"about:{mark}" if place == ("about",) else ""
 
 
 def _change_column(name: str, column: PlanTable, form: Mapping[str, str]) -> list[str]:
@@ -160,7 +165,13 @@ def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:
     """Take the marks away that a person has decided."""
     for place, section in list(list_marked_sections(document)):
         marks = section["decide"]
-        left = [mark for mark in marks if name_question(place, str(mark)) not in form]
+        answers = {str(mark): form.get(name_answer(place, str(mark)), "").strip() for mark in marks}
+        section.update({mark: answer for mark, answer in answers.items() if answer})
+        left = [
+            mark
+            for mark in marks
+            if not answers[str(mark)] and name_question(place, str(mark)) not in form
+        ]
         if not left:
             del section["decide"]
         elif len(left) < len(marks):

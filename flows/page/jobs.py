@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import IO
 
 MOST_LINES = 500
+_TRACEBACK = "Traceback (most recent call last)"
 _PATIENCE = 8.0  # seconds between two signals to a process that is to end
 
 
@@ -83,8 +84,10 @@ class CommandRun:
 
     @property
     def log(self) -> list[str]:
-        """The last lines of its log and its refusal."""
-        return list(self._log)
+        """The last lines of its log and its refusal; no traceback, such as of a stopped import."""
+        lines = list(self._log)
+        traced = (at for at, line in enumerate(lines) if line.startswith(_TRACEBACK))
+        return lines[: next(traced, None)]
 
     @property
     def refusal(self) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import tomllib
 from html import unescape
 
 import pytest
@@ -112,8 +113,20 @@ def test_edits_keep_comments_and_take_settings_away(session):
     assert "decide = " not in text
     for line in ("k = 4 ", 'role = "drop" ', 'approval = "required"', "effort = 0"):
         assert line in text
-    marks = before.count("decide = ")  # each of these lines had a comment
+    # Comments stay, but for those of lines that are gone.
+    marks = sum(line.startswith("decide = ") and "#" in line for line in before.splitlines())
     assert before.count("#") - text.count("#") == marks
+
+
+def test_an_answer_in_words_takes_the_mark_out(session):
+    page = visit(session).get("/plan").text
+    assert 'name="about:title"' in page
+    text = apply_form(
+        session.draft.text, {"about:title": " Rows, “as said” ", "about:contact": ""}
+    )[0]
+    about = tomllib.loads(text)["about"]
+    assert about == {"decide": ["recipient", "contact"], "title": "Rows, “as said”"}
+    assert "# recipient =" in text
 
 
 @pytest.mark.parametrize(
