@@ -100,6 +100,7 @@ def test_the_reader(released, answers, monkeypatch):
     assert told["features"].sum(axis=1) == pytest.approx(1)
 
 
+@pytest.mark.long
 def test_postgresql(released, answers, monkeypatch):
     if reason := missing():
         pytest.skip(reason)

@@ -122,6 +122,7 @@ def test_every_cover_hides_everyone(name, table, epsilon, weights):
     hides_everyone(name, table, epsilon, weights)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FURTHER)
 @pytest.mark.parametrize(("n", "f", "k"), SHAPES)
 def test_shapes_of_covers(name, n, f, k):

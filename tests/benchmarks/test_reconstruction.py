@@ -252,6 +252,7 @@ def test_samples_are_disjoint():
 DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (DATA / "adult").exists(), reason="left out: no Adult in CROWDCOVER_DATA")
 def test_the_first_sample_is_that_of_the_attacks_authors():
     frame = adult.population()

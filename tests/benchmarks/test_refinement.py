@@ -26,6 +26,7 @@ def small(seed, people=7, k=3, levels=(3, -4)):
     return table, tuple(combinations[each] for each in chosen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MAKERS)
 def test_against_enumerations(name):
     for seed in range(3):

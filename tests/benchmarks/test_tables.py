@@ -130,6 +130,7 @@ def test_real_sets_have_the_features_of_the_paper(name, records, features, k):
     assert (table.k.min(), table.k.max()) == k
 
 
+@pytest.mark.long
 def test_adult_readings_differ_only_where_a_value_is_unknown():
     bits = [
         np.unpackbits(real(name).bits.view(np.uint8), axis=1, bitorder="little")

@@ -94,6 +94,7 @@ def matrix(tmp_path, monkeypatch):
     return plan
 
 
+@pytest.mark.long
 def test_a_matrix_goes_from_plan_to_show(matrix, capsys):
     folder = Path(release.fn(str(matrix)))
     rows = pl.read_parquet(folder / "rows.parquet")

@@ -50,6 +50,7 @@ def requests(order):
 # ---------------------------------------------------------------- in the terminal
 
 
+@pytest.mark.long
 def test_asked_approved_published(order):
     words = waits(order)
     page, name = order.run.path / PAGE, order.run.path.name
@@ -92,6 +93,7 @@ def test_asked_approved_published(order):
     assert order.versions == ["v1"]
 
 
+@pytest.mark.long
 def test_the_page_is_the_one_that_is_published(order):
     """But for the moment it was made and who approved it."""
     waits(order)
@@ -139,6 +141,7 @@ def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
     assert [request.decision.approved for request in requests(order)] == [False, True]
 
 
+@pytest.mark.long
 def test_what_is_rejected_is_not_asked_again_by_way_of_another_place(order):
     waits(order)
     decided(order, "reject")
@@ -180,6 +183,7 @@ def test_an_approval_is_of_these_rows_only(order):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
+@pytest.mark.long
 def test_an_approval_is_of_this_place_and_these_files_only(order):
     waits(order)
     decided(order, "approve")
@@ -192,6 +196,7 @@ def test_an_approval_is_of_this_place_and_these_files_only(order):
     assert not (order.folder / "elsewhere").exists()
 
 
+@pytest.mark.long
 def test_a_release_from_before_approvals_is_refused_and_stays(order):
     order.write(publish={"approval": "none"})
     folder = order.release()
@@ -214,6 +219,7 @@ def test_a_release_from_before_approvals_is_refused_and_stays(order):
     assert order.release() == folder
 
 
+@pytest.mark.long
 def test_an_approval_that_is_needed_no_more_is_no_hindrance(order):
     waits(order)
     order.write(publish={"approval": "none"})
@@ -238,6 +244,7 @@ def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
     assert "A person's approval" not in order.verdicts
 
 
+@pytest.mark.long
 def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     def closed(*_):
         raise PermissionError
@@ -252,6 +259,7 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     )
 
 
+@pytest.mark.long
 def test_the_audit_misses_an_approval(order, tmp_path):
     order.write(publish={"approval": "none"})
     folder = order.release()
@@ -305,6 +313,7 @@ def test_killed_while_asking(order, point):
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_two_people_at_once_decide_once(order):
     waits(order)
     with ThreadPoolExecutor(2) as pool:
@@ -327,6 +336,7 @@ def test_two_people_at_once_decide_once(order):
     assert accepted.out.endswith(f"{request.decision.sentence}; {what_next}\n")
 
 
+@pytest.mark.long
 def test_the_report_that_was_lost_is_written_again(order):
     waits(order)
     (order.run.path / PAGE).unlink()
@@ -387,6 +397,7 @@ def test_what_cannot_be_decided(released, tmp_path, monkeypatch, arguments, code
     assert not (released.run.path / RECORD).exists()
 
 
+@pytest.mark.long
 def test_reopen_needs_something_that_is_over(order):
     name = order.run.path.name
     assert "has asked for no approval" in command("reopen", name, "--plan", order.plan).err
@@ -443,6 +454,7 @@ def test_one_of_many_plans_waits(server, tmp_path):
     assert (done.code, done.out.count("\n")) == (0, 2), done.err
 
 
+@pytest.mark.long
 def test_words_of_the_officer_are_text_wherever_they_stand(order):
     waits(order)
     note = '<script>alert(1)</script> {{ 7 * 7 }} [red] | "x" & ünï'

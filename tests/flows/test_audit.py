@@ -593,6 +593,7 @@ def test_a_release_of_another_table_does_not_hold(tmp_path, capsys):
     assert broken(out) >= {"known keys", "truthful rows", "matchable crowds"}
 
 
+@pytest.mark.long
 def test_a_vault_that_lost_its_matching_is_named(released_once, capsys):
     order = released_once()
     for spoil in (lambda path: path.write_bytes(b"no"), Path.unlink):

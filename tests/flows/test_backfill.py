@@ -78,6 +78,7 @@ def test_each_month_gives_a_version_in_order(whole):
     assert not list(order.vault.glob("series/people/parts/*.arrow"))
 
 
+@pytest.mark.long
 def test_every_version_passes_its_audit(whole):
     order, made = whole
     for folder in made.values():
@@ -182,6 +183,7 @@ def test_people_who_wait_never_had_a_row(tmp_path, capsys):
     assert "0 had rows in earlier ones only, 1 never had one" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_people_who_withdrew_are_in_no_later_version_and_wait_no_more(tmp_path):
     """Rows of the withdrawn wait from January; in February another person of the rows withdraws."""
     order = visited(tmp_path, visits(rare=(1,)))

@@ -548,6 +548,7 @@ def test_a_plan_for_a_query(tmp_path, capsys):
     assert call(capsys, "plan", uri)[0] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [

@@ -85,6 +85,7 @@ def plan(tmp_path):
     return path
 
 
+@pytest.mark.long
 def test_a_release_is_refused_with_column_kinds_and_rows_and_no_cell(plan):
     code, told = release(plan)
     assert code == 4

@@ -132,6 +132,7 @@ def test_a_column_that_is_gone_or_renamed_is_refused_before_anything_is_read(mon
     assert sorted(monthly.vault.rglob("*")) == runs
 
 
+@pytest.mark.long
 def test_the_first_release_has_nothing_to_be_compared_with(monthly, tmp_path, said):
     assert "drift" not in manifest(monthly.folder_of_v1)
     order_of(tmp_path).release()
@@ -246,6 +247,7 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     assert re.search(r"utility 0\.\d{4} after 1\.0000", order.verdicts)
 
 
+@pytest.mark.long
 def test_a_gate_that_is_off_compares_nothing(tmp_path, said):
     order = order_of(tmp_path, checks={"drift": "off"})
     order.release()

@@ -43,6 +43,7 @@ def test_a_plan_that_states_its_levels_has_even_seats(tmp_path, k, seats):
     assert (EVEN in plan.build_anonymizer().promise.findings) == (seats == "even")
 
 
+@pytest.mark.long
 def test_the_law_of_a_release_is_even(released):
     found, passed = findings(released)
     assert passed

@@ -43,6 +43,7 @@ def released(tmp_path_factory):
     return order
 
 
+@pytest.mark.long
 def test_every_place_has_enough_people(released):
     book = attributes(released.folder_of_v1)["city"]
     assert book["floor"] == FLOOR

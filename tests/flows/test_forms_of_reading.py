@@ -136,6 +136,7 @@ def test_a_series_refuses_a_header_among_its_rows(tmp_path):
     assert "1 of 61 rows of the source repeat the names" in refused(order, 3)
 
 
+@pytest.mark.long
 def test_a_series_refuses_names_that_its_source_lacks(tmp_path):
     columns = {"born": {**COLUMNS["born"], "century": 1930}}
     order = Dated(tmp_path, columns=columns, series={"record": "pid"})
@@ -165,6 +166,7 @@ def test_numbers_are_rounded_as_stated(tmp_path):
     assert set(found.to_list()) <= {float(whole) for whole in range(7)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("zone", "days"), [("Asia/Tokyo", {6}), ("America/Chicago", {5})])
 def test_moments_have_days_in_the_zone_that_the_plan_states(tmp_path, zone, days):
     order = Dated(tmp_path, columns={"born": {"role": "drop"}})

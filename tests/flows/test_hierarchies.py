@@ -283,6 +283,7 @@ def test_a_series_with_trees_is_audited_version_by_version(tmp_path):
         assert release.count({"junk": crowdcover.under("I")}).possible > 0
 
 
+@pytest.mark.long
 def test_levels_are_asked_for_as_the_header_names_them(tmp_path):
     order = order_of(tmp_path, icd="code;chapter;all\n" + ICD)
     named = {"path": "icd.csv", "header": True}

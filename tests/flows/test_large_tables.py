@@ -48,6 +48,7 @@ def test_it_keeps_its_promises_and_shows_what_can_be_shown(tmp_path, large, seat
         assert len(made["hidden"]) == 10 * TIMES
 
 
+@pytest.mark.long
 def test_the_work_is_that_of_the_rest(tmp_path, request, caplog):
     """k = 4: four of each thirty equal records are left, and so is the memory."""
     order = Order(tmp_path, rows(), anonymizer={"name": "adaptive"})

@@ -36,6 +36,7 @@ def test_the_rest_loses_less(tmp_path):
     assert told["utility"]["gcp"] < 0.95 * before["utility"]["gcp"]
 
 
+@pytest.mark.long
 def test_at_most_the_share_is_left_out(order):
     folder = order.release()
     told = read_manifest(folder)
@@ -47,12 +48,14 @@ def test_at_most_the_share_is_left_out(order):
     assert finding.detail == "4 of 90 records are left out by choice, 4 may be"
 
 
+@pytest.mark.long
 def test_the_page_says_so(order):
     page = " ".join((order.release() / "report.html").read_text("utf-8").split())
     assert "4 source rows are not in this release: their absence lets the others show most" in page
     assert "Left out by choice" in page
 
 
+@pytest.mark.long
 def test_more_than_the_plan_allows_is_found(order, monkeypatch):
     folder = order.release()
     monkeypatch.setattr(
@@ -64,6 +67,7 @@ def test_more_than_the_plan_allows_is_found(order, monkeypatch):
     assert "one row a record" in broken
 
 
+@pytest.mark.long
 def test_a_matching_that_names_nobody_is_found(order):
     folder = order.release()
     matching = order.run.path / "anonymize" / MATCHING
@@ -73,6 +77,7 @@ def test_a_matching_that_names_nobody_is_found(order):
     }
 
 
+@pytest.mark.long
 def test_who_is_left_out_counts_as_not_shown(order, tmp_path):
     """A second release may show them: the ledger has 86 people."""
     order.release()

@@ -69,6 +69,7 @@ def same_rows(database, view, frame):
     )
 
 
+@pytest.mark.long
 def test_a_table_with_its_nodes(nodes, database, capsys):
     text = load(capsys, nodes, database)
     assert text.splitlines()[-1] == "people_v1, people_v1_nodes: loaded"
@@ -81,6 +82,7 @@ def test_a_table_with_its_nodes(nodes, database, capsys):
     assert same_rows(database, "people_nodes", lines)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [MatrixOrder, GraphOrder])
 def test_other_kinds(kind, tmp_path, database, capsys):
     order = kind(tmp_path / "order")
@@ -93,6 +95,7 @@ def test_other_kinds(kind, tmp_path, database, capsys):
         assert sorted(database.ask("select * from likes_items")) == list(enumerate(labels))
 
 
+@pytest.mark.long
 def test_a_release_of_csv_alone_has_texts(tmp_path, database, capsys):
     order = Order(tmp_path / "order", publish={"formats": ["csv"]})
     folder = order.release()
@@ -116,6 +119,7 @@ def test_a_second_call_does_nothing_and_another_content_is_refused(
     assert database.ask("select * from crowdcover_releases") == entries
 
 
+@pytest.mark.long
 def test_the_view_shows_the_newest_version_that_is_left(nodes, second, database, capsys, tmp_path):
     tenth = copy_as(nodes, tmp_path / "v10", version="v10")
     (tenth / "nodes.csv").unlink()
@@ -152,6 +156,7 @@ def hash_of(path):
     return hash_released_file(path)
 
 
+@pytest.mark.long
 def test_what_was_changed_or_retracted_is_not_loaded(tmp_path, database, capsys):
     order = Order(tmp_path / "order")
     folder = order.release()
@@ -185,6 +190,7 @@ def test_a_file_that_changes_while_it_is_loaded(nodes, database, capsys, tmp_pat
     assert database.relations() == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["write", "point_view", "grant"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_fault_inside_leaves_the_database_as_it_was(
@@ -219,6 +225,7 @@ def load_until(folder, uri, module, name, passes):
     load_release(folder, Into(uri))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "passes"), [("write", 0), ("write", 1), ("point_view", 0), ("grant", 1)]
 )
@@ -244,6 +251,7 @@ def test_names_that_something_else_has(nodes, database, capsys):
     assert "crowdcover_releases of the schema is not" in load(capsys, nodes, database, code=1)
 
 
+@pytest.mark.long
 def test_what_a_person_removed_by_hand(nodes, database, capsys):
     load(capsys, nodes, database)
     database.ask("drop view people", write=True)
@@ -268,6 +276,7 @@ def test_schemas_with_odd_names(nodes, database, capsys):
     load(capsys, nodes, database, "--schema", odd, "--remove")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_roles_of_postgresql(nodes, second, database, capsys):
     one, two = 'an.al"yst', "two"

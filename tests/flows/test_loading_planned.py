@@ -22,6 +22,7 @@ def count(database):
     return database.ask("select count(*) from people")[0][0]
 
 
+@pytest.mark.long
 def test_a_run_loads_what_it_published_and_the_plan_keeps_its_hash(tmp_path, database):
     order = Order(tmp_path / "order")
     before = ReleasePlan.load(order.plan).sha256
@@ -38,6 +39,7 @@ def test_a_run_loads_what_it_published_and_the_plan_keeps_its_hash(tmp_path, dat
     assert database.ask("select * from crowdcover_releases") == entries
 
 
+@pytest.mark.long
 def test_a_rerun_loads_what_a_killed_run_published(tmp_path, database, capsys):
     order = Order(tmp_path / "order", publish=into(database))
     ended = run(

@@ -62,6 +62,7 @@ def load(database, frame, name="people", version="v1", **stated):
     return run_in_transaction(database.uri, lambda session: load_version(session, made, None, []))
 
 
+@pytest.mark.long
 def test_cells_arrive_in_their_types(database):
     frame = frame_of(CELLS)
     load(database, frame)

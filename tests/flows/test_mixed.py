@@ -23,6 +23,7 @@ def ill(records=300):
     ]
 
 
+@pytest.mark.long
 def test_fewer_crowds_show_one_value_and_the_audit_holds(tmp_path, monkeypatch):
     uniform = []
 

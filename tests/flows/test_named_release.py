@@ -82,6 +82,7 @@ def test_a_manifest_without_a_number_that_is_shown_is_damaged(order, monkeypatch
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"name": "app"}'])
 def test_a_release_with_a_damaged_manifest_does_not_hold(order, monkeypatch, content):
     path = order.folder_of_v1 / "manifest.json"
@@ -118,6 +119,7 @@ def test_a_plan_of_another_kind_is_refused(order, monkeypatch, tmp_path):
     assert "are of different kinds of data" in done.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["matrix", "other", 5, [], None])
 def test_a_manifest_that_was_changed_to_another_kind_is_no_release(order, monkeypatch, kind):
     path = order.folder_of_v1 / "manifest.json"

@@ -83,6 +83,7 @@ def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["version"] == "v1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in (0, 1, 5, 9)), 10])
 def test_killed_between_two_writes(tmp_path, bucket, monkeypatch, at):
     order = order_at(tmp_path, bucket)
@@ -98,6 +99,7 @@ def test_killed_between_two_writes(tmp_path, bucket, monkeypatch, at):
     assert audit_release(folder, order.plan).passed
 
 
+@pytest.mark.long
 def test_what_another_run_left_is_no_version(tmp_path, bucket, monkeypatch):
     order = order_at(tmp_path, bucket)
     with monkeypatch.context() as patch:
@@ -128,6 +130,7 @@ def test_another_writer_is_faster(tmp_path, bucket, monkeypatch):
     assert (bucket / "people/v1/manifest.json").read_bytes() == b"{}"
 
 
+@pytest.mark.long
 def test_another_writer_takes_files_for_leftovers(tmp_path, bucket, monkeypatch):
     """It replaces files that this run has just written: the version would be of both."""
     order = order_at(tmp_path, bucket)
@@ -232,6 +235,7 @@ def _retraction(order, folder):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "at", [2, *(pytest.param(at, marks=SLOW) for at in (None, 0, 1, 3, 9, 17, 18))]
 )

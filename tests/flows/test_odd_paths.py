@@ -24,6 +24,7 @@ def test_folders_with_brackets_and_stars(tmp_path):
     assert audit_release(star / "releases" / "people" / "v1", star / "people.toml").passed
 
 
+@pytest.mark.long
 def test_sources_with_brackets(tmp_path):
     for name, first in (("people1.parquet", 90), ("people[1].parquet", 0)):
         order = Order(tmp_path, people(first=first))

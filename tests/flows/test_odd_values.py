@@ -38,6 +38,7 @@ def test_a_category_called_as_the_mark_of_no_value(tmp_path):
     assert audit.passed, audit.sentence()
 
 
+@pytest.mark.long
 def test_marks_in_values_have_a_backslash(tmp_path):
     values = [value for value in MARKS if value != "(other)"]
     folder = order_with(tmp_path, values).release()

@@ -157,6 +157,7 @@ def test_questions_about_numbers_and_dates(people, texts):
 # ---------------------------------------------------------------- commands
 
 
+@pytest.mark.long
 def test_an_older_release_is_audited(people):
     folder = people / "releases" / "people" / "v1"
     done = command("audit", folder, "--plan", people / "people.toml")

@@ -58,6 +58,7 @@ def test_a_release_opens_its_file_once(tmp_path):
         assert len(opened) == 1
 
 
+@pytest.mark.long
 def test_a_release_runs_its_query_once(tmp_path, monkeypatch):
     order = in_a_database(tmp_path)
     for _ in range(2):
@@ -95,6 +96,7 @@ def test_a_file_that_is_replaced_is_released_as_it_was(tmp_path, monkeypatch):
         audit_release(folder, order.plan)
 
 
+@pytest.mark.long
 def test_the_check_reads_the_bytes_on_disk(tmp_path, monkeypatch):
     """A snapshot that was changed there is noticed: its content has a fingerprint."""
     order, kept = in_a_database(tmp_path), Reading.keep

@@ -43,6 +43,7 @@ def cut_release(tmp_path_factory):
     return order, np.array([by_key[key] for key in order.rows()["key"]]), [*map(len, places)]
 
 
+@pytest.mark.long
 def test_neighbouring_rows_are_of_any_parts(cut_release):
     _, part, sizes = cut_release
     share = sum((size / ROWS) ** 2 for size in sizes)

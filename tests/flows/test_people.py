@@ -90,6 +90,7 @@ def _owned(read, person):
     return read._replace(identifiers=pl.DataFrame({"ssn": person}))
 
 
+@pytest.mark.long
 def test_rows_of_one_person_hide_each_other_without_it(tmp_path):
     """What the key is for: with rows counted as people, some crowds lack people."""
     order = Order(tmp_path, several(owners=10), privacy={"rows_are_people": True, "k": 3})

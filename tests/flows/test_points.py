@@ -56,6 +56,7 @@ def holds(box, row):
     )
 
 
+@pytest.mark.long
 def test_every_place_holds_a_crowd_and_no_degree_is_published(released):
     book = attributes(released.folder_of_v1)["home"]
     assert book["floor"] == 5
@@ -93,6 +94,7 @@ def test_readers_ask_by_boxes(released):
     assert {"10", "1"} <= set(release.tree("home")["level"])
 
 
+@pytest.mark.long
 def test_another_box_in_the_wider_one_is_found_by_the_auditor(tmp_path, monkeypatch):
     """The maker takes a place for one in the next box; the auditor reads the source again."""
     order = order_of(tmp_path)

@@ -67,6 +67,7 @@ def test_what_tells_more_weighs_more(order, answer):
     assert "Columns that tell more of diagnosis are masked less" in page
 
 
+@pytest.mark.long
 def test_the_own_weight_counts_too(order):
     columns = order.document["columns"]
     columns["smokes"]["weight"] = 3.0
@@ -100,6 +101,7 @@ def test_who_is_learnt_from_is_not_released_and_may_be_later(order, tmp_path):
     later.release()
 
 
+@pytest.mark.long
 def test_all_rows_of_a_person_go(tmp_path):
     rows = [(f"p{number // 3}", *row[1:]) for number, row in enumerate(telling(ROWS))]
     order = Order(tmp_path, rows, privacy={"person": "ssn"}, purpose=SHARE)
@@ -111,6 +113,7 @@ def test_all_rows_of_a_person_go(tmp_path):
     assert not gone & {rows[row][0] for row in shown}
 
 
+@pytest.mark.long
 def test_other_weights_are_found(order, monkeypatch):
     order.write(purpose=OTHERS)
     monkeypatch.setattr(
@@ -121,6 +124,7 @@ def test_other_weights_are_found(order, monkeypatch):
         order.release()
 
 
+@pytest.mark.long
 def test_a_row_that_was_learnt_from_is_found(order, monkeypatch):
     order.write(purpose=SHARE)
     monkeypatch.setattr(

@@ -77,12 +77,14 @@ def test_a_first_release(tmp_path):
     assert not order.releases.exists()
 
 
+@pytest.mark.long
 def test_a_release_that_stands(tmp_path):
     order = Order(tmp_path / "a")
     order.release()
     assert rehearse(order).outcome == STANDS
 
 
+@pytest.mark.long
 def test_it_tells_what_the_release_is_made_of(tmp_path):
     order = Order(tmp_path / "a")
     found = rehearse(order)
@@ -317,6 +319,7 @@ def test_the_command_tells_people_and_programs(tmp_path):
         assert not any(cell in text for row in people() for cell in row[4:])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -335,6 +338,7 @@ def test_wrong_arguments(tmp_path, arguments, said):
     assert not order.vault.exists()
 
 
+@pytest.mark.long
 def test_a_source_that_lacks_columns_is_refused_as_by_a_release(tmp_path):
     order = Order(tmp_path / "a")
     order.source.write_text(",".join(HEADER[1:]) + "\n" + "1,a,b,c,d,e\n" * 9)

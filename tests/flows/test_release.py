@@ -207,6 +207,7 @@ def test_one_format_is_enough(tmp_path, formats):
     assert found.passed, found.sentence()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
 def test_texts_that_look_like_cells_come_through(tmp_path, formats):
     """Dots, bars, stars, quotes, line breaks and our label of missing, as values and names."""
@@ -252,6 +253,7 @@ def test_texts_that_look_like_cells_come_through(tmp_path, formats):
 NAMES = ("^a$", "^x.*$", "^b$", "*", "a\nb", "[/red]", "<i>")
 
 
+@pytest.mark.long
 def test_names_that_look_like_patterns_are_names(tmp_path):
     order = Order(tmp_path)
     columns = dict(zip(NAMES, order.document["columns"].values(), strict=True))
@@ -398,6 +400,7 @@ def lose(path):
     path.unlink()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "spoil"),
     [
@@ -589,6 +592,7 @@ def test_a_second_release_is_refused_though_the_first_was_deleted(tmp_path):
         order.release()
 
 
+@pytest.mark.long
 def test_a_second_release_is_refused_though_both_began_before_either_ended(tmp_path, monkeypatch):
     """The first plan publishes while the second is at work."""
     import crowdcover.flows.release as module
@@ -687,6 +691,7 @@ def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_
     assert order.stage_times() == {**times, "require": order.stage_times()["require"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sections", "refusal", "words"),
     [
@@ -720,6 +725,7 @@ def test_what_cannot_be_released_is_refused_in_words(tmp_path, sections, refusal
     assert not order.releases.exists()
 
 
+@pytest.mark.long
 def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
     import crowdcover.kinds.table.pipeline.ingest as module
 
@@ -850,6 +856,7 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         assert words in messages
 
 
+@pytest.mark.long
 def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path):
     order = Order(tmp_path, privacy={"k": 91})
     with pytest.raises(InfeasibleError):
@@ -864,6 +871,7 @@ def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path)
     assert not any("Traceback" in line["message"] for line in logs)
 
 
+@pytest.mark.long
 def test_rows_that_share_an_identifier_are_refused(tmp_path):
     """They would count as several people, who hide among each other."""
     twice = [*people(), *people(5)]

@@ -59,6 +59,7 @@ def test_people_with_k_1_are_counted_and_never_look_protected(order, manifest):
     assert 'class="verdict holds"' not in html
 
 
+@pytest.mark.long
 def test_a_source_in_which_somebody_demands_nothing_is_refused(tmp_path):
     rows = [(*row[:6], 1 if place < 3 else 4) for place, row in enumerate(people())]
     order = Order(tmp_path, rows, privacy={"k": {"column": "junk"}})

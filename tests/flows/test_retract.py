@@ -202,6 +202,7 @@ def test_an_approval_ends_with_the_release(tmp_path):
     assert order.versions == ["v1-retracted"]
 
 
+@pytest.mark.long
 def test_a_retracted_release_is_no_yardstick_of_drift(released_once):
     order = released_once()
     order.write_source(people(30, first=500))
@@ -257,6 +258,7 @@ def test_a_folder_that_cannot_be_moved_still_counts(released_once, monkeypatch, 
     assert retract(order) == 0
 
 
+@pytest.mark.long
 def test_a_copy_and_the_release_itself(tmp_path):
     order = Order(tmp_path)
     copy = shutil.copytree(order.release(), tmp_path / "copy")

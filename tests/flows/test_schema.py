@@ -47,6 +47,7 @@ def test_it_is_a_schema(kind):
     jsonschema.Draft202012Validator.check_schema(plan_schema(kind))
 
 
+@pytest.mark.long
 def test_the_kept_schema_is_what_the_command_prints():
     printed = crowdcover("schema")
     assert (printed.code, printed.err) == (0, "")
@@ -70,6 +71,7 @@ def test_plans_of_the_deployment_keep_it():
     assert errors({**example("adult"), **part}) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_plan_of_another_kind_is_wrong(kind):
     plans = [tomllib.loads(path.read_text("utf-8")) for path in EXAMPLES]

@@ -74,6 +74,7 @@ def test_without_identifiers_whole_records_are_recognised(tmp_path, rows):
         order.release()
 
 
+@pytest.mark.long
 def test_other_people_pass_silently(released_once):
     order = released_once(order_of)
     order.write_source(people(first=90))  # the same records, of other persons
@@ -415,6 +416,7 @@ def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monk
     assert not order.releases.exists() or not list(order.releases.iterdir())
 
 
+@pytest.mark.long
 def test_without_its_ledger_nothing_is_published(released_once):
     order = released_once(order_of)
     path = order.vault / "ledger.sqlite"
@@ -447,6 +449,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
     assert order.release() == order.folder_of_v1
 
 
+@pytest.mark.long
 def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(
     tmp_path, monkeypatch, caplog
 ):

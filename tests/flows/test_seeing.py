@@ -149,6 +149,7 @@ def test_what_changed_between_two_releases(released, tmp_path):
     assert all(each.get("at_least", 0.0) == 0.0 for each in same["published"].values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("part", "change", "words"),
     [

@@ -107,6 +107,7 @@ def test_a_series_keeps_its_rows(tmp_path, one, other):
     assert (counts["frozen"], counts["left"], counts["new"]) == (PEOPLE, 0, 6)
 
 
+@pytest.mark.long
 def test_numbers_of_another_type_are_the_same_people(tmp_path):
     """Parquet with floats after CSV with whole numbers."""
     write(tmp_path, lambda n: str(1000 + n))
@@ -170,6 +171,7 @@ def test_people_withdraw_by_any_spelling(tmp_path, capsys, one, other):
     assert folder.endswith("v2")
 
 
+@pytest.mark.long
 def test_a_request_in_which_nobody_is_found_is_refused(tmp_path, capsys):
     series = '[series]\nrecord = "pid"\n'
     write(tmp_path, lambda n: str(1000 + n))

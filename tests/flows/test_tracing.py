@@ -54,6 +54,7 @@ def test_a_release_tells_where_it_came_from(tmp_path, events):
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_release_that_cannot_be_described_is_published_all_the_same(
     tmp_path, events, monkeypatch
 ):
@@ -100,6 +101,7 @@ def test_a_refusal_says_why_and_waiting_is_no_failure(tmp_path, events):
     assert "errorMessage" not in events()[3]["run"]["facets"]
 
 
+@pytest.mark.long
 def test_nothing_is_sent_where_nothing_is_configured(tmp_path, monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "openlineage.client", None)  # an import would fail
     Order(tmp_path / "order").release()

@@ -108,6 +108,7 @@ def test_the_same_seed_shows_the_same_numbers(tmp_path):
     assert one != three
 
 
+@pytest.mark.long
 def test_an_encrypted_vault_shows_the_same_numbers(tmp_path, monkeypatch):
     """With a vault key every new vault is encrypted, also the one in which a setting is tried."""
     order = Order(tmp_path / "a")
@@ -139,12 +140,14 @@ def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
     assert seeds.pop(run.path.name) not in seeds.values()
 
 
+@pytest.mark.long
 def test_a_greater_k_keeps_less(tmp_path):
     kept = [numbers(each)["utility"] for each in outcomes(Order(tmp_path / "a"), [2, 5, 20])]
     assert kept == sorted(kept, reverse=True)
     assert kept[0] > kept[-1]
 
 
+@pytest.mark.long
 def test_a_setting_that_is_refused_stops_no_other(tmp_path):
     order = Order(tmp_path / "a", checks={"min_utility": 0.9})
     small, large, more = outcomes(order, [2, 20, 91])
@@ -202,6 +205,7 @@ def pairs(folder):
     return folder
 
 
+@pytest.mark.long
 def test_matrices_and_graphs_have_numbers_of_their_own(tmp_path):
     folder = pairs(tmp_path / "a")
     each = list_settings([2, 4], [])

@@ -32,6 +32,7 @@ def released(tmp_path_factory):
     return order
 
 
+@pytest.mark.long
 def test_a_group_is_published_as_an_interval(released):
     """On main its cells held the medians of groups, values of single persons."""
     age = attributes(released.folder_of_v1)["age"]
@@ -88,6 +89,7 @@ def test_an_interval_is_no_exact_value(released):
     assert "median of" not in page
 
 
+@pytest.mark.long
 def test_the_log_tells_how_many_levels_joined(tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr("crowdcover.tasks.stages.encode.log_line", said.append)
@@ -135,6 +137,7 @@ def test_what_was_released_before_keeps_its_bytes_and_its_promise(tmp_path, bins
     assert found[ENOUGH].detail == OLDER
 
 
+@pytest.mark.long
 def test_a_manifest_of_0_1_0_lacks_numbers_and_passes(tmp_path):
     from crowdcover.kinds.table.judge.before import select_comparable_numbers
 
@@ -178,6 +181,7 @@ def test_a_plan_without_numbers_keeps_its_hash(tmp_path):
     assert plan.earlier[-1].sha256 == plan.sha256
 
 
+@pytest.mark.long
 def test_groups_count_people_where_people_own_several_records(tmp_path):
     """Ten rows of one person are one person: their number is no group of its own."""
     rows = [(f"ident-{at // 10:05d}", 90 if at < 10 else at % 40, *row[2:]) for at, row in

@@ -206,6 +206,7 @@ def series_with(vault, content, name="people"):
     (folder / "withdrawn.bin").chmod(0o600)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [each for each in DAMAGES if not os.getuid() or each not in OF_ROOT]
 )

@@ -335,6 +335,7 @@ def test_what_is_no_public_key_is_refused(text):
 # ---------------------------------------------------------------- where releases stand
 
 
+@pytest.mark.long
 def test_a_version_in_object_storage(tmp_path, key, public, monkeypatch):
     monkeypatch.setattr("crowdcover.storage.places.place.STARTS", ("memory://",))
     store = fsspec.filesystem("memory")
@@ -372,6 +373,7 @@ def test_the_key_stands_nowhere_but_in_its_place(signed, key):
             assert lines.encode() not in content
 
 
+@pytest.mark.long
 def test_a_key_in_the_environment(tmp_path, key, public, monkeypatch):
     order = Order(tmp_path, publish={"signing_key": "env:RELEASE_KEY"})
     monkeypatch.delenv("RELEASE_KEY", raising=False)

@@ -196,6 +196,7 @@ def test_a_partition_that_does_not_exist_is_refused_before_any_work(slurm, order
     assert not (order.run.path / "ingest").exists()
 
 
+@pytest.mark.long
 def test_more_time_than_the_partition_gives(slurm, order):
     order.write(compute={"cluster": {**RANKS, "partition": "brief"}})
     with pytest.raises(ClusterError, match=r"would wait for ever: .* lower .*time_limit"):

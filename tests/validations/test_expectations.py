@@ -47,6 +47,7 @@ def test_good_columns_pass(expectation: Expectation, values: list[object]) -> No
     assert _holds(expectation, x=np.array(values))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("expectation", "values"),
     [

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import json, sys
 import crowdcover.validations.run
@@ -17,6 +19,7 @@ assert kl.stats.norm is stats.norm
 """
 
 
+@pytest.mark.long
 def test_plots_statistics_and_databases_are_left_out_until_they_are_used():
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False

@@ -68,6 +68,7 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
+@pytest.mark.long
 @given(bit_matrices(most_records=40, most_features=9), EPSILONS)
 def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     x, k = data

@@ -78,6 +78,7 @@ def test_greedy_takes_the_first_free_row_of_least_cost(values, seed, loss, exact
     assert (holder[1][taken] == np.arange(len(values))).all()
 
 
+@pytest.mark.long
 @given(small, st.integers(0, 99))
 def test_hungarian_finds_assignments_of_least_cost(values, seed):
     table, _ = made(values, 3, seed)

@@ -118,6 +118,7 @@ def test_whoever_went_ahead_everyone_is_hidden(cover):
     everyone()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_tables_are_large")
 @given(tables(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_run_goes_on_from_any_iteration(table, iterations, random):

@@ -158,6 +158,7 @@ def test_crowds_of_people(table):
     check_people(table, made.hidden, made.holders)
 
 
+@pytest.mark.long
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -215,6 +216,7 @@ def test_a_farm_loses_as_this_process_does(method, loss):
     assert made.steps == here.steps
 
 
+@pytest.mark.long
 def test_any_threads_memory_and_farm_make_the_same_bytes(table):
     expected = content(local.run(MAKER, table, tie_order=ORDER))
     cut = Cut.of(table, ORDER, 100)
@@ -232,6 +234,7 @@ def test_any_threads_memory_and_farm_make_the_same_bytes(table):
         assert (whole.hidden[places] == inner.anonymize(part, tie_order=order).hidden).all()
 
 
+@pytest.mark.long
 def test_parts_of_many_levels_of_k_are_refused_with_the_way_out(table):
     many = replace(table, k=np.arange(600, dtype=table.k.dtype) % 36 + 5)
     with pytest.raises(LimitError, match=r"or set anonymizer\.part = 0"):
@@ -239,6 +242,7 @@ def test_parts_of_many_levels_of_k_are_refused_with_the_way_out(table):
     assert local.run(Freeform(), many).holders.shape == (600, 40)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", [local.run, lambda *a, **b: farmed.anonymize(*a, LastFirst(), **b)])
 def test_it_goes_on_from_each_part_that_is_done(table, run):
     seen = Seen()
@@ -299,6 +303,7 @@ class Alone:
         pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 2, 4, 5])
 def test_no_rank_makes_a_part_that_another_one_makes(table, size, monkeypatch):
     """Beyond its own parts a rank only cuts the table and lays rows together."""

@@ -86,6 +86,7 @@ def test_nobody_goes_whose_absence_saves_nothing():
     assert not choose_left_out(of_ages(range(20), 1), 0.5).any()
 
 
+@pytest.mark.long
 def test_any_levels_of_k():
     """Where even seats would need too many shares, powers of two stand for the levels."""
     table = of_ages([*[30] * 60, *[31] * 60, 99], [*range(2, 52), *range(2, 52), *[7] * 21])

@@ -104,6 +104,7 @@ def test_golden_the_sizes_of_parts(sets, most, parts):
     assert max(sizes[:-1]) <= most
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("boundary", [1, 2, 5, 9])
 @pytest.mark.parametrize("k", [3, np.resize([2, 2, 3], 50)])
 def test_a_part_carries_the_classes_of_its_last_records(boundary, k):

@@ -40,6 +40,7 @@ def test_lse_on_a_table_whose_lists_are_used_up():
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mce", "lse"])
 @given(table=tables(), epsilon=EPSILONS, weights=st.sampled_from(["bits", "columns"]))
 def test_every_cover_hides_everyone(name, table, epsilon, weights):
@@ -78,6 +79,7 @@ def test_covers_of_comparisons_are_refused(name):
         Adaptive(cover=name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [3, 40])
 def test_stated_memory_of_covers_is_an_upper_bound(k):
     assert 1 / 6 <= within_stated_memory("lse", 6000, k) <= 1

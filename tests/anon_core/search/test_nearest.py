@@ -162,6 +162,7 @@ def clustered(draw):
     return graph, table.k - np.int32(1), counts
 
 
+@pytest.mark.long
 @given(clustered())
 def test_nearest_neighbours_of_many_blocks_are_those_of_all_pairs(drawn):
     graph, b, states = drawn

@@ -80,6 +80,7 @@ def test_one_k_of_more_than_a_thousand(whole):
         check_even(table, even)
 
 
+@pytest.mark.long
 @given(few_levels(), st.integers(0, 2**32 - 1))
 def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
     even = Adaptive(seats="even").anonymize(table)

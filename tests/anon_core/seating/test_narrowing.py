@@ -73,6 +73,7 @@ def test_seats_stay_even_and_more_effort_never_loses_more(table, loss, exact):
     assert lost == sorted(lost, reverse=True)
 
 
+@pytest.mark.long
 @given(owned(), st.sampled_from(LOSSES))
 def test_no_person_holds_more_of_a_row_than_before(table, loss):
     made = list(narrowed(table, loss, 0.1))

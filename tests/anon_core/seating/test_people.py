@@ -30,6 +30,7 @@ def even_rows(table, hidden):
     return build_even_rows(table, hidden, feature_weights(table.codebook, "columns"))
 
 
+@pytest.mark.long
 @given(owned(), st.booleans())
 def test_against_the_definition(table, masked):
     hidden = np.zeros_like(table.bits)
@@ -81,6 +82,7 @@ def crowds_of(table, hidden, seat):
     return naive.people(fit, sits), naive.people(naive.matchable(fit), sits)
 
 
+@pytest.mark.long
 @given(owned(), st.integers(0, 2**32 - 1))
 def test_every_crowd_holds_k_people_after_the_draw(table, seed):
     made = made_of(table)

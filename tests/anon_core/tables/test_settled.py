@@ -107,6 +107,7 @@ def judged(masked, promise, random):
         assert (identical_rows(Classes.of(table.codes, released), seat) >= table.k).all()
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(larger(), st.integers(2, 9))
 def test_one_record_of_a_person_in_each_group_of_settled_ones(drawn, people):

@@ -50,6 +50,7 @@ def test_parts_have_k_to_2k_minus_1_records_and_stay_together_where_equal():
     assert {5 <= len(part) <= 9 for part in found} == {True}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("exact", [0.0, 0.25])
 def test_the_program_finds_the_least_loss_of_all_regular_graphs(seed, exact):

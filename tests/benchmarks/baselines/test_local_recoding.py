@@ -73,6 +73,7 @@ def test_ladders():
 BINARY = [suppress(2)] * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ladders", "people", "k", "more"),
     [

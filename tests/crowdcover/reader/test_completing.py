@@ -49,6 +49,7 @@ def test_draws_are_members(place, estimator):
         assert table.schema["age"] == table.schema["pay"] == pl.Int64
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimator", ["crowd", "uniform", "em"])
 def test_draws_have_the_chances_that_answers_state(place, estimator):
     release = cc.read(place, estimator)

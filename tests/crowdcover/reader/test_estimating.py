@@ -78,6 +78,7 @@ def test_the_end_of_a_level_that_begins_another_is_in_the_other(tmp_path):
     assert find_levels(column, numbers).tolist() == [0, 1, 1, 2, 2, 2, 3, 3]
 
 
+@pytest.mark.long
 def test_a_rehearsal_is_a_release_of_the_completed_table(release):
     """Everybody fits their row, and k rows; what is not masked goes with its person."""
     (table,) = release.complete(1, seed=2)

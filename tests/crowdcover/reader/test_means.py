@@ -78,6 +78,7 @@ def test_the_mean_of_one_group_is_the_mean(tmp_path):
     assert of_nurses[1:] == pytest.approx((whole.expected, whole.error, whole.lo, whole.hi))
 
 
+@pytest.mark.long
 @given(rows=ROWS, q=st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9]))
 def test_quantiles_lie_between_the_extremes_of_all_tables(tmp_path_factory, rows, q):
     found = read(tmp_path_factory.mktemp("quantiles"), rows).quantile("age", q)

@@ -54,6 +54,7 @@ def test_a_node_is_the_values_below_it(tmp_path_factory, cells, nodes):
     assert found == release.count({"icd": sorted(asked)})
 
 
+@pytest.mark.long
 @given(cells=st.lists(st.sampled_from([*SHOWN]), min_size=1, max_size=12), data=st.data())
 def test_frequencies_of_a_level_are_counts_of_its_nodes(tmp_path_factory, cells, data):
     sexes = data.draw(st.lists(st.sampled_from("fm"), min_size=len(cells), max_size=len(cells)))

@@ -134,6 +134,7 @@ def allows(cell, value):
     return cell == "*" or value in cell.split("|")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_snippet_of_the_readme(library):
     text = (ROOT / "README.md").read_text("utf-8")

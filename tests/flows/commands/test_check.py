@@ -296,6 +296,7 @@ print(code, slow, private, made)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["table", "matrix", "graph"])
 def test_neither_source_nor_vault_is_opened_and_nothing_slow_is_imported(tmp_path, write, kind):
     """A source of the wrong format, which a look at it would tell."""

@@ -15,6 +15,7 @@ def stranger(session):
     return TestClient(build_app(session), base_url=ADDRESS, follow_redirects=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [*SHOWN, "/nowhere", "/?token=", "/?token=guess", "/plan?token=x"])
 def test_no_page_without_the_token(stranger, path):
     answer = stranger.get(path)
@@ -23,6 +24,7 @@ def test_no_page_without_the_token(stranger, path):
     assert "set-cookie" not in answer.headers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", DONE)
 def test_no_form_without_the_token(stranger, session, path):
     text = session.draft.text
@@ -46,6 +48,7 @@ def test_the_address_works_once(session):
     assert other.get(address).status_code == 403
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", [f"elsewhere.invalid:{PORT}", f"localhost:{PORT}", "127.0.0.1"])
 def test_no_other_host(session, host):
     client = visit(session)
@@ -54,6 +57,7 @@ def test_no_other_host(session, host):
     assert spent.get(session.own.address, headers={"host": host}).status_code == 421
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "headers",
     [
@@ -117,6 +121,7 @@ def test_no_file_but_the_reports(planned, path):
     assert "ident-0000" not in answer.text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["../other.toml", "/tmp/other.toml", "other.txt", ".toml", "", "a/b.toml", "-x.toml"]
 )

@@ -51,6 +51,7 @@ def test_commands_read_a_file_so_the_plan_is_saved_first(planned, path):
     assert planned.tried is planned.made is None
 
 
+@pytest.mark.long
 def test_a_trial_is_that_of_the_command(planned, order):
     client = visit(planned)
     page = post(client, planned, "/try", levels="3, 4", sample="60").text
@@ -70,6 +71,7 @@ def test_a_trial_is_that_of_the_command(planned, order):
     assert "exact cells" in page
 
 
+@pytest.mark.long
 def test_a_refused_trial_shows_the_message_of_the_command(planned, order):
     client = visit(planned)
     order.source.write_text(order.source.read_text().replace("age", "years", 1))
@@ -163,6 +165,7 @@ def test_a_folder_that_is_no_release_is_refused_as_by_show(tmp_path):
     assert shown.code
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("server")
 def test_the_release_is_that_of_the_command_with_the_same_secrets(tmp_path):
     ours, theirs = Order(tmp_path / "page"), Order(tmp_path / "command")

@@ -27,6 +27,7 @@ def refusal_in(page):
     return None if found is None else unescape(found[1])
 
 
+@pytest.mark.long
 def test_the_starter_plan_is_that_of_the_command(session, order):
     printed = command("plan", order.source).out
     order.plan.unlink()

@@ -104,6 +104,7 @@ def test_the_manifest_says_what_a_slow_judge_counts(tmp_path, formats):
     assert audit_release(folder, order.plan).passed
 
 
+@pytest.mark.long
 def test_people_whom_nobody_equals_are_counted(tmp_path):
     ages = {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}
     folder = Order(tmp_path, columns=ages).release()
@@ -113,6 +114,7 @@ def test_people_whom_nobody_equals_are_counted(tmp_path):
     assert manifest(folder)["protection"]["unique_records"] == alone > 0
 
 
+@pytest.mark.long
 def test_chances_of_regulators_are_those_of_a_slow_count(tmp_path):
     """And what only a limit asks for is measured when the limit comes, by the audit, too."""
     order = Order(tmp_path).fix_seed()

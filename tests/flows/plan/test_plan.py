@@ -692,6 +692,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("addition", "words"), WRONG)
 def test_plans_that_cannot_be_followed(load, addition, words):
     refused(words, lambda: load(addition), "77319", "99999")

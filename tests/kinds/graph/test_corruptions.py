@@ -60,6 +60,7 @@ def copy(links, tmp_path):
     return Copy(links, tmp_path)
 
 
+@pytest.mark.long
 def test_the_release_as_it_is_keeps_everything(copy):
     assert copy.broken() == set()
     assert copy.broken(["csv"]) == set()
@@ -164,6 +165,7 @@ def test_keys_of_another_release(copy, tmp_path):
     assert {"known keys", "obfuscated"} <= copy.broken()
 
 
+@pytest.mark.long
 def test_names_of_the_source_as_keys(tmp_path):
     """Names that look like keys, published as they are."""
     rows = edges()
@@ -235,6 +237,7 @@ def test_a_map_that_swaps_vertices_changes_no_promise_but_numbers(tmp_path):
 # ---------------------------------------------------------------- files
 
 
+@pytest.mark.long
 def test_a_probability_changed_or_an_edge_dropped_in_a_published_folder(released_once):
     """Too little to be seen in any entropy: the hashes of the files tell, then the vault's."""
     order = released_once(GraphOrder)

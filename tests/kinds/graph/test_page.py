@@ -23,6 +23,7 @@ def stated(links):
     return copy.deepcopy(manifest(links.published))
 
 
+@pytest.mark.long
 def test_the_page_is_whole_and_named(links):
     text = (links.published / "report.html").read_text()
     headings_are_in_order_and_tables_named(Page(text))

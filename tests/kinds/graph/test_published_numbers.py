@@ -13,6 +13,7 @@ from crowdcover.kinds.graph.report.pictures import choose_degree_bins, degree_pl
 from tests.kinds.graph.orders import manifest
 
 
+@pytest.mark.long
 def test_what_the_map_of_keys_decides_is_published_in_thousandths(links):
     stated = manifest(links.published)
     utility = stated["utility"]

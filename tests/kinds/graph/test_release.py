@@ -114,6 +114,7 @@ def test_both_formats_hold_the_same_edges(links):
     assert texts.select("u", "v").equals(rows.select("u", "v"))
 
 
+@pytest.mark.long
 def test_csv_alone_is_audited(tmp_path):
     order = GraphOrder(tmp_path, publish={"formats": ["csv"]})
     assert audit_release(order.release(), order.plan).passed
@@ -154,6 +155,7 @@ def test_keys_follow_from_the_secret_alone(tmp_path):
     assert kept[0] == kept[1] != kept[2]
 
 
+@pytest.mark.long
 def test_eps_leaves_vertices_out_and_says_so(tmp_path):
     order = GraphOrder(tmp_path, privacy={"eps": 0.29})
     folder = order.release()
@@ -190,6 +192,7 @@ def test_other_knowledge_of_a_degree(tmp_path, knows):
     assert manifest(folder)["privacy"]["knows"] == knows
 
 
+@pytest.mark.long
 def test_k_1_is_released_if_the_plan_allows_it(tmp_path):
     order = GraphOrder(tmp_path, privacy={"k": 1, "allow_unprotected": True})
     assert "Nobody is protected" in (order.release() / "report.html").read_text()
@@ -222,6 +225,7 @@ def test_a_limit_of_vertices_below_is_stricter_than_eps():
         limits.require(measured, "refused")
 
 
+@pytest.mark.long
 def test_a_second_release_of_the_same_vertices_is_refused(released_once):
     order = released_once(GraphOrder)
     order.write_source(edges(draws=4))
@@ -242,6 +246,7 @@ def test_columns_of_other_names_do_not_hide_the_same_vertices(released_once):
         order.release()
 
 
+@pytest.mark.long
 def test_other_vertices_are_released_beside_them_unless_their_number_drifts(released_once):
     order = released_once(GraphOrder)
     order.write_source(edges(vertices=90, first=100))
@@ -271,6 +276,7 @@ def test_people_under_another_key_are_known_by_their_edges(tmp_path):
     assert not found("c", edges(draws=9)) & first
 
 
+@pytest.mark.long
 def test_a_graph_whose_edges_all_vanish_is_a_release(tmp_path, monkeypatch):
     """All degrees are 0 then: no row, in any format, and the codebook counts the vertices."""
     from anon_core.anonymizers import ANONYMIZERS

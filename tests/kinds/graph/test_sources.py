@@ -56,6 +56,7 @@ def test_names_become_vertices_and_probabilities_billionths(tmp_path):
     }
 
 
+@pytest.mark.long
 def test_without_a_column_of_probabilities_every_edge_is_certain(tmp_path):
     order = GraphOrder(tmp_path, columns={"p": None})
     assert set(read(order)[1].values()) == {ONE}
@@ -94,6 +95,7 @@ def test_types_of_columnar_files(tmp_path, kind, dtype):
     assert sorted(read(order)[1].values()) == [ONE // 10, ONE // 4, 7 * ONE // 10]
 
 
+@pytest.mark.long
 def test_edges_of_a_database(tmp_path):
     order = GraphOrder(
         tmp_path,
@@ -210,6 +212,7 @@ def test_each_vertex_has_a_k_of_its_own_and_may_be_lonely(tmp_path):
     assert (stated["privacy"]["k_min"], stated["privacy"]["k_max"]) == (5, 9)
 
 
+@pytest.mark.long
 def test_a_list_of_vertices_names_those_without_an_edge(tmp_path):
     order = GraphOrder(tmp_path, source={"vertices": "all.csv"}, columns={"vertex": "who"})
     pl.DataFrame({"who": ["lonely", name(3)]}).write_csv(tmp_path / "all.csv")

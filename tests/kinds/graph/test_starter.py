@@ -38,6 +38,7 @@ def proposed(order, *arguments):
     return read_source(reading, order.data)
 
 
+@pytest.mark.long
 def test_three_columns_are_ends_and_a_probability(tmp_path):
     order = GraphOrder(tmp_path)
     assert len(proposed(order, order.source, "--header").vertices) == 40

@@ -33,6 +33,7 @@ def test_rows_are_counted_not_texts():
     assert count_direct([shown(["ok", "no"])]) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "cells",
     [

@@ -163,6 +163,7 @@ def test_a_codebook_of_other_items(copy, change):
     assert "codebook of the source" in copy.broken()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

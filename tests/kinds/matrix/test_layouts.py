@@ -29,6 +29,7 @@ def released(order):
 # ---------------------------------------------------------------- k by user
 
 
+@pytest.mark.long
 def test_each_user_has_a_k_of_their_own(tmp_path):
     order = MatrixOrder(tmp_path)
     demands(
@@ -124,6 +125,7 @@ def table_of(folder, rows=120, **columns):
     return order, frame
 
 
+@pytest.mark.long
 def test_columns_and_their_values_become_items(tmp_path):
     order, frame = table_of(tmp_path, quantiles=5)
     stated = released(order)
@@ -138,6 +140,7 @@ def test_columns_and_their_values_become_items(tmp_path):
     assert "missing" not in text
 
 
+@pytest.mark.long
 def test_columns_whose_items_have_one_name_are_refused(tmp_path):
     order, frame = table_of(tmp_path, categorical=["job", "job=head"], numeric=[])
     head = pl.Series("job=head", ["nurse"] * frame.height)
@@ -167,6 +170,7 @@ def items_of(order, column):
     return {name for name in names if name.startswith(f"{column}=")}
 
 
+@pytest.mark.long
 def test_a_column_of_numbers_may_have_its_own_groups(tmp_path):
     order, frame = table_of(tmp_path, bins={"age": {"edges": [30, 50]}})
     above = (frame["age"] > 30).cast(int) + (frame["age"] > 50).cast(int)
@@ -187,6 +191,7 @@ def test_groups_of_stated_edges_hold_at_least_k_users(tmp_path):
     assert items_of(order, "age") == {"age=..30", "age=30.."}
 
 
+@pytest.mark.long
 def test_other_columns_keep_the_quantiles(tmp_path):
     order, frame = table_of(
         tmp_path, numeric=["age", "height"], quantiles=4, bins={"age": {"quantiles": 2}}
@@ -219,6 +224,7 @@ def test_another_form_of_groups_replaces_the_stated_one(tmp_path):
     assert plan.data.specs[1].bins == 4
 
 
+@pytest.mark.long
 def test_a_table_may_name_its_users(tmp_path):
     order, _ = table_of(tmp_path, user="name")
     assert released(order)["columns"]["name"] == {"role": "identifier"}
@@ -254,6 +260,7 @@ def test_groups_of_numbers_show_nobodys_own_number(tmp_path):
     assert "98765" not in (tmp_path / "releases" / "likes" / "v1" / "codebook.json").read_text()
 
 
+@pytest.mark.long
 def test_a_file_without_a_header_names_its_columns_in_the_plan(tmp_path):
     order = MatrixOrder(tmp_path, source={"header": False}, columns={"names": ["user", "item"]})
     lines = order.source.read_text().splitlines()
@@ -352,6 +359,7 @@ def test_a_layout_takes_its_own_keys_only(tmp_path):
 # ---------------------------------------------------------------- databases and numbers
 
 
+@pytest.mark.long
 def test_edges_of_a_database(tmp_path):
     order = MatrixOrder(
         tmp_path,

@@ -44,6 +44,7 @@ def test_the_first_release_of_a_plan_says_it_once(tmp_path, told):
     assert told() == 0
 
 
+@pytest.mark.long
 def test_a_release_that_a_check_refused_has_said_it(tmp_path, told):
     order = MatrixOrder(tmp_path, checks={"min_utility": 1.0})
     with pytest.raises(GuaranteeError):
@@ -54,6 +55,7 @@ def test_a_release_that_a_check_refused_has_said_it(tmp_path, told):
     assert told() == 0
 
 
+@pytest.mark.long
 def test_a_refused_source_has_said_it(tmp_path, told):
     pairs = entries()
     order = MatrixOrder(tmp_path, [*pairs, pairs[0]])
@@ -77,6 +79,7 @@ def test_another_plan_of_the_vault_says_it_too(tmp_path, told):
     assert told() == 1
 
 
+@pytest.mark.long
 def test_other_methods_say_nothing(tmp_path, told):
     Order(tmp_path).release()
     assert told() == 0

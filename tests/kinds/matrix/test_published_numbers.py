@@ -3,6 +3,7 @@
 import json
 
 import polars as pl
+import pytest
 
 from crowdcover.kinds.matrix.judge.measured import round_step
 from crowdcover.kinds.matrix.kind import KIND
@@ -48,6 +49,7 @@ def test_steps_state_rounded_shares_and_no_counts_of_groups():
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_keys_of_people_as_items_change_no_number(tmp_path):
     """Two draws of the secrets; the classes are the same."""
     drawn = []

@@ -71,6 +71,7 @@ def test_both_formats_hold_the_same_rows(likes):
     assert texts.to_list() == [" ".join(map(str, items)) for items in rows["items"]]
 
 
+@pytest.mark.long
 def test_csv_alone_is_audited_with_its_empty_rows(tmp_path):
     order = MatrixOrder(tmp_path, publish={"formats": ["csv"]})
     folder = order.release()
@@ -165,6 +166,7 @@ def test_k_1_is_released_if_the_plan_allows_it(tmp_path):
     assert "Nobody is protected" in (folder / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_repeated_entries_are_refused_or_merged(tmp_path):
     order = MatrixOrder(tmp_path, [*entries(), *entries()])
     with pytest.raises(InputError, match=r"\d+ of \d+ entries repeat a user and an item"):

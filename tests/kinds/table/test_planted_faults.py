@@ -593,6 +593,7 @@ def hide_all(table, hidden):
     return np.full_like(hidden, np.uint64(2**table.codebook.features - 1))
 
 
+@pytest.mark.long
 def test_equivalence_classes_are_judged_where_they_are_promised(release):
     """Rows that all read `*` are identical; a row that shows its record is one of a kind."""
     release.promise = Promise(("equivalence classes", COMPATIBLE))

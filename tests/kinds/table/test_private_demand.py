@@ -52,6 +52,7 @@ def order(tmp_path_factory):
     return order
 
 
+@pytest.mark.long
 def test_numbers_follow_from_source_and_rows(order):
     """Counted anew, cell by cell, from the published texts."""
     rows = order.rows().select("city", "smokes").rows()

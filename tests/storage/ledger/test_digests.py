@@ -138,6 +138,7 @@ def test_digests_show_no_value_and_no_frequency():
 IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
 
 
+@pytest.mark.long
 @given(IDS, IDS)
 def test_one_column_links_each_value_as_often_as_both_tables_hold_it(ours, theirs):
     found = match_people(

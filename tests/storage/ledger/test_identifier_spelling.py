@@ -218,6 +218,7 @@ def test_digests_of_both_forms_are_kept_only_where_they_differ():
     assert row_digests(KEY, "x", plain) != row_digests(KEY, "x", plain.reverse())
 
 
+@pytest.mark.long
 @given(st.lists(st.none() | st.integers(1).map(str) | st.from_regex(r"[1-9][0-9]{30,33}\Z")))
 def test_plain_numbers_are_spelt_alone_as_beside_other_texts(texts):
     alone = normalize_spelling(pl.Series(texts, dtype=pl.String)).to_list()

@@ -241,6 +241,7 @@ def test_tables_that_are_too_small_or_unclear(source):
     quiet(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     ["select 'infinity'::date as a union select '2020-01-01'", "select '1 day'::interval as a"],

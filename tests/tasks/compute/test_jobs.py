@@ -72,6 +72,7 @@ def in_iteration(folder, number):
     return path.exists() and json.loads(path.read_text())["step"] >= number - 1
 
 
+@pytest.mark.long
 def test_a_job_is_watched_from_start_to_result(tmp_path, monkeypatch):
     monkeypatch.setenv("PGPASSWORD", "zq7-secret")
     folder = order(tmp_path / "job", watched=True)
@@ -127,6 +128,7 @@ def test_progress_pays_for_any_number_of_jobs(tmp_path):
     assert len(logs(folder)) == 10
 
 
+@pytest.mark.long
 def test_jobs_without_progress_come_to_an_end(tmp_path):
     folder = order(tmp_path / "job", die=[[attempt, 2] for attempt in range(1, 9)])
     with pytest.raises(

@@ -41,6 +41,7 @@ def test_harmless_cells_are_not_found_together():
     assert counted("remark", [*HARMLESS_CELLS, *HARMLESS_CELLS]) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cell", HARMLESS_CELLS)
 def test_harmless_cells_are_not_found_alone(cell):
     assert counted("remark", [cell] * 3) == {}

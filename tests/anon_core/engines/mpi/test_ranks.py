@@ -277,6 +277,7 @@ def test_a_folder_without_an_order_is_refused(tmp_path):
     assert "holds no job.json" in read_failure(tmp_path)
 
 
+@pytest.mark.long
 def test_a_folder_that_does_not_exist_is_told(tmp_path):
     done = mpirun(1, *ENGINE, tmp_path / "job")
     assert done.returncode

@@ -109,6 +109,7 @@ def test_what_is_remembered_is_not_shown():
     assert shown == "Profile(kind='categorical', records=3, missing=1)"
 
 
+@pytest.mark.long
 def test_chance_alone_hardly_ever_moves_a_column_farther():
     draw = np.random.default_rng(2)
     for n, m in ((90, 90), (50, 400), (1000, 1000)):

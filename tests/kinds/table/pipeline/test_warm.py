@@ -32,6 +32,7 @@ def signatures():
     return found
 
 
+@pytest.mark.long
 def test_a_larger_table_calls_no_other_signature(monkeypatch):
     table = warm.tiny_table()
     warm.compile_makers(table)

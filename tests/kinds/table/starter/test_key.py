@@ -116,6 +116,7 @@ def test_each_table(table):
     assert good >= LEAST.get(table, 0.9) * columns
 
 
+@pytest.mark.long
 def test_tables_that_no_rule_was_made_for():
     """Measured: 28 of 41. Names such as `selfLR` and `hlthp` decide; they are a guess."""
     counts = [right(table) for table in UNSEEN]

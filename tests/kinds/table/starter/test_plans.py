@@ -90,6 +90,7 @@ def test_no_cell_stands_in_a_starter_plan(tmp_path, kind):
         assert cell not in text
 
 
+@pytest.mark.long
 def test_every_proposal_has_its_reason(tmp_path):
     text = written(store(people(), tmp_path, "csv"))
     sections = re.split(r"^\[columns\.", text, flags=re.MULTILINE)[1:]

@@ -38,6 +38,7 @@ def database(request, tmp_path):
     return source_called(f"{request.param}:///{path}", "select * from people")
 
 
+@pytest.mark.long
 def test_a_database_gets_a_plan(database, tmp_path):
     path = tmp_path / "plan.toml"
     path.write_text(decided(propose_plan(database)))
@@ -286,6 +287,7 @@ def test_limits_are_set_and_explained_and_more_are_offered(tmp_path, name):
     assert plan.checks.columns
 
 
+@pytest.mark.long
 def test_without_a_sensitive_column_no_limit_is_about_one(tmp_path):
     text = written(store(people(), tmp_path, "csv"))
     assert tomllib.loads(text)["checks"] == LIMITS
@@ -296,6 +298,7 @@ def test_without_a_sensitive_column_no_limit_is_about_one(tmp_path):
         ReleasePlan.load(path)
 
 
+@pytest.mark.long
 def test_the_column_with_the_commonest_value_is_offered_to_be_mixed(tmp_path):
     columns = {"diagnosis": ["flu", "none"] * 20, "religion": ["a", "b", "b", "b"] * 10}
     frame = people().with_columns(pl.Series(cells).alias(name) for name, cells in columns.items())

@@ -74,6 +74,7 @@ def expected(graph):
     return counting.list_triangles(graph)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_pairs_and_bytes_follow_the_algorithms(tmp_path, graph, expected, method):
     """Counted here anew from the lists: who sends what to whom."""
@@ -96,6 +97,7 @@ def test_pairs_and_bytes_follow_the_algorithms(tmp_path, graph, expected, method
     assert traffic.kept.sum() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reducers", [4, 16])
 def test_bytes_are_in_the_order_of_the_paper(tmp_path, graph, reducers):
     """Bermuda-VC sends the lists of lower neighbours, m words, beside what Bermuda-EC sends."""

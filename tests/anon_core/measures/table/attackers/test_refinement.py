@@ -45,6 +45,7 @@ def masked(world):
     ]
 
 
+@pytest.mark.long
 def test_no_row_is_anybodys_with_more_than_1_over_k(even):
     found, k, _ = even
     for world in found:
@@ -73,6 +74,7 @@ def test_who_knows_only_the_program_names_no_masked_cell(even):
         assert max(chances.values()) <= 1 - Fraction(1, shares)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "make",
     [EVEN, LocalSearch(seats="even"), Freeform(), Optimal(method="greedy")],
@@ -104,6 +106,7 @@ def test_rows_of_a_class_larger_than_k_are_told_apart_by_nothing():
     assert alike > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "make",
     [EVEN, Adaptive(seats="even", part=60), LocalSearch(seats="even"), Freeform()],
