@@ -41,7 +41,7 @@ MOST_SHEETS = 5
 FOREIGN = "http://elsewhere.invalid/x.png"
 # The change of a page, and the fault that the browser must then report.
 FLAWS: dict[str, tuple[str, str, str]] = {
-    "a wide box": ("<h1>", '<div style="width: 2000px">x</div><h1>', "overflow"),
+    "a wide box": ("<h1>", '<div style="min-width: 2000px">x</div><h1>', "overflow"),
     "a stray box": ("<h1>", '<p style="position: absolute; left: 900px">x</p><h1>', "beyond"),
     "a box taller than paper": (
         "<h1>",
