@@ -31,6 +31,7 @@ from pydantic import SecretStr
 
 from anon_core.errors import AnonymityError
 from crowdcover.kinds.section import PlanError
+from crowdcover.storage.places.credentials import without_password
 
 BLOCK = "crowdcover"
 KEY = "SENDGRID_API_KEY"
@@ -217,20 +218,19 @@ def _find_alarms(client: SyncPrefectClient) -> list[Automation]:
 @contextmanager
 def _ask_server() -> Iterator[SyncPrefectClient]:
     """A client of the server that PREFECT_API_URL names, or a refusal in one line."""
-    if not PREFECT_API_URL.value():
+    if not (address := PREFECT_API_URL.value()):
         raise PlanError(
             "alarms need a server that stays; set PREFECT_API_URL to its address, then try again"
         )
+    shown = without_password(address)
     try:
         with get_client(sync_client=True) as client:
             yield client
     except httpx.TransportError as error:
-        raise AnonymityError(
-            f"no server answers at {PREFECT_API_URL.value()} ({type(error).__name__})"
-        ) from None
+        raise AnonymityError(f"no server answers at {shown} ({type(error).__name__})") from None
     except PrefectHTTPStatusError as error:
         raise AnonymityError(
-            f"the server at {PREFECT_API_URL.value()} answers {error.response.status_code}; check "
+            f"the server at {shown} answers {error.response.status_code}; check "
             "PREFECT_API_AUTH_STRING or PREFECT_API_KEY, and its version"
         ) from None
 

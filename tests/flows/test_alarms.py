@@ -88,6 +88,7 @@ def test_what_cannot_be_told_is_refused_in_one_line(server):
         assert refused.err.count("\n") == 1
     for stated, words in (
         ("http://127.0.0.1:9/api", "no server answers at http://127.0.0.1:9/api"),
+        ("http://officer:hunter2@127.0.0.1:9/api", "no server answers at http://officer@127.0"),
         ("", "set PREFECT_API_URL"),
     ):
         settings = temporary_settings({PREFECT_API_URL: stated, PREFECT_CLIENT_MAX_RETRIES: 0})
