@@ -112,6 +112,9 @@ def measure_release(
     matched = bool(laid.paired and fits.all())
     classes = Classes.of(records.codes, cells)
     counts, stated, tried = _measure_attacks(laid, classes, stated_law, matched, private_demand)
+    names = tuple(levels.name for levels in records.levels)
+    # Only who fits a row can be named.
+    found = measure_reidentification(cells, classes, counts, names, asked) if matched else {}
     measured = Measured(
         levels=records.levels,
         crowds=counts,
@@ -137,12 +140,8 @@ def measure_release(
         unique_values=unique_values(laid.rows, laid.columns),
         direct=count_direct(list_shown_texts(laid)),
         law=stated,
+        reidentification=found,
     )
-    if matched:
-        found = measure_reidentification(
-            cells, classes, counts, tuple(levels.name for levels in records.levels), asked
-        )
-        measured = replace(measured, reidentification=found)
     if in_classes:
         measured = _with_classes(measured, laid)
     if (in_classes or stated_law is not None) and not private_demand:  # it depends on each k
