@@ -19,7 +19,7 @@ VALIDATORS := $(VENV)/validators/.ready
 export PYTHONDONTWRITEBYTECODE :=
 
 # What a checked installation has.
-EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,sklearn]
+EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,office,sklearn]
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
