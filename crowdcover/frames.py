@@ -6,6 +6,8 @@ from typing import Any
 
 import narwhals as nw
 import polars as pl
+import polars.selectors as cs
+from narwhals.exceptions import NarwhalsError
 
 from anon_core.errors import InputError
 
@@ -27,7 +29,7 @@ def require_columns(frame: pl.DataFrame, names: Sequence[str], what: str) -> Non
 
 
 def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:
-    """Take a table of any library that narwhals knows.
+    """Take a table of any library that narwhals knows; NaN is a missing number.
 
     Returns
     -------
@@ -38,15 +40,24 @@ def take_frame(data: Any) -> tuple[pl.DataFrame, GiveBack]:
     Raises
     ------
     InputError
-        It is no table, or a lazy one.
+        It is no table, or a lazy one; names of columns are no texts, or two are the same.
     """
     try:
         taken = nw.from_native(data, eager_only=True)
     except TypeError:
-        refusal = f"a table of polars, pandas or pyarrow is required, not {type(data).__name__}"
+        lazy = "; collect it first" if isinstance(data, pl.LazyFrame) else ""
+        refusal = (
+            f"a table of polars, pandas or pyarrow is required, not {type(data).__name__}{lazy}"
+        )
+    except NarwhalsError:
+        refusal = "two columns have the same name; rename one"
     else:
+        if not all(isinstance(name, str) for name in taken.columns):
+            raise InputError("names of columns must be texts; rename those that are none")
         try:
-            return taken.to_polars(), partial(_convert, library=taken.implementation)
+            # pandas knows no other mark of a missing number than NaN: so it is read everywhere.
+            frame = taken.to_polars().with_columns(cs.float().fill_nan(None))
+            return frame, partial(_convert, library=taken.implementation)
         except (TypeError, ValueError):  # the message may quote a value
             refusal = (
                 "a column holds values of several types, such as texts and numbers; make it one"

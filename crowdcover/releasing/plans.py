@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import tomlkit
-from tomlkit.exceptions import TOMLKitError
+from tomlkit.exceptions import ConvertError, TOMLKitError
 
 from anon_core.errors import InputError
 from crowdcover.flows.plan.plan import ReleasePlan
@@ -52,8 +53,12 @@ class Plan:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Plan":
-        """The plan of sections that are given as mappings."""
-        return cls(tomlkit.dumps(document))
+        """The plan of sections that are given as mappings; numbers may be numpy's."""
+        try:
+            return cls(tomlkit.dumps(_as_plain(document)))
+        except ConvertError:  # it quotes the value
+            refusal = "a plan holds texts, numbers, booleans, dates, lists and mappings only"
+        raise PlanError(refusal)
 
     @classmethod
     def read(cls, path: str | Path) -> "Plan":
@@ -101,7 +106,7 @@ class Plan:
         _remove_marks(settled._document)
         section = settled._document.setdefault("privacy", {})
         for key, value in privacy.items():
-            section[key] = value
+            section[key] = _as_plain(value)
         return settled
 
     def check(self) -> ReleasePlan:
@@ -204,6 +209,17 @@ def _choose_kind(dtype: pl.DataType) -> str:
     if dtype == pl.Date or isinstance(dtype, pl.Datetime):
         return _DATE
     return _NUMERIC if dtype.is_numeric() else _CATEGORICAL
+
+
+def _as_plain(value: Any) -> Any:
+    """A value of a plan without numpy's types and paths, which TOML does not know."""
+    if isinstance(value, Mapping):
+        return {key: _as_plain(each) for key, each in value.items()}
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_as_plain(each) for each in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _list_marks(table: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -5,8 +5,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from anon_core.errors import AnonymityError, GuaranteeError, InputError
 from crowdcover import anonymize
@@ -200,6 +202,7 @@ def test_it_writes_nothing(tmp_path, monkeypatch):
         ({"columns": {"age": {"bin": 3}}}, "columns.age.bin"),
         ({"effort": 9}, "effort"),
         ({"person": "note"}, "people who own more than 1/k"),
+        ({"columns": {"age": {"bins": object()}}}, "texts, numbers, booleans"),
     ],
 )
 def test_refusals_are_those_of_the_plan(change, says):
@@ -212,6 +215,32 @@ def test_what_is_no_table_is_refused():
     for data in ([1, 2], {"a": [1]}, people().lazy()):
         with pytest.raises(InputError, match="polars, pandas or pyarrow"):
             anonymize(data, "a", k=2)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ([0, 1, 2], "must be texts"),
+        ([("a", 1), ("a", 2), ("b", 1)], "must be texts"),
+        (["a", "b", "a"], "same name"),
+    ],
+)
+def test_names_of_columns_that_polars_does_not_take_are_refused(names, says):
+    data = pd.DataFrame([[1, 2, 3]] * 9)
+    data.columns = names
+    with pytest.raises(InputError, match=says):
+        anonymize(data, "a", k=2)
+
+
+def test_numbers_of_numpy_and_nan_are_taken():
+    data = people().with_columns(pl.col("age").cast(pl.Float64))
+    missing = data.with_columns(pl.col("age").fill_null(float("nan")))
+    ask = {"quasi": ("age", "zip"), "secret": bytes(32)}
+    one = anonymize(
+        missing, k=np.int64(5), columns={"age": {"bins": {"edges": np.array([30, 45])}}}, **ask
+    )
+    other = anonymize(data, k=5, columns={"age": {"bins": {"edges": [30, 45]}}}, **ask)
+    assert_frame_equal(one.frame, other.frame)
 
 
 @pytest.mark.long
