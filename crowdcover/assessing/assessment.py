@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -228,7 +229,7 @@ def assess(
         raise InputError("assess needs quasi: the columns that others may know")
     if not frame.height:
         raise InputError("the table has no rows")
-    if k is not None and (not isinstance(k, int) or k < 1):
+    if k is not None and (not isinstance(k, Integral) or k < 1):
         raise InputError("k must be a whole number of at least 1")
     if original is not None:
         require_columns(original, known, "the source")
@@ -287,7 +288,7 @@ class _Table:
 def _report_population(
     population: Any, table: _Table, held: NDArray[np.int64], group: NDArray[np.int64]
 ) -> Report | None:
-    if population is None or isinstance(population, (int, float)):
+    if population is None or isinstance(population, Number):
         return None if population is None else report_population_size(held, group, population)
     everyone = take_frame(population)[0]
     require_columns(everyone, table.quasi.columns, "the population")

@@ -1,6 +1,7 @@
 """Risks in the words of statistics offices: few quasi-identifiers, and a population around."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -46,20 +47,21 @@ def report_subsets(names: Sequence[str], groups: SubsetGroups) -> Report:
 def report_population_size(held: NDArray[np.int64], group: NDArray[np.int64], size: Any) -> Report:
     """What is expected of a population of which the size is known, by models."""
     rows = len(held)
-    if isinstance(size, bool) or not isinstance(size, int) or size < rows:
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < rows:
         raise InputError(
             f"population must be a table, or a whole number of people, at least the {rows} rows"
         )
-    fraction = rows / size
+    people = int(size)
+    fraction = rows / people
     chances, sizes = expect_chances(held, fraction), np.bincount(group)
     numbers = {
-        "people": size,
+        "people": people,
         "fraction": fraction,
         "journalist_highest": float(chances.max()),
         "journalist": float(chances.mean()),
-        "uniques_pitman": estimate_uniques_by_pitman(sizes, size),
-        "uniques_snb": estimate_uniques_by_snb(sizes, size),
-        "uniques_zayatz": estimate_uniques_by_zayatz(sizes, size),
+        "uniques_pitman": estimate_uniques_by_pitman(sizes, people),
+        "uniques_snb": estimate_uniques_by_snb(sizes, people),
+        "uniques_zayatz": estimate_uniques_by_zayatz(sizes, people),
     }
     lines = (
         ("share of the population that is in the table", f"{fraction:.2%}"),

@@ -1,6 +1,7 @@
 """`anonymize`: a frame goes in, a checked release comes out."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, Literal
 
 import polars as pl
@@ -154,7 +155,7 @@ def _state_diversity(
     """privacy.diverse of a plan; a number is `l`, of the one sensitive column."""
     if diverse is None or isinstance(diverse, Mapping):
         return None if diverse is None else dict(diverse)
-    if isinstance(diverse, bool) or not isinstance(diverse, int):
+    if isinstance(diverse, bool) or not isinstance(diverse, Integral):
         raise InputError("diverse must be a whole number, or as in {'column': 'income', 'l': 3}")
     if len(sensitive) != 1:
         raise InputError(

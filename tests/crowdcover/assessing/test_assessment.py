@@ -183,6 +183,13 @@ def test_neither_texts_nor_errors_show_a_value():
     assert "secret" not in str(refused.value)
 
 
+def test_numbers_of_numpy_are_taken():
+    table = pl.DataFrame({"a": [1, 1, 2]})
+    assert str(cc.assess(table, ["a"], k=np.int64(2))) == str(cc.assess(table, ["a"], k=2))
+    many = cc.assess(table, ["a"], population=np.int64(9))
+    assert str(many) == str(cc.assess(table, ["a"], population=9))
+
+
 def test_what_cannot_be_assessed_is_refused():
     table = pl.DataFrame({"a": [1, 2]})
     with pytest.raises(InputError, match="has no column b; it has a"):
