@@ -16,16 +16,18 @@ from pydantic import Field
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import CALENDAR, Floor, Hierarchy, read_hierarchy
 from crowdcover.kinds.section import Section
+from crowdcover.kinds.table.plan.countries import CountryCode, build_country_tree
 
 _Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")
 _FORM = (
-    "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {ladder = [5, 10, 20]}, "
-    "{calendar = ['month', 'year']}, {hours = [1, 6]}, or of a point {grid = [0.1, 1, 10]}"
+    "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {countries = 'alpha-2'}, "
+    "{ladder = [5, 10, 20]}, {calendar = ['month', 'year']}, {hours = [1, 6]}, or of a point "
+    "{grid = [0.1, 1, 10]}"
 )
 _STEPS = ("ladder", "calendar", "hours", "grid")
 _NESTED = {"hours": "[1, 6, 24]", "grid": "[0.1, 1, 10]"}
-_FORMS = ("path", "prefix", *_STEPS)
+_FORMS = ("path", "prefix", "countries", *_STEPS)
 _Line = tuple[int, Sequence[str]]  # its number and its fields
 _Rows = Sequence[_Line]
 
@@ -42,6 +44,8 @@ class HierarchySection(Section):
     header : whether the first line of the file names the levels, as questions to a release do.
     other : the node that values belong to which are no leaf of the file.
     prefix : instead of path: how many letters of a code each node keeps, falling.
+    countries : instead of path: alpha-2 or alpha-3, codes of ISO 3166-1; nodes are regions of the
+        United Nations.
     ladder : instead of path, of numbers: the widths of aligned intervals, rising; each divides the
         next one. Cells show nothing finer than the first.
     calendar : instead of path, of dates: day, week, month, quarter, year, decade, or some of them,
@@ -56,6 +60,7 @@ class HierarchySection(Section):
     header: bool = False
     other: str | None = None
     prefix: list[Annotated[int, Field(ge=1)]] = []
+    countries: CountryCode | None = None
     ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
     calendar: list[Literal["day", "week", "month", "quarter", "year", "decade"]] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
@@ -69,6 +74,8 @@ class HierarchySection(Section):
             return _read_file(Path(self.path), self.other, header=self.header)
         if self.other is not None or self.header:
             raise InputError("other and header belong to a file; leave them out")
+        if self.countries is not None:
+            return build_country_tree(self.countries)
         if self.prefix != sorted(set(self.prefix), reverse=True):
             raise InputError("prefix must be whole numbers, falling, such as [5, 3, 1]")
         _check_nesting("ladder", self.ladder)

@@ -1,4 +1,4 @@
-"""Codes whose first signs name a wider group: postal codes, ICD-10, NUTS.
+"""Codes that name a wider group: postal codes, ICD-10, NUTS by first signs, countries by region.
 
 A wrong hierarchy costs more than none: a shape alone proves little, so it needs a name, a dot or
 the codes of countries beside it.
@@ -7,6 +7,7 @@ the codes of countries beside it.
 import re
 from collections.abc import Sequence
 
+from crowdcover.kinds.table.plan.countries import CountryCode, build_country_tree
 from crowdcover.kinds.table.starter.names import Name
 from crowdcover.kinds.table.starter.proposal import Proposal
 from crowdcover.kinds.table.starter.values import FEW, Values
@@ -24,11 +25,23 @@ _COUNTRIES = frozenset(
 )
 
 
-def add_prefix_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
-    """The proposal, with a hierarchy of first signs where name and values tell that they group."""
+_OF_COUNTRIES = frozenset(
+    (
+        *("country", "countries", "nation", "nationality", "land", "staat", "pays", "pais", "país"),
+        *("paese", "kraj", "ülke", "ulke", "страна", "χώρα", "国家", "国"),
+    )
+)
+
+
+def add_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
+    """The proposal, with a hierarchy where name and values tell that they group."""
     if 'kind = "categorical"' not in proposal.settings or values.distinct <= FEW:
         return proposal
     codes = values.distinct_texts.to_list()
+    if form := _find_country_code(name, codes):
+        tree = f'hierarchy = {{countries = "{form}"}}'
+        reason = f"codes of countries (ISO 3166-1), which lie in regions: {proposal.reason}"
+        return proposal._replace(reason=reason, settings=(*proposal.settings, tree))
     what = _name_codes(name, codes)
     lengths = _list_lengths(codes) if what else []
     if not lengths:
@@ -36,6 +49,17 @@ def add_prefix_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
     tree = f"hierarchy = {{prefix = {lengths}}}"
     reason = f"{what}, whose first signs name a region or a group: {proposal.reason}"
     return proposal._replace(reason=reason, settings=(*proposal.settings, tree))
+
+
+def _find_country_code(name: Name, codes: Sequence[str]) -> str:
+    """The form of ISO 3166-1 that all codes have; empty where they may be codes of other things.
+
+    Two letters need a name: those of many states of the USA are codes of countries, too.
+    """
+    forms: list[CountryCode] = ["alpha-3"]
+    if not _OF_COUNTRIES.isdisjoint(name.words):
+        forms.append("alpha-2")
+    return next((form for form in forms if build_country_tree(form).paths.keys() >= {*codes}), "")
 
 
 def _name_codes(name: Name, codes: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from crowdcover.kinds.dates import ISO_DATE, has_short_year
 from crowdcover.kinds.section import toml_text
 from crowdcover.kinds.table.layout import KEY
 from crowdcover.kinds.table.starter import number_rules
-from crowdcover.kinds.table.starter.code_shapes import add_prefix_tree
+from crowdcover.kinds.table.starter.code_shapes import add_tree
 from crowdcover.kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from crowdcover.kinds.table.starter.moments import order_of
 from crowdcover.kinds.table.starter.names import Name
@@ -45,8 +45,8 @@ def propose_role(series: pl.Series, *, unit: bool = False) -> Proposal:
         return Proposal("drop", taken if series.name else "a released column needs a name")
     for rule in _RULES:
         if proposal := rule(name, values):
-            return add_prefix_tree(name, values, proposal)
-    return add_prefix_tree(name, values, build_category_proposal(name, values))
+            return add_tree(name, values, proposal)
+    return add_tree(name, values, build_category_proposal(name, values))
 
 
 def count_repeated_rows(series: pl.Series) -> int:

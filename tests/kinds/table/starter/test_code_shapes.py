@@ -7,11 +7,15 @@ import polars as pl
 import pytest
 
 from crowdcover.kinds.table.plan.columns import ColumnSection
+from crowdcover.kinds.table.plan.countries import build_country_tree
 from crowdcover.kinds.table.starter.proposals import propose_role
 
 ZIPS = [f"{region}{number}" for region in ("10", "60", "90") for number in range(100, 130)]
 ICD = [f"{group}{end}.{sub}" for group in ("I2", "I3", "J2", "K5") for end in "058" for sub in "01"]
 NUTS = [f"{part}{number}" for part in ("DE1", "DE2", "FR1", "FR2") for number in range(11, 30)]
+
+ALPHA_2 = list(build_country_tree("alpha-2").paths)[::8]
+ALPHA_3 = list(build_country_tree("alpha-3").paths)[::8]
 
 
 def proposed(name, codes, rows=4_000):
@@ -37,6 +41,26 @@ def test_codes_of_a_known_kind_get_their_first_signs(name, codes, prefix, reason
     assert tree == {"prefix": prefix}
     assert reason in proposal.reason
     assert not any(str(code) in proposal.reason for code in codes)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes", "form"),
+    [
+        ("country", ALPHA_2, "alpha-2"),
+        ("land", ALPHA_2, "alpha-2"),
+        ("country_of_birth", ALPHA_2, "alpha-2"),
+        ("country", ALPHA_3, "alpha-3"),
+        ("from", ALPHA_3, "alpha-3"),
+        ("home", ALPHA_2, None),  # codes of states of the USA are those of countries, too
+        ("country", [*ALPHA_2, "ZZ"], None),
+        ("country", [*ALPHA_2, *ALPHA_3], None),
+        ("country", [code.lower() for code in ALPHA_2], None),
+    ],
+)
+def test_countries_lie_in_regions(name, codes, form):
+    proposal, tree = proposed(name, codes)
+    assert tree == (form and {"countries": form})
+    assert ("codes of countries" in proposal.reason) == (form is not None)
 
 
 @pytest.mark.parametrize(
