@@ -1,7 +1,7 @@
 """Real processes, and the command line in this one.
 
 Most processes start at once: they are forked from one that has imported Prefect and Great
-Expectations. Fresh ones import them again, under an environment of their own.
+Expectations. Fresh ones import them again, under settings of their own.
 """
 
 import contextlib
@@ -50,13 +50,15 @@ def let_system_write(handle):
 def start(work, *arguments, cwd=None, environment=None):
     """Start `work(*arguments)` in another process; returns it and the folder of its output.
 
-    With an environment of its own it is a fresh process.
+    With settings of Prefect in its environment, which it reads when it is imported, it is a fresh
+    process.
     """
     folder = Path(tempfile.mkdtemp(prefix="crowdcover-process-"))
     for name in ("out", "err"):
         (folder / name).touch()
-    context = FORKS if environment is None else FRESH
-    with STARTING, mock.patch.dict(os.environ, environment or {}):
+    environment = environment or {}
+    context = FRESH if any(name.startswith("PREFECT_") for name in environment) else FORKS
+    with STARTING, mock.patch.dict(os.environ, environment):
         process = context.Process(
             target=_child, args=(work, arguments, folder, cwd, dict(os.environ))
         )
