@@ -192,6 +192,19 @@ def multiple(number, step):
     return float(min(apart, key=lambda times: (apart[times], times % 2)) * Fraction(str(step)))
 
 
+def shares_step(one, other, step):
+    """Whether two dates lie in the same day, week, month, quarter, year or decade."""
+    parts = {
+        "day": lambda date: date.toordinal(),
+        "week": lambda date: date.isocalendar()[:2],  # both begin on Monday
+        "month": lambda date: (date.year, date.month),
+        "quarter": lambda date: (date.year, (date.month - 1) // 3),
+        "year": lambda date: date.year,
+        "decade": lambda date: str(date.year).zfill(4)[:3],
+    }
+    return parts[step](one) == parts[step](other)
+
+
 def starts_open_top(start, numbers, owners, k, rounded):
     """Whether a group of all numbers from `start` on may be shown as `start`.
 

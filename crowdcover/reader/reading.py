@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from crowdcover.errors import ReleaseError
 from crowdcover.reader.coded import natives, texts
 from crowdcover.reader.coded.cells import Cells, Intervals, Sets
-from crowdcover.reader.coded.columns import Column, build_exact_column, list_level_values
+from crowdcover.reader.coded.columns import (
+    LAST_DAYS,
+    Column,
+    build_exact_column,
+    list_level_values,
+)
 from crowdcover.reader.coded.levels import Levels, of_attribute, unite_levels
 
 _MANIFEST, _CODEBOOK = "manifest.json", "codebook.json"
@@ -175,11 +180,15 @@ def columns_of(
     return found
 
 
-def _list_coarse(book: Mapping[str, Any], name: str) -> list[dict[str, float]]:
-    """What a codebook states of the coarser numbers of a column, if anything."""
+def _list_coarse(book: Mapping[str, Any], name: str) -> list[dict[str, float | str]]:
+    """What a codebook states of the coarser values of a column, if anything."""
     try:
         return [
-            {key: float(entry[key]) for key in ("step", "top", "bottom") if key in entry}
+            {
+                key: each if (each := entry[key]) in LAST_DAYS else float(each)
+                for key in ("step", "top", "bottom")
+                if key in entry
+            }
             for entry in book.get("coarsened", ())
             if entry["name"] == name
         ]

@@ -20,6 +20,10 @@ COARSE = (
     "rounded to the nearest multiple of it, half way to the even one; after that, top stands for "
     "itself and all greater numbers, bottom for itself and all smaller ones"
 )
+COARSE_DATES = (
+    "a date of a column in coarsened is the first day of its step, of weeks the Monday, and stands "
+    "for all days of it"
+)
 INCLUDED, EXCLUDED = "included", "excluded"
 OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": _VALUE}
 _NAMES: Mapping[type[pl.DataType], str] = {
@@ -93,13 +97,16 @@ def is_typed(codebook: object) -> bool:
 def describe_coarse_columns(
     columns: tuple[Column, ...], ends: Mapping[str, Ends]
 ) -> dict[str, Any]:
-    """What the codebook states of coarser numbers; nothing where no column has any."""
-    coarsened = [
-        {"name": column.name, **column.coarse.describe(ends[column.name])}
-        for column in columns
-        if column.coarse is not None
-    ]
-    return {"coarse": COARSE, "coarsened": coarsened} if coarsened else {}
+    """What the codebook states of coarser values; nothing where no column has any."""
+    stated = {column.name: column.coarse for column in columns if column.coarse is not None}
+    if not stated:
+        return {}
+    of_dates = {each.is_of_dates for each in stated.values()}
+    said = {"coarse": COARSE} if False in of_dates else {}
+    if True in of_dates:
+        said["coarse_dates"] = COARSE_DATES
+    coarsened = [{"name": name, **each.describe(ends[name])} for name, each in stated.items()]
+    return {**said, "coarsened": coarsened}
 
 
 def describe_codebook_columns(

@@ -188,7 +188,7 @@ read_exact_column <- function(name, values, role, codebook) {
   is_counted <- is.numeric(values) || inherits(values, "Date")
   number <- if (is_counted) as.numeric(levels) else rep(NA_real_, length(levels))
   whole <- inherits(values, "Date") || all(number == floor(number), na.rm = TRUE)
-  spread <- widen_coarse_numbers(number, codebook, name, whole)
+  spread <- widen_coarse_values(number, codebook, name, whole)
   table <- data.frame(
     label = ifelse(is.na(levels), "(missing)", as.character(levels)), lo = spread$lo,
     hi = spread$hi, above = FALSE, shown = number, missing = is.na(levels), other = FALSE
@@ -198,13 +198,27 @@ read_exact_column <- function(name, values, role, codebook) {
   build_column(column, name, role, match(values, levels), as.list(seq_along(levels)))
 }
 
-# The least and the greatest number that each shown one may stand for, in any batch.
-widen_coarse_numbers <- function(shown, codebook, name, whole) {
+# The last day of the step of the calendar that begins with a day.
+find_last_day <- function(days, step) {
+  if (step == "day") return(days)
+  if (step == "week") return(days + 6)
+  months <- c(month = 1, quarter = 3, year = 12, decade = 120)[[step]]
+  first <- as.POSIXlt(as.Date(days, origin = "1970-01-01"))
+  first$mon <- first$mon + months
+  as.numeric(as.Date(first)) - 1
+}
+
+# The least and the greatest number or day that each shown one may stand for, in any batch.
+widen_coarse_values <- function(shown, codebook, name, whole) {
   lo <- hi <- shown
   books <- codebook[["batches"]]
   for (book in if (is.null(books)) list(codebook) else books) {
     for (entry in book[["coarsened"]]) {
       if (entry[["name"]] != name) next
+      if (is.character(entry[["step"]])) {
+        hi <- pmax(hi, find_last_day(shown, entry[["step"]]))
+        next
+      }
       half <- if (is.null(entry[["step"]])) 0 else entry[["step"]] / 2
       lo <- pmin(lo, if (whole) ceiling(shown - half) else shown - half)
       hi <- pmax(hi, if (whole) floor(shown + half) else shown + half)

@@ -1,5 +1,6 @@
-"""Kept and sensitive numbers that are published coarser, from the plan to the reader."""
+"""Kept and sensitive numbers and dates that are published coarser, from the plan to the reader."""
 
+import datetime as dt
 import json
 import random
 
@@ -102,17 +103,50 @@ def test_the_reader_takes_a_number_for_all_that_it_stands_for(released, tmp_path
     ids=["another top is shown", "another top is stated", "no multiples"],
 )
 def test_the_auditor_finds_what_the_maker_did_wrong(tmp_path, monkeypatch, fault):
-    right = coarsening.coarsen_numbers
+    right = coarsening.coarsen_values
 
     def wrong(series, column, least, person=None):
         shown, ends = right(series, column, least, person)
         return fault(shown, ends) if column.name == "note" else (shown, ends)
 
-    monkeypatch.setattr(coarsening, "coarsen_numbers", wrong)
+    monkeypatch.setattr(coarsening, "coarsen_values", wrong)
     order = order_of(tmp_path)
     with pytest.raises(Exception, match="publication refused"):
         order.release()
     assert order.versions == []
+
+
+DAYS = [f"{3 + number % 9}.{1 + number % 12}.{2015 + number % 7}" for number in range(200)]
+
+
+@pytest.mark.long
+def test_dates_are_the_first_day_of_their_month(tmp_path):
+    rows = [(*row[:5], day, row[6]) for row, day in zip(paid(), DAYS, strict=True)]
+    seen = {"role": "keep", "kind": "date", "format": "%d.%m.%Y", "step": "month"}
+    order = order_of(tmp_path, rows, columns={"note": seen})
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert coarsened(folder)["note"] == {"step": "month"}
+    assert keeps_schema(json.loads((folder / "codebook.json").read_text(encoding="utf-8")))
+    read = crowdcover.read(folder)
+    true = [dt.datetime.strptime(day, "%d.%m.%Y").date() for day in DAYS]
+    assert sorted(read.frame()["note"]) == sorted(day.replace(day=1) for day in true)
+    for end in (dt.date(2018, 3, 7), dt.date(2018, 3, 31)):
+        found, number = read.count({"note": at_most(end)}), sum(day <= end for day in true)
+        assert found.certain <= number <= found.possible
+        assert (found.certain == found.possible) == (end.day == 31)
+    page = Page((folder / "report.html").read_text(encoding="utf-8")).text
+    assert "each date is the first day of its month" in page
+
+
+@pytest.mark.long
+def test_the_auditor_finds_a_day_that_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(coarsening, "_find_first_days", lambda dates, step: dates)
+    rows = [(*row[:5], day, row[6]) for row, day in zip(paid(), DAYS, strict=True)]
+    seen = {"role": "keep", "kind": "date", "format": "%d.%m.%Y", "step": "month"}
+    order = order_of(tmp_path, rows, columns={"note": seen})
+    with pytest.raises(Exception, match="publication refused"):
+        order.release()
 
 
 @pytest.mark.long
@@ -148,6 +182,10 @@ def test_values_of_diverse_classes_are_those_that_are_published(tmp_path):
         ({"bottom": 5, "top": 5}, "bottom must be less than top"),
         ({"kind": "categorical", "step": 5}, "columns.note.step belongs to kind = 'numeric'"),
         ({"role": "quasi", "kind": "numeric", "top": 5}, "columns.note.top belongs to kind"),
+        ({"step": "month"}, "columns.note.step = 'month' belongs to kind = 'date'"),
+        ({"kind": "date", "step": 5}, "columns.note.step belongs to kind = 'numeric'"),
+        ({"kind": "date", "step": "fortnight"}, "'month'"),
+        ({"kind": "date", "step": "month", "top": "k"}, "top and bottom are about numbers"),
     ],
 )
 def test_bad_plans_are_refused(tmp_path, column, message):

@@ -137,6 +137,7 @@ def draw_people(count=600):
             "smokes": [[None, "yes", "no"][each] for each in generator.integers(0, 3, count)],
             "ill": generator.choice(["flu", "cold", "none"], count),
             "income": generator.integers(10, 90, count) * 100,
+            "seen": days[::-1].astype("datetime64[D]"),
             "r": generator.integers(0, 2, count) == 1,
             "release": generator.choice(["u", "v"], count),
         }
@@ -150,8 +151,12 @@ def released(tmp_path_factory):
         draw_people(),
         quasi=["age", "town", "code", "weight", "day", "smokes"],
         sensitive=["ill", "income"],
-        keep=["r", "release"],
+        keep=["seen", "r", "release"],
         hierarchies={"code": {"prefix": [1]}},
+        columns={
+            "seen": {"kind": "date", "step": "quarter"},
+            "income": {"kind": "numeric", "step": 1000, "top": "k"},
+        },
         k=6,
         secret=bytes(32),
     )
@@ -174,6 +179,8 @@ QUESTIONS = (
     ("weight = at_most(70.5)", {"weight": cc.at_most(70.5)}),
     ("day = at_least(as.Date('2021-06-01'))", {"day": cc.at_least(date(2021, 6, 1))}),
     ("day = below('2021-06-01')", {"day": cc.below("2021-06-01")}),
+    ("seen = at_most('2021-05-01')", {"seen": cc.at_most("2021-05-01")}),
+    ("income = at_least(8200)", {"income": cc.at_least(8200)}),
     ("income = above(5000), smokes = 'yes'", {"income": cc.above(5000), "smokes": "yes"}),
 )
 

@@ -1,6 +1,6 @@
 """One column of a release: its levels, its different cells, and the cell of each row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
@@ -137,12 +137,30 @@ def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     return series.alias(levels.name)
 
 
+_Days = Callable[[NDArray[np.datetime64]], NDArray[np.int64]]
+
+
+def _last_day_of_months(number: int) -> _Days:
+    return lambda first: (first.astype("M8[M]") + number).astype("M8[D]").astype(np.int64) - 1
+
+
+# The last day of the step of the calendar that begins with a day, in days since 1970-01-01.
+LAST_DAYS: Mapping[Any, _Days] = {
+    "day": lambda first: first.astype(np.int64),
+    "week": lambda first: first.astype(np.int64) + 6,
+    "month": _last_day_of_months(1),
+    "quarter": _last_day_of_months(3),
+    "year": _last_day_of_months(12),
+    "decade": _last_day_of_months(120),
+}
+
+
 def build_exact_column(
-    series: pl.Series, role: str, coarse: Sequence[Mapping[str, float]] = ()
+    series: pl.Series, role: str, coarse: Sequence[Mapping[str, float | str]] = ()
 ) -> Column:
     """A column that is not masked: each different value is a level.
 
-    `coarse` has what each batch's codebook states of coarser numbers: step, top and bottom.
+    `coarse` has what each batch's codebook states of coarser values: step, top and bottom.
     """
     name, series = series.name, series.alias("")
     values = series.unique().sort(nulls_last=False)
@@ -158,7 +176,7 @@ def build_exact_column(
     if series.dtype.is_numeric() or series.dtype == pl.Date:
         kind = "date" if series.dtype == pl.Date else "numeric"
         lo = list_numbers(values)
-    least, greatest = _widen_coarse_numbers(lo, coarse, whole=series.dtype.is_integer())
+    least, greatest = _widen_coarse_values(lo, coarse, whole=series.dtype.is_integer())
     levels = Levels(
         name,
         kind,
@@ -177,13 +195,18 @@ def build_exact_column(
     )
 
 
-def _widen_coarse_numbers(
-    shown: NDArray[np.float64], coarse: Sequence[Mapping[str, float]], *, whole: bool
+def _widen_coarse_values(
+    shown: NDArray[np.float64], coarse: Sequence[Mapping[str, float | str]], *, whole: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The least and the greatest number that each shown one may stand for, in any batch."""
+    """The least and the greatest number or day that each shown one may stand for, in any batch."""
     lo, hi = shown.copy(), shown.copy()
     for stated in coarse:
-        half = stated.get("step", 0.0) / 2
+        step = stated.get("step", 0.0)
+        if isinstance(step, str):
+            given = ~np.isnan(shown)
+            hi[given] = np.maximum(hi[given], LAST_DAYS[step](shown[given].astype("M8[D]")))
+            continue
+        half = step / 2
         least, greatest = shown - half, shown + half
         lo = np.minimum(lo, np.ceil(least) if whole else least)
         hi = np.maximum(hi, np.floor(greatest) if whole else greatest)

@@ -1,6 +1,7 @@
-"""Numbers as coarse as the plan wants them, computed anew for the audit."""
+"""Numbers and dates as coarse as the plan wants them, computed anew for the audit."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.codebook.coarse import coarsen_distinct
+from anon_core.measures.table.codebook.steps import find_first_day_of_step
 from anon_core.specs.coarse import Ends
 from crowdcover.kinds.columns import Column
 from crowdcover.kinds.table.judge.as_text import number_distinct_cells
+
+_EPOCH = date(1970, 1, 1)
 
 
 def coarsen_columns(
@@ -19,7 +23,7 @@ def coarsen_columns(
     least: int,
     person: NDArray[np.integer[Any]] | None,
 ) -> tuple[pl.DataFrame, dict[str, Ends]]:
-    """The records with coarser numbers, and where the open groups of these columns begin.
+    """The records with coarser values, and where the open groups of these columns begin.
 
     `least` people are in an open group by "k"; `person` int (n,) says whose the records are.
     """
@@ -27,6 +31,10 @@ def coarsen_columns(
     for column in columns:
         if column.coarse is not None:
             place, distinct = number_distinct_cells(shown[column.name].alias(""))
+            if isinstance(column.coarse.step, str):
+                days = _list_first_days(distinct, column.coarse.step)
+                shown[column.name], ends[column.name] = days.gather(place), Ends()
+                continue
             whole = distinct.dtype.is_integer() and column.coarse.is_whole
             numbers = [
                 None if text is None else float(text) for text in distinct.cast(pl.String).to_list()
@@ -37,3 +45,15 @@ def coarsen_columns(
             series = pl.Series(coarser, dtype=pl.Float64)
             shown[column.name] = (series.cast(pl.Int64) if whole else series).gather(place)
     return pl.DataFrame(shown), ends
+
+
+def _list_first_days(values: pl.Series, step: str) -> pl.Series:
+    """The first day of each date's step; of a moment with a zone, of its day there."""
+    days = [
+        None if each is None else date(each.year, each.month, each.day) for each in values.to_list()
+    ]
+    numbers = [
+        None if each is None else find_first_day_of_step((each - _EPOCH).days, step)
+        for each in days
+    ]
+    return pl.Series(numbers, dtype=pl.Int32).cast(pl.Date)

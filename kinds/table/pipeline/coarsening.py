@@ -1,7 +1,7 @@
-"""Coarser numbers of carried columns: the makers' side; the auditor has its own.
+"""Coarser numbers and dates of carried columns: the makers' side; the auditor has its own.
 
 Numbers are rounded first. Then the greatest become one open group, shown as the number where it
-begins, and the smallest likewise.
+begins, and the smallest likewise. Dates become the first day of their step of the calendar.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from anon_core.tables.cuts import readable_cut
 from crowdcover.kinds.columns import Column
 from crowdcover.storage.source.values import EXACT
 
+_EVERY = {"day": "1d", "week": "1w", "month": "1mo", "quarter": "1q", "year": "1y"}
 _PLACES = 700  # digits of the quotient of any two float64
 _Owners = NDArray[np.integer[Any]] | None
 
@@ -25,7 +26,7 @@ _Owners = NDArray[np.integer[Any]] | None
 def coarsen_columns(
     frame: pl.DataFrame, columns: Sequence[Column], least: int, person: _Owners = None
 ) -> tuple[pl.DataFrame, dict[str, Ends]]:
-    """Return the released records with coarser numbers where the plan wants them, and open ends.
+    """Return the released records with coarser values where the plan wants them, and open ends.
 
     `least` is the greatest demand, `person` int (n,) the number of each record's person.
     """
@@ -33,14 +34,14 @@ def coarsen_columns(
     for column in columns:
         if column.coarse is not None:
             values = shown[column.name].alias("")
-            shown[column.name], ends[column.name] = coarsen_numbers(values, column, least, person)
+            shown[column.name], ends[column.name] = coarsen_values(values, column, least, person)
     return pl.DataFrame(shown), ends
 
 
-def coarsen_numbers(
+def coarsen_values(
     series: pl.Series, column: Column, least: int, person: _Owners = None
 ) -> tuple[pl.Series, Ends]:
-    """Return the numbers of a column as a release shows them, and where its open groups begin.
+    """Return the values of a column as a release shows them, and where its open groups begin.
 
     Raises
     ------
@@ -50,6 +51,8 @@ def coarsen_numbers(
     """
     spec = column.coarse
     assert spec is not None
+    if isinstance(spec.step, str):
+        return _find_first_days(series, spec.step), Ends()
     whole = series.dtype.is_integer() and spec.is_whole
     exact = series if series.dtype.is_integer() else series.cast(pl.String)  # 0.1 of 32 bits is 0.1
     values = exact.cast(pl.Float64).fill_null(float("nan")).to_numpy()
@@ -71,6 +74,7 @@ def _coarsen(
     values: NDArray[np.float64], spec: Coarse, least: int, person: _Owners, *, whole: bool
 ) -> tuple[NDArray[np.float64], Ends]:
     """The same of float64 (n,), nan where a number is missing."""
+    assert not isinstance(spec.step, str)
     shown = values if spec.step is None else _round_to_step(values, spec.step)
 
     def find(numbers: NDArray[np.float64]) -> float | None:
@@ -90,6 +94,15 @@ def _coarsen(
     if bottom is not None:
         shown = np.maximum(shown, bottom)
     return shown, Ends(bottom, top)
+
+
+def _find_first_days(dates: pl.Series, step: str) -> pl.Series:
+    """The first day of the week, month, ... of each date or moment; weeks begin on Monday."""
+    days = dates.dt.date() if isinstance(dates.dtype, pl.Datetime) else dates
+    if step != "decade":
+        return days.dt.truncate(_EVERY[step])
+    year = pl.col("day").dt.year() // 10 * 10
+    return days.to_frame("day").select(pl.date(year, 1, 1)).to_series().alias("")
 
 
 def _round_to_step(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:

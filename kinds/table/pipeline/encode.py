@@ -30,7 +30,7 @@ from crowdcover.kinds.table.layout import (
     TABLE,
     WEIGHTS,
 )
-from crowdcover.kinds.table.pipeline.coarsening import coarsen_numbers
+from crowdcover.kinds.table.pipeline.coarsening import coarsen_values
 from crowdcover.kinds.table.plan.diverse import Diverse
 from crowdcover.kinds.table.plan.purpose import weigh_columns
 from crowdcover.kinds.table.plan.sections import TablePlan
@@ -117,7 +117,7 @@ def encode_records(
         column = next(each for each in columns if each.name == diverse.column)
         if column.coarse is not None:  # published values count: several become one
             persons = None if person is None else person[kept]
-            shown, _ = coarsen_numbers(shown, column, int(encoded.table.k.max()), persons)
+            shown, _ = coarsen_values(shown, column, int(encoded.table.k.max()), persons)
         # Rank 0 is a missing value, which counts as one value more.
         rank = shown.rank("dense").fill_null(0).to_numpy()
         demand_of_values = DiverseDemand.of(

@@ -1,4 +1,4 @@
-"""columns.<name>.step, top and bottom: coarser numbers of columns that are published unmasked."""
+"""columns.<name>.step, top and bottom: coarser values of columns that are published unmasked."""
 
 from typing import Any
 
@@ -11,14 +11,16 @@ COARSE = ("step", "top", "bottom")
 
 
 def coarse_of(where: str, section: Any) -> Coarse | None:
-    """How the numbers of a column are made coarser, checked; None where they are not."""
+    """How the values of a column are made coarser, checked; None where they are not."""
     stated = {key: value for key in COARSE if (value := getattr(section, key)) is not None}
     if not stated:
         return None
-    if section.role not in CARRIED or section.kind != "numeric":
+    kind = "date" if isinstance(section.step, str) else "numeric"
+    if section.role not in CARRIED or section.kind != kind:
+        first = next(iter(stated))
+        value = f" = {section.step!r}" if kind == "date" else ""
         raise PlanError(
-            f"{where}.{next(iter(stated))} belongs to kind = 'numeric' and role = 'keep' or "
-            "'sensitive'"
+            f"{where}.{first}{value} belongs to kind = {kind!r} and role = 'keep' or 'sensitive'"
         )
     try:
         return Coarse(**stated)

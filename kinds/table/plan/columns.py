@@ -17,6 +17,7 @@ from crowdcover.kinds.dates import ISO_DATE, has_short_year
 from crowdcover.kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
 from crowdcover.kinds.table.plan.coarse import COARSE, coarse_of
 from crowdcover.kinds.table.plan.hierarchies import (
+    CalendarStep,
     FloorSection,
     HierarchySection,
     describe_floor_for_hash,
@@ -58,7 +59,8 @@ class ColumnSection(MarkedSection):
     timezone : the zone in which moments become days and times, such as America/Chicago.
     century : the first of the hundred years that years of two digits mean.
     round : digits behind the point to which numbers are rounded.
-    step : kind 'numeric', kept or sensitive: numbers are published as multiples of it.
+    step : kept or sensitive: numbers are published as multiples of it; dates, by the name of a step
+        of the calendar such as month, as the first day of it.
     top, bottom : kind 'numeric', kept or sensitive: greater, or smaller, numbers are published as
         this one; 'k': as one that fewer people pass than the greatest k.
     public : everyone may know this column although it is no quasi-identifier, so k may depend on
@@ -105,7 +107,7 @@ class ColumnSection(MarkedSection):
     timezone: str | None = None
     century: Annotated[int, Field(ge=1000, le=9899)] | None = None  # all years have 4 digits
     round: Annotated[int, Field(ge=0, le=MOST_DIGITS)] | None = None
-    step: Annotated[float, Field(gt=0)] | None = None
+    step: Annotated[float, Field(gt=0)] | CalendarStep | None = None
     top: Unshown[float | Literal["k"] | None] = None
     bottom: Unshown[float | Literal["k"] | None] = None
     public: bool = False

@@ -28,6 +28,7 @@ _FORM = (
 _STEPS = ("ladder", "calendar", "hours", "grid")
 _NESTED = {"hours": "[1, 6, 24]", "grid": "[0.1, 1, 10]"}
 _FORMS = ("path", "prefix", "countries", *_STEPS)
+CalendarStep = Literal["day", "week", "month", "quarter", "year", "decade"]
 _Line = tuple[int, Sequence[str]]  # its number and its fields
 _Rows = Sequence[_Line]
 
@@ -62,7 +63,7 @@ class HierarchySection(Section):
     prefix: list[Annotated[int, Field(ge=1)]] = []
     countries: CountryCode | None = None
     ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
-    calendar: list[Literal["day", "week", "month", "quarter", "year", "decade"]] = []
+    calendar: list[CalendarStep] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
     grid: list[Annotated[float, Field(gt=0, le=90)]] = []
 

@@ -26,6 +26,8 @@ def describe_fields(
             about = roles[role]
             if columns[name].get("hierarchy"):
                 about = _MESSAGES.say("catalogue_columns", "nodes")
+            elif isinstance(step := columns[name].get("step"), str):
+                about = _MESSAGES.say("catalogue_columns", "coarse_date", role=role, step=step)
             elif any(key in columns[name] for key in ("step", "top", "bottom")):
                 about = _MESSAGES.say("catalogue_columns", "coarse", role=role)
             listed.append(Field(name, stated, role, about))

@@ -22,7 +22,7 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
             if role in _MESSAGES.list_names("columns")
             else (printable(role), _MESSAGES.say("column_notes", "unknown"))
         )
-        if coarse := _describe_coarse_numbers(stated, manifest):
+        if coarse := _describe_coarse_values(stated, manifest):
             shown = coarse
         notes = (
             _MESSAGES.say("column_notes", note, stated=stated[note])
@@ -33,18 +33,17 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
     return listed
 
 
-def _describe_coarse_numbers(stated: Mapping[str, Any], manifest: Manifest) -> str:
-    """How the numbers of a column are published that are not shown as they are; else nothing."""
-    return "; ".join(
-        _MESSAGES.say(
-            "coarse",
-            _BY_K[key] if value == "k" else key,
-            number=value if value == "k" else f"{value:,.15g}",
-            least=manifest["privacy"]["k_max"],
-        )
-        for key in ("step", "top", "bottom")
-        if (value := stated.get(key)) is not None
-    )
+def _describe_coarse_values(stated: Mapping[str, Any], manifest: Manifest) -> str:
+    """How the values of a column are published that are not shown as they are; else nothing."""
+    told = []
+    for key in ("step", "top", "bottom"):
+        if (value := stated.get(key)) is None:
+            continue
+        message = _BY_K[key] if value == "k" else "step_of_dates" if isinstance(value, str) else key
+        number = value if isinstance(value, str) else f"{value:,.15g}"
+        least = manifest["privacy"]["k_max"]
+        told.append(_MESSAGES.say("coarse", message, number=number, least=least))
+    return "; ".join(told)
 
 
 def list_columns_by_role(manifest: Manifest, role: str) -> list[str]:

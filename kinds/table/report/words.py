@@ -266,6 +266,7 @@ def _list_identifying_values(manifest: Manifest) -> list[str]:
             records=records,
             name=name,
             numeric=columns.get(name, {}).get("kind") == "numeric",
+            date=columns.get(name, {}).get("kind") == "date",
         )
         for name, number in sorted(values.items(), key=lambda each: -each[1])
         if number >= NOTABLE * records

@@ -44,6 +44,7 @@ def coarsen_distinct(
     whole : bool
         Whether the numbers that are found must be whole.
     """
+    assert not isinstance(spec.step, str), "dates have no open groups"
     rounded = [None if each is None else _round(each, spec.step) for each in numbers]
     # Several numbers may have become one: count who has each.
     found = sorted({number for number in rounded if number is not None})

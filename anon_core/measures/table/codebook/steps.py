@@ -135,6 +135,11 @@ def _find_numbers(spec: ColumnSpec, number: float, width: float, *, whole: bool)
     return _Interval(float(times * step), float((times + 1) * step) - whole)
 
 
+def find_first_day_of_step(day: int, step: str) -> int:
+    """The first day of the calendar's interval around a day, both in days since 1970-01-01."""
+    return int(_find_days(day, step).low)
+
+
 def _find_days(day: int, step: str) -> _Interval:
     """The days of the calendar's interval around a day, given as days since 1970-01-01."""
     date = np.datetime64("1970-01-01") + np.timedelta64(day, "D")

@@ -1,4 +1,6 @@
-"""Coarser numbers against their naive definition, and the maker against the auditor."""
+"""Coarser numbers and dates against their naive definition, and the maker against the auditor."""
+
+import datetime as dt
 
 import numpy as np
 import polars as pl
@@ -22,8 +24,17 @@ def made(numbers, k=2, owners=None, **stated):
     column = Column(name="pay", role="keep", kind="numeric", coarse=Coarse(**stated))
     series = pl.Series("pay", numbers)
     person = None if owners is None else np.array(owners)
-    shown, ends = coarsening.coarsen_numbers(series, column, k, person)
+    shown, ends = coarsening.coarsen_values(series, column, k, person)
     of_auditor, ends_of_auditor = judged.coarsen_columns(series.to_frame(), [column], k, person)
+    assert shown.equals(of_auditor["pay"], check_dtypes=True)
+    assert ends == ends_of_auditor["pay"]
+    return shown, ends
+
+
+def made_of_dates(series, step):
+    column = Column(name="pay", role="keep", kind="date", coarse=Coarse(step=step))
+    shown, ends = coarsening.coarsen_values(series, column, 2)
+    of_auditor, ends_of_auditor = judged.coarsen_columns(series.to_frame(), [column], 2, None)
     assert shown.equals(of_auditor["pay"], check_dtypes=True)
     assert ends == ends_of_auditor["pay"]
     return shown, ends
@@ -104,6 +115,36 @@ def test_types_follow_from_the_source_and_the_stated_numbers():
 def test_stated_ends_take_others_in():
     shown, ends = made([-5, 0, 5, None], bottom=-1, top=2)
     assert (shown.to_list(), ends) == ([-1, 0, 2, None], Ends(-1.0, 2.0))
+
+
+@given(
+    st.lists(st.dates(dt.date(1, 1, 1)) | st.none(), min_size=1),
+    st.sampled_from(["day", "week", "month", "quarter", "year", "decade"]),
+)
+def test_dates_become_the_first_day_of_their_step(dates, step):
+    shown, ends = made_of_dates(pl.Series("pay", dates, dtype=pl.Date), step)
+    assert ends == Ends()
+    for date, first in zip(dates, shown.to_list(), strict=True):
+        if date is None:
+            assert first is None
+            continue
+        assert naive.shares_step(first, date, step)
+        before = first - dt.timedelta(1) if first > dt.date.min else None
+        assert first <= date
+        assert before is None or not naive.shares_step(before, date, step)
+
+
+def test_a_moment_belongs_to_its_day_where_it_is_told():
+    moment = dt.datetime(2024, 3, 1, 0, 30)
+    naive_one = pl.Series("pay", [moment, None])
+    berlin = naive_one.dt.replace_time_zone("Europe/Berlin")
+    for series in (naive_one, berlin):
+        assert made_of_dates(series, "month")[0].to_list() == [dt.date(2024, 3, 1), None]
+
+
+def test_dates_have_no_open_groups():
+    with pytest.raises(InputError, match="top and bottom are about numbers"):
+        Coarse(step="month", top="k")
 
 
 def test_what_cannot_be_done_is_refused():
