@@ -40,6 +40,13 @@ COLUMNS = {
     "birth": {"role": "keep"},
     "income": {"role": "sensitive"},
 }
+JOBS = ("pilot", "cook", "nurse")
+TREED_JOBS = ("a1", "a2", "b1", "b2", "b3")  # a cell shows one of them, a*, b* or *
+LATE_JOB = "c1"  # of those who join late: no earlier month has it, nor the node above it
+TREES = {
+    "job": {"role": "quasi", "kind": "categorical", "hierarchy": {"prefix": [1]}},
+    "age": {"role": "quasi", "kind": "numeric", "hierarchy": {"ladder": [1, 2, 4]}},
+}
 
 
 class Registry:
@@ -59,7 +66,9 @@ class Registry:
             checks={"drift": "off"},
             series=series,
         )
-        self.order.document["columns"] = COLUMNS
+        self.jobs = random.Random(f"trees {seed}").choice([JOBS, TREED_JOBS])
+        self.columns = COLUMNS | (TREES if self.jobs is TREED_JOBS else {})
+        self.order.document["columns"] = self.columns
         # Apart from `chance`, so that a seed moves the same people with and without parts.
         self.order.document["anonymizer"]["part"] = random.Random(f"part {seed}").choice([0, 3, 6])
         self.order.write()
@@ -73,9 +82,10 @@ class Registry:
 
     def drawn(self):
         chance = self.chance
+        late = self.jobs is TREED_JOBS and self.joined > 20
         return {
             "sex": chance.choice("mf"),
-            "job": chance.choice(["pilot", "cook", "nurse"]),
+            "job": chance.choice((*self.jobs, LATE_JOB) if late else self.jobs),
             "age": chance.randint(20, 24),
             "birth": f"b{chance.randrange(self.births)}",
             "income": chance.randint(1, 4),
@@ -155,7 +165,7 @@ class Partitions(Registry):
 
     def __init__(self, folder, seed):
         super().__init__(folder, seed)
-        self.order.document["columns"] = COLUMNS | {"day": {"role": "drop"}}
+        self.order.document["columns"] = self.columns | {"day": {"role": "drop"}}
         self.order.document["series"] = {"constant": ["birth"]}
         self.order.document["source"]["partition"] = {"column": "day", "by": "month"}
         self.order.document["privacy"]["person"] = "id"  # so that people can withdraw
@@ -192,6 +202,8 @@ def allowed(cell):
     """The values that a cell allows, as texts."""
     if cell == "*":
         return Span(0, 99)
+    if cell.endswith("*"):
+        return {job for job in (*TREED_JOBS, LATE_JOB) if job.startswith(cell[:-1])}
     if ".." in cell:
         low, high = cell.split("..")
         return Span(float(low or 0), float(high or 99))
