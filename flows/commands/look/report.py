@@ -8,7 +8,7 @@ from crowdcover.flows.commands.command import Command, add_release_argument
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, the document and where it goes."""
-    from crowdcover.reports.filled import list_templates
+    from crowdcover.reports.documents.filled import list_templates
 
     add_release_argument(parser)
     parser.add_argument(
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
     from crowdcover.kinds import words_of
     from crowdcover.kinds.section import PlanError
-    from crowdcover.reports.filled import fill_template
+    from crowdcover.reports.documents.filled import fill_template
 
     manifest = read_manifest(options.release)
     with refuse_damaged_manifest():
