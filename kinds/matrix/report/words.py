@@ -60,7 +60,6 @@ class MatrixWords(KindWords):
         figures = {
             "number": int(share * records + 1e-9),  # the share is rounded up
             "records": records,
-            "unanimous_rows": share,
         }
         return Exposure(share, self.messages.say("warnings", "exposure", **figures))
 
