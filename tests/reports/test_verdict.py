@@ -213,5 +213,5 @@ def test_the_values_of_many_columns_are_one_line() -> None:
     release["protection"]["sensitive"] = {f"c{place}": crowd for place in range(9)}
     learnt = list_risk_lines(release, WORDS)[2]
     assert learnt.people == "7 of 500 people (1.4 %)"
-    assert "the same c0" in learnt.finding
+    assert "the same value of c0" in learnt.finding
     assert "Of 8 more columns some people's value is learnt so, too." in learnt.finding

@@ -268,7 +268,7 @@ def test_says_first_what_else_does_not_hold() -> None:
         "privacy promise holds",
         "Before you use this release",
         "Can something be learnt about somebody? 120 of 500 people (24.0 %) hide among rows that "
-        "all show the same illness",
+        "all show the same value of illness",
         "Limit: 10.0 % of all, by the plan: not kept.",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",
