@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from crowdcover.reports import about, decisions, facts, history, series, steps
+from crowdcover.reports import about, decisions, facts, history, risk_lines, series, steps
 from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.notices import HEADING
@@ -86,6 +86,9 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
         yield "\n".join(
             [f"{HEADING}:", "", *(f"- {escape_markup(notice.text)}" for notice in listed)]
         )
+    lines = risk_lines.list_risk_lines(manifest, words)
+    yield "\n".join(f"- {escape_markup(risk_lines.describe_line(line))}" for line in lines)
+    yield " ".join(escape_markup(aside) for aside in risk_lines.list_asides(lines))
     yield f"*{escape_markup(words.not_promised_short(manifest))}*"
     if judged.tone != "fails":
         points = decisions.list_decisions(manifest)

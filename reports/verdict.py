@@ -10,6 +10,7 @@ from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import capitalize_first, load_messages
 from crowdcover.reports.notices import Notice, list_notices
 from crowdcover.reports.quantities import is_number
+from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.series import with_all_rows
 from crowdcover.reports.words import Exposure, Words
 
@@ -57,15 +58,17 @@ def judge_manifest(manifest: Manifest, words: Words) -> Verdict:
         )
     untouched = bool(words.describe_no_change(manifest))
     first = f"{NOTHING}. " * untouched
-    tone, heading = _find_concerns(manifest, words) or _no_concerns(listed)
+    warning = [line for line in list_risk_lines(manifest, words) if line.warns]
+    number = len(listed) + len(warning)
+    tone, heading = _find_concerns(manifest, words) or _no_concerns(number)
     return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)
 
 
-def _no_concerns(listed: Sequence[Notice]) -> tuple[Tone, str]:
+def _no_concerns(warnings: int) -> tuple[Tone, str]:
     """Tone and heading where nobody is known."""
-    if not listed:
+    if not warnings:
         return "holds", HOLDS
-    return "warns", _MESSAGES.say("judgement", "warns", holds=HOLDS, number=len(listed))
+    return "warns", _MESSAGES.say("judgement", "warns", holds=HOLDS, number=warnings)
 
 
 def _find_concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:

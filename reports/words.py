@@ -60,6 +60,7 @@ class Figure(NamedTuple):
 
 
 WITHIN, ABOVE, NO_LIMIT = "within", "above", "no limit set"
+OF_EVERY_RELEASE = "so in every release"  # no warning: no other release does better
 NO_DEMAND = "nothing demanded"  # with k = 1 for everyone, any figure would be within
 NOT_MEASURED = "not measured"
 
@@ -88,12 +89,48 @@ def attack_limits(manifest: Manifest) -> dict[str, float]:
     }
 
 
+class RiskLine(NamedTuple):
+    """A risk in one line, for a person who signs.
+
+    Attributes
+    ----------
+    question : what may happen to somebody.
+    people : how many of whom, or that they were not counted: the beginning of `finding`.
+    finding : what happens to them, at the hands of whom.
+    limit : what the number is held against, and whether it is kept.
+    change : what to change if it is too much.
+    result : as of a figure.
+    warns : whether a reader must know it before use.
+    aside : what is so of every release, and therefore no warning.
+    """
+
+    question: str
+    people: str
+    finding: str
+    limit: str
+    change: str
+    result: str
+    warns: bool = False
+    aside: str = ""
+
+    @property
+    def tone(self) -> str:
+        """How pages colour it: "fail", "open" where it warns, "pass", or "calm"."""
+        if self.result == ABOVE:
+            return "fail"
+        return "open" if self.warns else "pass" if self.result == WITHIN else "calm"
+
+
 class Risk(NamedTuple):
-    """A risk by the name that the field gives it, as a question, with its figures."""
+    """A risk by the name that the field gives it, as a question, with its figures.
+
+    `line` is the risk for a person who signs; None where a kind of data has no such line.
+    """
 
     name: str
     question: str
     figures: Sequence[Figure]
+    line: RiskLine | None = None
 
 
 def three_risks(
@@ -103,18 +140,19 @@ def three_risks(
     linkability: Iterable[Figure],
     inference: Iterable[Figure],
     found: str = "row",
+    lines: Sequence[RiskLine | None] = (None, None, None),
 ) -> list[Risk]:
     """Singling out, linkability and inference (WP216); `whom` and what may be learnt of them.
 
-    `found` is what of the release someone may find to be theirs.
+    `found` is what of the release someone may find to be theirs. `lines` has a line of each risk.
     """
     questions = load_messages("crowdcover.reports").list_texts(
         "risks", whom=whom, learn=learn, found=found
     )
     figures = (singling_out, linkability, inference)
     return [
-        Risk(name, question, list(measured))
-        for (name, question), measured in zip(questions, figures, strict=True)
+        Risk(name, question, list(measured), line)
+        for (name, question), measured, line in zip(questions, figures, lines, strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ from anon_core.errors import InputError
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import count_rows
 from anon_core.measures.table.risks.populations import (
+    estimate_uniques_by_inverse_gaussian,
     estimate_uniques_by_pitman,
     estimate_uniques_by_snb,
     estimate_uniques_by_zayatz,
@@ -60,6 +61,7 @@ def report_population_size(held: NDArray[np.int64], group: NDArray[np.int64], si
         "journalist_highest": float(chances.max()),
         "journalist": float(chances.mean()),
         "uniques_pitman": estimate_uniques_by_pitman(sizes, people),
+        "uniques_pig": estimate_uniques_by_inverse_gaussian(sizes, people),
         "uniques_snb": estimate_uniques_by_snb(sizes, people),
         "uniques_zayatz": estimate_uniques_by_zayatz(sizes, people),
     }
@@ -67,6 +69,7 @@ def report_population_size(held: NDArray[np.int64], group: NDArray[np.int64], si
         ("share of the population that is in the table", f"{fraction:.2%}"),
         *_describe_chances(numbers, "expected "),
         ("unique people of the population, by Pitman", f"{numbers['uniques_pitman']:,.0f}"),
+        ("the same by a Poisson-inverse-Gaussian model", f"{numbers['uniques_pig']:,.0f}"),
         ("the same by a slide negative binomial model", f"{numbers['uniques_snb']:,.0f}"),
         ("the same by Zayatz", f"{numbers['uniques_zayatz']:,.0f}"),
     )

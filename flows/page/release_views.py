@@ -13,6 +13,7 @@ from crowdcover.flows.page.session import Session, shorten_path
 from crowdcover.kinds import words_of
 from crowdcover.kinds.section import PlanError
 from crowdcover.reports import facts
+from crowdcover.reports.risk_lines import describe_line, list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.storage.places.place import Place
 from crowdcover.storage.series.retractions import notice_of
@@ -30,6 +31,7 @@ def show_release(session: Session, _: Request) -> Response:
             "release.html.j2",
             title=facts.title_of(manifest),
             verdict=judge_manifest(manifest, words),
+            lines=[describe_line(line) for line in list_risk_lines(manifest, words)],
             retracted=notice_of(folder),
             folder=folder,
             first=read_first_rows(folder, manifest),

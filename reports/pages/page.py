@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crowdcover.reports import about, decisions, facts, hipaa, history, series, steps
+from crowdcover.reports import about, decisions, facts, hipaa, history, risk_lines, series, steps
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.notices import HEADING
@@ -17,6 +17,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     `measured` goes to the sections of the kind. The page shows no value of a single record.
     """
     places = range(len(steps.list_steps(manifest)))
+    lines = risk_lines.list_risk_lines(manifest, words)
     return load_template("report.html.j2").render(
         manifest=manifest,
         sections=load_messages("crowdcover.reports").name_entries("sections"),
@@ -39,6 +40,10 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         about=about,
         columns=words.columns(manifest),
         risks=words.risks(manifest),
+        risk_lines=lines,
+        no_change=words.describe_no_change(manifest),
+        risks_heading=risk_lines.RISKS_HEADING,
+        asides=risk_lines.list_asides(lines),
         results={WITHIN: "pass", ABOVE: "fail"},
         hipaa=hipaa,
         steps=steps.build_step_rows(manifest, words, places),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowdcover.reports import decisions, series
+from crowdcover.reports import decisions, risk_lines, series
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.terminal.summary import STYLES, title_of_verdict
@@ -24,7 +24,7 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.?]) (?=[A-Z0-9])")
 def print_overview(
     manifest: Manifest, console: "Console", words: Words, place: str, alarm: str = ""
 ) -> None:
-    """Print promise, people, crowds, loss, and in one sentence each what a person must look at.
+    """Print the three risks, sizes, loss, and in one sentence each what a person must look at.
 
     `place` is the folder, to read on; `alarm` stands first, where there is one.
     """
@@ -46,17 +46,31 @@ def print_overview(
 def _list_first_parts(
     manifest: Manifest, words: Words, judged: Verdict, alarm: str
 ) -> Iterator["RenderableType"]:
-    """Heading, promise and headline numbers."""
+    """Heading, the three risks and headline numbers."""
     from rich.text import Text
 
     if alarm:
         yield Text(alarm, style=_ALARM)
     style, _ = STYLES[judged.tone]
     yield Text(title_of_verdict(manifest, judged), style=style)
-    yield Text(judged.paragraph)
+    lines = risk_lines.list_risk_lines(manifest, words)
+    # The lines say of whom the promise is true; where it is broken, the paragraph names the checks.
+    if judged.tone == "fails" or not lines:
+        yield Text(judged.paragraph)
     if sentence := series.describe_version(manifest):
         yield Text(_take_first_sentence(sentence))
     yield Text("")
+    if judged.tone != "fails":
+        yield _list_rows([
+            (
+                "!" if line.tone in ("open", "fail") else "",
+                risk_lines.describe_line(
+                    line._replace(finding=_take_first_sentence(line.finding))
+                ),
+            )
+            for line in lines
+        ])  # fmt: skip
+        yield Text("")
     yield _list_rows([(fact.value, fact.label) for fact in words.headline(manifest)], right=True)
     yield Text("")
 

@@ -7,7 +7,7 @@ imported, so that `crowdcover show` starts fast.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from crowdcover.reports import about, decisions, facts, history, series, steps
+from crowdcover.reports import about, decisions, facts, history, risk_lines, series, steps
 from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.quantities import percent
 from crowdcover.reports.verdict import Tone, Verdict, judge_manifest
@@ -43,6 +43,11 @@ def print_release(manifest: Manifest, console: "Console", words: Words) -> None:
         text.append(f"{sentence}\n\n")
     for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
+    lines = risk_lines.list_risk_lines(manifest, words)
+    for line in lines:
+        text.append(f"{risk_lines.describe_line(line)}\n\n")
+    for aside in risk_lines.list_asides(lines):
+        text.append(f"{aside}\n\n", style="dim")
     text.append(words.not_promised_short(manifest), style="dim")
     if judged.tone != "fails":
         text.append(f"\n\n{decisions.HEADING}:", style="bold")

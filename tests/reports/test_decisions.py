@@ -40,7 +40,7 @@ def test_page_and_artifact_ask_the_same_and_lead_to_the_sections():
         assert decision.text in parsed.text
         assert decision.text.split(".")[0] in markdown(full())
     links = [link["href"] for link in parsed.named("a")]
-    assert links == ["#columns", "#risks"]
+    assert links == ["#risks", "#columns", "#risks"]
 
 
 def test_a_release_that_fails_is_not_to_be_decided_about():

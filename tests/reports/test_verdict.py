@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.terminal import summary
 from crowdcover.reports.verdict import FAILS, HOLDS
 from tests.reports.browsed import Page
@@ -38,7 +39,8 @@ def test_only_a_release_without_any_warning_is_green() -> None:
         judged = verdict(release)
         assert judged.tone != "holds"
         assert GREEN not in render_page(release, crowds())
-        assert judged.notices or judged.heading != HOLDS
+        lines = list_risk_lines(release, WORDS)
+        assert judged.notices or any(each.warns for each in lines) or judged.heading != HOLDS
 
 
 @pytest.mark.long
@@ -48,7 +50,8 @@ def test_the_heading_counts_the_warnings_that_stand_below_it(release) -> None:
     page = Page(render_page(release(), crowds())).text
     assert all(notice.text in page for notice in judged.notices)
     if counted := re.search(r"with (\d+) warning", judged.heading):
-        assert int(counted[1]) == len(judged.notices)
+        lines = list_risk_lines(release(), WORDS)
+        assert int(counted[1]) == len(judged.notices) + sum(line.warns for line in lines)
     assert ("Before you use this release" in page) == bool(judged.notices)
 
 
@@ -152,11 +155,11 @@ def test_the_states_look_and_read_differently_without_colours() -> None:
 
 
 def test_rows_likelier_than_1_in_k_are_a_warning_where_nothing_bounds_them() -> None:
-    texts = [notice.text for notice in verdict(matchable()).notices]
-    assert texts == [
-        "For 41.2 % of the people, an insider gives one row a probability above 1 in k: even seats "
-        "are not promised."
-    ]
+    judged, (picked, *_) = verdict(matchable()), list_risk_lines(matchable(), WORDS)
+    assert judged.heading == f"{HOLDS}, with 1 warning"
+    assert picked.warns
+    assert picked.people == "206 of 500 people (41.2 %)"
+    assert picked.finding.startswith("have a row that is likelier than 1 in k")
 
 
 def test_an_older_release_with_k_1_says_that_some_are_not_protected() -> None:
@@ -204,10 +207,11 @@ def test_all_views_state_one_verdict() -> None:
         assert judged.heading in Page(render_page(release, crowds())).text
 
 
-def test_the_warnings_of_many_columns_are_shortened() -> None:
+def test_the_values_of_many_columns_are_one_line() -> None:
     release = copy.deepcopy(full())
     crowd = release["protection"]["sensitive"]["illness"] | {"uniform": 7}
     release["protection"]["sensitive"] = {f"c{place}": crowd for place in range(9)}
-    texts = [notice.text for notice in verdict(release).notices]
-    (warning,) = [text for text in texts if "all have one value" in text]
-    assert "column c0; of c1 it is 7 (1.4 %); of c2 it is 7 (1.4 %); for 6 more" in warning
+    learnt = list_risk_lines(release, WORDS)[2]
+    assert learnt.people == "7 of 500 people (1.4 %)"
+    assert "the same value of c0" in learnt.finding
+    assert "Of 8 more columns some people's value is learnt so, too." in learnt.finding

@@ -7,6 +7,7 @@ import pytest
 from crowdcover.kinds.table.report import attackers, bars, facts
 from crowdcover.kinds.table.report.words import WORDS
 from crowdcover.reports import history, notices, verdict
+from crowdcover.reports.risk_lines import list_risk_lines
 from tests.reports.samples import alarming, attack, full, manifest, old
 
 
@@ -69,7 +70,8 @@ def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
 
 def test_a_release_without_flaw_needs_no_notice() -> None:
     assert notices.list_notices(full(), WORDS) == []
-    assert [notice.risk for notice in notices.list_notices(alarming(), WORDS)] == [True] * 5
+    assert [notice.risk for notice in notices.list_notices(alarming(), WORDS)] == [True] * 3
+    assert [line.warns for line in list_risk_lines(alarming(), WORDS)] == [True, False, True]
     assert [notice.risk for notice in notices.list_notices(old(), WORDS)] == [False]
 
 
@@ -118,13 +120,16 @@ def test_information_kept_is_what_is_not_lost() -> None:
 def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
     release = manifest()
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
-    words = [notice.text for notice in notices.list_notices(release, WORDS) if notice.risk]
-    assert any("120 of 500 people (24.0 %) hide in a crowd" in text for text in words), words
+    learnt = list_risk_lines(release, WORDS)[2]
+    assert learnt.people == "120 of 500 people (24.0 %)"
+    assert learnt.finding.startswith("hide among rows that all show the same value of illness")
 
 
 @pytest.mark.parametrize(("number", "warned"), [(24, False), (25, True), (500, True)])
 def test_columns_whose_values_find_rows_are_named(number: int, warned: bool) -> None:
     release = manifest()
     release["protection"]["unique_values"] = {"illness": number}
-    words = [notice.text for notice in notices.list_notices(release, WORDS) if notice.risk]
-    assert any(f"{number} of 500 rows" in text for text in words) == warned
+    linked = list_risk_lines(release, WORDS)[1]
+    assert linked.people.startswith(f"{number} of 500 people")
+    assert "have a value of illness that no other row has" in linked.finding
+    assert linked.warns == warned

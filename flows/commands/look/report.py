@@ -8,7 +8,7 @@ from crowdcover.flows.commands.command import Command, add_release_argument
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, the document and where it goes."""
-    from crowdcover.reports.filled import list_templates
+    from crowdcover.reports.documents.filled import list_templates
 
     add_release_argument(parser)
     parser.add_argument(
@@ -18,15 +18,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="dpia: annex to an assessment under GDPR; ema: anonymisation report; hipaa: safe "
         "harbor and expert determination; sp800-188: evidence for a review board",
     )
-    parser.add_argument("--to", type=Path, metavar="FILE", help="write it here, never over a file")
+    parser.add_argument(
+        "--to",
+        type=Path,
+        metavar="FILE",
+        help="write it here, never over a file; as DOCX if the name ends in .docx",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the document as markdown, or write it."""
+    """Print the document as markdown, or write it as markdown or DOCX."""
     from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
     from crowdcover.kinds import words_of
     from crowdcover.kinds.section import PlanError
-    from crowdcover.reports.filled import fill_template
+    from crowdcover.reports.documents.filled import fill_template
+    from crowdcover.reports.documents.office import render_document
 
     manifest = read_manifest(options.release)
     with refuse_damaged_manifest():
@@ -35,10 +41,13 @@ def run(options: argparse.Namespace) -> int:
         print(text, end="")
         return 0
     try:
-        with options.to.open("x", encoding="utf-8") as file:
-            file.write(text)
+        made = render_document(text) if options.to.suffix.lower() == ".docx" else text.encode()
+        with options.to.open("xb") as file:
+            file.write(made)
     except FileExistsError:
         refusal = f"{options.to} exists; it may have what a person filled in: give another name"
+    except ImportError as error:
+        refusal = str(error)
     except OSError as error:
         refusal = f"{options.to} cannot be written ({type(error).__name__}); give another path"
     else:

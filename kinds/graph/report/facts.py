@@ -8,13 +8,16 @@ from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import count, digits, one_in, percent
+from crowdcover.reports.risk_lines import build_risk_line, say_people
 from crowdcover.reports.words import (
     ABOVE,
     NO_DEMAND,
     NO_LIMIT,
+    NOT_MEASURED,
     WITHIN,
     Figure,
     Risk,
+    RiskLine,
     against_limit,
     attack_limits,
     three_risks,
@@ -103,6 +106,58 @@ def list_risks(manifest: Manifest) -> list[Risk]:
         _list_linkability(manifest),
         _list_inference(manifest),
         found="key",
+        lines=[_describe_picked(manifest), _describe_linked(manifest), _describe_learnt()],
+    )
+
+
+def _describe_picked(manifest: Manifest) -> RiskLine:
+    """How many hide among too few; where the plan demands nothing of some, these."""
+    privacy, tried = manifest["privacy"], attacks(manifest)
+    records, number = privacy["records"], privacy.get("below")
+    form, allowed = "picked", privacy.get("exempt") or 0
+    if privacy["k_min"] < 2:
+        form, allowed, number = "alone", 0, privacy.get("unprotected")
+    figures = {
+        **privacy,
+        "number": number,
+        "knows": _MESSAGES.name_entries("knows").get(privacy.get("knows", ""), ""),
+        "likelier": manifest["protection"].get("likelier"),
+        "success": max(attack.success for attack in tried),
+    }
+    result = NOT_MEASURED if number is None else WITHIN if number <= allowed else ABOVE
+    return build_risk_line(
+        "picked",
+        say_people(number, records, _MESSAGES.terms["subjects"]),
+        _MESSAGES.say("risk_lines", form, **figures),
+        result,
+        limit=_MESSAGES.say("risk_lines", "limit", allowed=allowed),
+        change=_MESSAGES.say("risk_lines", "change", **figures, form=form, allowed=allowed),
+        warns=bool(allowed),
+        aside=_MESSAGES.say("risk_lines", "aside"),
+    )
+
+
+def _describe_linked(manifest: Manifest) -> RiskLine:
+    """Probabilities that other data may have, too: of edges, so that no vertices are counted."""
+    unchanged = manifest["protection"]["unchanged"]
+    return build_risk_line(
+        "linked",
+        "",
+        _MESSAGES.say("risk_lines", "linked", unchanged=unchanged),
+        NO_LIMIT,
+        change=_MESSAGES.say("risk_lines", "change", form="linked"),
+        warns=unchanged > 0,
+    )
+
+
+def _describe_learnt() -> RiskLine:
+    """What a graph shows of whoever is found; no vertices are counted."""
+    return build_risk_line(
+        "learnt",
+        "",
+        _MESSAGES.say("risk_lines", "learnt"),
+        NO_LIMIT,
+        change=_MESSAGES.say("risk_lines", "change", form="learnt"),
     )
 
 

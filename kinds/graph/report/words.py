@@ -29,16 +29,11 @@ class GraphWords(KindWords):
     risks = staticmethod(facts.list_risks)
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
-        """Vertices that are left out, and probabilities that stay as they are."""
-        privacy, unchanged = manifest["privacy"], manifest["protection"]["unchanged"]
+        """Connections that are not kept; the lines of the three risks say what else to know."""
         change = manifest["utility"]["discrepancy"]
-        counted = {**privacy, "unchanged": unchanged, "discrepancy": change}
-        holds = {
-            "exempt": privacy["exempt"],
-            "unchanged": unchanged,
-            "discrepancy": change >= MUCH,
-        }
-        return [self.messages.say("warnings", name, **counted) for name in holds if holds[name]]
+        if change < MUCH:
+            return []
+        return [self.messages.say("warnings", "discrepancy", discrepancy=change)]
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
         """Vertices that the plan leaves without the promise and that hide among fewer."""
@@ -54,23 +49,18 @@ class GraphWords(KindWords):
         return [] if stated else [self.messages.say("warnings", "no_deviation")]
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
-        """Vertices, demand, who is below it, the strongest attacker, changes."""
+        """Vertices, demand, who is below it, changes."""
         privacy, utility = manifest["privacy"], manifest["utility"]
-        # Never empty: the attackers who know a degree are tried under every plan.
-        best = max(facts.attacks(manifest), key=lambda attack: attack.success)
         numbers = {
             "vertices": count(privacy["records"]),
             "demand": self.describe_range(privacy),
-            "below": count(privacy["below"]),
-            "attack": one_in(best.success),
+            **({"below": count(privacy["below"])} if privacy["below"] else {}),
             "degree": digits(utility["degree_error"]),
             "discrepancy": points(utility["discrepancy"]),
         }
         bad = {"below"} if privacy["below"] > privacy["exempt"] else ()
         return [
-            (BadFact if name in bad else Fact)(
-                self.messages.say("headline", name, attacker=best.name), number
-            )
+            (BadFact if name in bad else Fact)(self.messages.say("headline", name), number)
             for name, number in numbers.items()
         ]
 

@@ -8,6 +8,7 @@ from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import is_number, one_in, percent
+from crowdcover.reports.risk_lines import build_risk_line, say_people
 from crowdcover.reports.words import (
     ABOVE,
     NO_DEMAND,
@@ -16,6 +17,7 @@ from crowdcover.reports.words import (
     WITHIN,
     Figure,
     Risk,
+    RiskLine,
     against_limit,
     attack_limits,
     three_risks,
@@ -60,6 +62,70 @@ def list_risks(manifest: Manifest) -> list[Risk]:
         _list_singling_out(manifest),
         _list_linkability(manifest),
         _list_inference(manifest),
+        lines=[_describe_picked(manifest), _describe_linked(manifest), _describe_learnt(manifest)],
+    )
+
+
+def _describe_picked(manifest: Manifest) -> RiskLine:
+    """How many are in too small a class; where the plan demands nothing of some, these."""
+    privacy = manifest["privacy"]
+    form, number = "picked", privacy.get("classes_below_k")
+    if privacy["k_min"] < 2:
+        form, number = "alone", privacy.get("unprotected")
+    result = NOT_MEASURED if number is None else ABOVE if number else WITHIN
+    return _build_line("picked", form, number, manifest, result, aside=True)
+
+
+def _describe_linked(manifest: Manifest) -> RiskLine:
+    """How many who know some items find more often than promised: of those who find most."""
+    tried = [attack for attack in attacks(manifest) if is_number(attack.above)]
+    if not tried:
+        return _build_line("linked", "unlinked", None, manifest, NO_LIMIT)
+    found = max(tried, key=lambda attack: (attack.above, attack.success))
+    limits = attack_limits(manifest)
+    limit = limits.get(found.name)
+    number = round(found.above * found.tried)
+    result = ABOVE if number or (limit is not None and found.success > limit) else WITHIN
+    line = _build_line(
+        "linked", "linked", number, manifest, result, limit=limit, success=found.success,
+        knows=found.name,
+    )  # fmt: skip
+    whom = _MESSAGES.say("risk_lines", "tried", of=found.of, tried=found.tried)
+    return line._replace(people=say_people(number, found.tried, whom))
+
+
+def _describe_learnt(manifest: Manifest) -> RiskLine:
+    """How many have an item that their whole class has."""
+    share, records = manifest["protection"].get("unanimous_rows"), manifest["privacy"]["records"]
+    number = int(share * records + 1e-9) if is_number(share) else None  # the share is rounded up
+    result = NOT_MEASURED if number is None else NO_LIMIT
+    line = _build_line("learnt", "learnt", number, manifest, result)
+    people = _MESSAGES.say("risk_lines", "up_to", people=line.people) if number else line.people
+    return line._replace(people=people, warns=number != 0)
+
+
+def _build_line(
+    name: str,
+    form: str,
+    number: int | None,
+    manifest: Manifest,
+    result: str,
+    *,
+    aside: bool = False,
+    **figures: Any,
+) -> RiskLine:
+    """A line by the name of its question; `form` names the message."""
+    privacy = manifest["privacy"]
+    terms = {**privacy, "limit": None, "success": None, "knows": "", "number": number, **figures}
+    people = say_people(number, privacy["records"], _MESSAGES.terms["subjects"])
+    return build_risk_line(
+        name,
+        "" if form == "unlinked" else people,
+        _MESSAGES.say("risk_lines", form, **terms),
+        result,
+        limit=_MESSAGES.say("risk_lines", "limited", **terms),
+        change=_MESSAGES.say("risk_lines", "change", form=form, **terms),
+        aside=_MESSAGES.say("risk_lines", "aside") if aside else "",
     )
 
 

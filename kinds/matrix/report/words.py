@@ -44,13 +44,11 @@ class MatrixWords(KindWords):
         return [ColumnRole(each.name, *keyed) if each.role == keyed[0] else each for each in listed]
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
-        """Items that are people or that a whole class has, and a release that keeps little."""
-        share, jaccard = manifest["protection"]["unanimous_rows"], manifest["utility"]["jaccard"]
-        holds = {"people": manifest.get("keyed"), "unanimous": share, "jaccard": jaccard < _LITTLE}
+        """Items that are people, and a release that keeps little."""
+        jaccard = manifest["utility"]["jaccard"]
+        holds = {"people": manifest.get("keyed"), "jaccard": jaccard < _LITTLE}
         listed = [
-            self.messages.say("warnings", name, unanimous_rows=share, jaccard=jaccard)
-            for name in holds
-            if holds[name]
+            self.messages.say("warnings", name, jaccard=jaccard) for name in holds if holds[name]
         ]
         return [*listed, *direct.let_through(manifest)]
 
@@ -62,28 +60,23 @@ class MatrixWords(KindWords):
         figures = {
             "number": int(share * records + 1e-9),  # the share is rounded up
             "records": records,
-            "unanimous_rows": share,
         }
         return Exposure(share, self.messages.say("warnings", "exposure", **figures))
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
-        """Users, demand, classes, the strongest attacker, false entries, similarity."""
+        """Users, demand, classes, false entries, similarity."""
         privacy, utility = manifest["privacy"], manifest["utility"]
-        least, tried = manifest["protection"]["classes"]["least"], facts.attacks(manifest)
-        best = max(tried, key=lambda attack: attack.success) if tried else None
+        least = manifest["protection"]["classes"]["least"]
         numbers = {
             "users": count(privacy["records"]),
             "demand": self.describe_range(privacy),
             "least": count(least),
-            **({} if best is None else {"attack": one_in(best.success)}),
             "false": percent(utility["false"]),
             "jaccard": percent(utility["jaccard"]),
         }
         bad = {"least"} if privacy.get("classes_below_k", 0) > 0 else ()
         return [
-            (BadFact if name in bad else Fact)(
-                self.messages.say("headline", name, attacker=best and best.name), number
-            )
+            (BadFact if name in bad else Fact)(self.messages.say("headline", name), number)
             for name, number in numbers.items()
         ]
 

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.law import Law
+from anon_core.measures.table.attackers.refinement import Refinement
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.codebook.levels import ColumnLevels
 from anon_core.measures.table.crowds import Crowds, records_per_row
@@ -71,6 +72,8 @@ class Measured:
         See `measure_reidentification`; empty unless `matched`.
     least_loss : LeastLoss or None
         What any release with the promise loses; None where no bound follows or is looked for.
+    refinement : Refinement or None
+        What is left of masked cells; by the law where there is one. None unless `matched`.
     """
 
     levels: tuple[ColumnLevels, ...]
@@ -97,6 +100,7 @@ class Measured:
     in_classes: Mapping[str, Diversity] = field(default_factory=dict)
     reidentification: Mapping[str, Any] = field(default_factory=dict)
     least_loss: LeastLoss | None = None
+    refinement: Refinement | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -180,7 +184,15 @@ class Measured:
             "unique_values": self.unique_values,
             "direct_identifiers": self.direct,
             "reidentification": dict(self.reidentification),
+            "refinement": self._state_refinement(),
         }
+
+    def _state_refinement(self) -> dict[str, Any]:
+        """Masked cells that somebody concludes, and by what; empty unless everybody has a row."""
+        if self.refinement is None:
+            return {}
+        known = "matchings" if self.law is None else "chances"
+        return {"by": known, **asdict(self.refinement)}
 
 
 def sensitive_values(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.attacks import tightest_rows
 from anon_core.measures.table.attackers.law import Law
+from anon_core.measures.table.attackers.refinement import Refinement, refine_by_matchings
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.codebook.shared import rare_levels
 from anon_core.measures.table.crowds import (
@@ -111,7 +112,9 @@ def measure_release(
     # Only now is the vault's claim a perfect matching, from which matchable rows follow.
     matched = bool(laid.paired and fits.all())
     classes = Classes.of(records.codes, cells)
-    counts, stated, tried = _measure_attacks(laid, classes, stated_law, matched, private_demand)
+    counts, stated, tried, refined = _measure_attacks(
+        laid, classes, stated_law, matched, private_demand
+    )
     names = tuple(levels.name for levels in records.levels)
     # Only who fits a row can be named.
     found = measure_reidentification(cells, classes, counts, names, asked) if matched else {}
@@ -141,6 +144,7 @@ def measure_release(
         direct=count_direct(list_shown_texts(laid)),
         law=stated,
         reidentification=found,
+        refinement=refined,
     )
     if in_classes:
         measured = _with_classes(measured, laid)
@@ -198,8 +202,11 @@ def _measure_attacks(
     stated_law: Path | pl.DataFrame | None,
     matched: bool,
     private_demand: bool,
-) -> tuple[Crowds, Law | None, dict[str, object]]:
-    """Count crowds and judge the law that the vault states; attack where everybody has a row."""
+) -> tuple[Crowds, Law | None, dict[str, object], Refinement | None]:
+    """Count crowds and judge the law that the vault states; attack where everybody has a row.
+
+    Masked cells are refined by the law, or else by what is possible at all.
+    """
     records, cells, seat = laid.records, laid.cells, laid.seat
     # Without a perfect matching no row is matchable, whatever the vault claims.
     home = seat if matched else None
@@ -213,9 +220,13 @@ def _measure_attacks(
         keys = laid.rows[KEY]
         stated = law.judge_stated_law(stated_law, keys, records, cells, classes, tightest, seat)
     if not matched:
-        return counts, stated, {}
+        return counts, stated, {}, None
+    refined = (
+        refine_by_matchings(cells, classes, components) if stated is None else stated.refinement
+    )
     against = cells, classes, components, counts, tightest, stated
-    return counts, stated, build_attack_section(*against, private_demand=private_demand)
+    tried = build_attack_section(*against, private_demand=private_demand)
+    return counts, stated, tried, refined
 
 
 def _of_people(measured: Measured, laid: Laid, person: NDArray[np.int64]) -> Measured:

@@ -14,7 +14,7 @@ from crowdcover.reports.quantities import (
     percent,
     printable,
 )
-from crowdcover.reports.words import Block
+from crowdcover.reports.words import OF_EVERY_RELEASE, Block
 
 _MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
 
@@ -59,6 +59,11 @@ class Attack(NamedTuple):
         return _MESSAGES.say("attacks", "rate", success=self.success)
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether any release could hold this attacker: none holds those who know others' rows."""
+        return not self.name.startswith(WITNESS)
+
+    @property
     def is_judged(self) -> bool:
         """Whether both numbers of the comparison are known."""
         return is_number(self.success) and is_number(self.guess)
@@ -71,8 +76,8 @@ class Attack(NamedTuple):
 
     @property
     def is_above(self) -> bool:
-        """Whether the attack succeeds more often than guessing; False if a number is missing."""
-        return self.is_judged and not self.is_contained
+        """Whether the attack beats guessing, and need not; False if a number is missing."""
+        return self.is_judged and self.is_bounded and not self.is_contained
 
     @property
     def result(self) -> str:
@@ -81,12 +86,14 @@ class Attack(NamedTuple):
             return NOT_STATED
         if self.guess >= 1:
             return _MESSAGES.say("attacks", "no_demand")
+        if not self.is_bounded:
+            return OF_EVERY_RELEASE
         return _MESSAGES.say("attacks", "better" if self.is_above else "no_better")
 
     @property
     def tone(self) -> str:
         """How the page colours the comparison."""
-        if not self.is_judged or self.guess >= 1:
+        if not self.is_judged or not self.is_bounded or self.guess >= 1:
             return "open"
         return "fail" if self.is_above else "pass"
 
@@ -196,7 +203,7 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
 def find_strongest_attack(tried: list[Attack]) -> Attack | None:
     """The attack that succeeds most often, of those that a promise may bound."""
     return max(
-        (each for each in tried if is_number(each.success) and not each.name.startswith(WITNESS)),
+        (each for each in tried if is_number(each.success) and each.is_bounded),
         key=lambda attack: attack.success,
         default=None,
     )
@@ -239,7 +246,7 @@ def list_attack_warnings(manifest: Manifest) -> list[str]:
     guessed = demand_guesses(manifest)
     warnings = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
-        if attack.name.startswith(WITNESS):
+        if not attack.is_bounded:
             continue
         figures = {"who": attack.who, "success": attack.success, "guess": attack.guess}
         if attack.is_above:

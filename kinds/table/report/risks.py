@@ -21,7 +21,9 @@ from crowdcover.kinds.table.report.findings import (
     EVEN,
     TRUTHFUL,
     list_promise_counts,
+    shows_exchange,
 )
+from crowdcover.kinds.table.report.risk_lines import UNIFORM, build_table_lines
 from crowdcover.kinds.table.report.roles import list_columns_by_role
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
@@ -32,13 +34,13 @@ from crowdcover.reports.words import (
     NO_DEMAND,
     NO_LIMIT,
     NOT_MEASURED,
+    OF_EVERY_RELEASE,
     WITHIN,
     Figure,
     Risk,
     three_risks,
 )
 
-UNIFORM = "uniform crowds"
 MEASURES = ChecksSection.list_measures()
 REIDENTIFICATION = ReidentificationLimits.list_measures()
 _MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
@@ -53,6 +55,7 @@ def list_risks(manifest: Manifest) -> list[Risk]:
         _list_singling_out(manifest),
         _list_linkability(manifest),
         _list_inference(manifest),
+        lines=build_table_lines(manifest),
     )
 
 
@@ -179,6 +182,7 @@ def _list_inference(manifest: Manifest) -> Iterator[Figure]:
         yield _build_uniform_figure(name, crowd.get("uniform"), manifest)
     yield from _list_limit_figures(manifest, MEASURES.keys() - REIDENTIFICATION.keys())
     yield from _list_minimality(manifest)
+    yield from _list_refinement(manifest)
     yield from _private_k(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
         yield _build_unmeasured(_name_risk("inference", "uniform_kept", manifest, names=kept))
@@ -212,6 +216,25 @@ def _list_minimality(manifest: Manifest) -> Iterator[Figure]:
         return
     found = _MESSAGES.say("inference", "gain", gain=percent(gain), unmeasured=int(unmeasured))
     yield Figure(what, found, _hold_against("nothing"), NO_LIMIT)
+
+
+def _list_refinement(manifest: Manifest) -> Iterator[Figure]:
+    """Masked cells that someone concludes who knows how the program chooses; or not measured."""
+    found = (manifest.get("protection") or {}).get("refinement")
+    if not found:
+        return
+    by = found["by"]
+    for name in ("one_value", "narrowed"):
+        what, share = _MESSAGES.say("refinement", name, by=by), found.get(name)
+        if not is_number(share):
+            yield _build_unmeasured(what)
+            continue
+        # Other chances than those of the draw are not what is proved.
+        proved = name == "one_value" and by == "chances" and share == 0
+        proved = proved and EVEN in promise_of(manifest) and not shows_exchange(manifest)
+        proved = proved and "predict" not in manifest.get("purpose", {})
+        against = _hold_against("even" if proved else "nothing")
+        yield Figure(what, percent(share), against, WITHIN if proved else NO_LIMIT)
 
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:
@@ -263,6 +286,9 @@ def _list_chance_figures(
         yield _build_unmeasured(what)
         return
     measured, limit = one_in(attack.success), _find_limit(manifest, _SUCCESS, attack.name)
+    if not attack.is_bounded:
+        yield Figure(what, measured, _hold_against("nothing"), OF_EVERY_RELEASE)
+        return
     result = WITHIN if attack.is_contained else ABOVE
     result = NO_DEMAND if attack.guess >= 1 else result
     yield Figure(what, measured, _hold_against("guess", guess=attack.guess), result)

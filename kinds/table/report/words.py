@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 from crowdcover.kinds import direct
 from crowdcover.kinds.table.report import attackers, facts, promises, risks, roles, value_words
 from crowdcover.kinds.table.report import series_words as versions
-from crowdcover.kinds.table.report.findings import CLASSES, EVEN, list_promise_checks
+from crowdcover.kinds.table.report.findings import list_promise_checks
+from crowdcover.kinds.table.report.risk_lines import list_uniform_columns
 from crowdcover.kinds.words import KindWords
 from crowdcover.reports import series
 from crowdcover.reports.comparison import Compared
@@ -17,7 +18,6 @@ from crowdcover.reports.words import Block, Check, Exposure, PageSection, Risk, 
 
 __all__ = ["WORDS", "TableWords"]
 
-NOTABLE = 0.05  # share of the rows
 _CONSTANT = 0.9  # share of the people with several records
 MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
 _MESSAGES = load_messages("crowdcover.kinds", "crowdcover.kinds.table")
@@ -78,15 +78,12 @@ class TableWords(KindWords):
         ]
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
-        """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
+        """What the lines of the three risks do not say: rows for people, rare values, attacks."""
         new = series.briefly_new(manifest)
         of_rows = [
             *_constant_values(manifest),
-            *_list_known_values(manifest),
-            *_list_identifying_values(manifest),
             *direct.let_through(manifest),
             *value_words.list_rare_value_warnings(manifest),
-            *_describe_likelier_rows(manifest),
             *attackers.list_attack_warnings(manifest),
         ]
         if new:
@@ -105,7 +102,7 @@ class TableWords(KindWords):
         whom = facts.describe_subjects(manifest)
         if series.has_earlier_rows(manifest):
             whom = _MESSAGES.say("hidden", "with_new_row", whom=whom)
-        if exposed := _list_uniform_columns(manifest):
+        if exposed := list_uniform_columns(manifest):
             name, number = exposed[0]
             who = _describe_uniform_people(number, manifest, whom)
             text = _MESSAGES.say("hidden", "exposure", who=who, name=name)
@@ -121,15 +118,13 @@ class TableWords(KindWords):
         return [what for section, what in sections if not manifest.get(section)]
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
-        """Records, demand, failures, known values, the strongest attack, information kept."""
+        """Records, demand, crowds that are too small, information kept."""
         privacy = series.with_all_rows(manifest)["privacy"]
         rows = versions.describe_new_rows(manifest)
         return [
             Fact(_label_headline("records", manifest, rows=rows), count(privacy["records"])),
             Fact(_MESSAGES.say("headline", "demand"), self.describe_range(privacy)),
-            _without_crowd(manifest),
-            *_most_known(manifest),
-            *_find_strongest_attack(manifest),
+            *_list_short_crowds(manifest),
             Fact(
                 _MESSAGES.say("headline", "kept"), percent(facts.compute_kept_in_all_rows(manifest))
             ),
@@ -142,7 +137,7 @@ class TableWords(KindWords):
         """
         kept, beyond = sections["utility"], sections["protection"]["over_protection"]
         tried = attackers.find_strongest_attack(attackers.attacks(sections))
-        uniform = [number for _, number in _list_uniform_columns(sections)]
+        uniform = [number for _, number in list_uniform_columns(sections)]
         share = max(uniform, default=0) / sections["privacy"]["records"]
         sensitive = sections["protection"].get("sensitive")
         return self.list_compared(
@@ -209,34 +204,6 @@ def _constant_values(manifest: Manifest) -> list[str]:
     return _shorten_list(constant, "column")
 
 
-def _list_uniform_columns(manifest: Manifest) -> list[tuple[str, float]]:
-    """Sensitive columns with people whose crowd has one value; most people first."""
-    sensitive = manifest.get("protection", {}).get("sensitive", {})
-    numbers = [(printable(name), crowd.get("uniform")) for name, crowd in sensitive.items()]
-    some = [(name, number) for name, number in numbers if is_number(number) and number > 0]
-    return sorted(some, key=lambda each: -each[1])
-
-
-def _list_known_values(manifest: Manifest) -> list[str]:
-    """How many hide in a crowd with one sensitive value: one warning for all columns."""
-    whom = facts.describe_subjects(manifest)
-    whose = [
-        _MESSAGES.say("warnings", "least_diverse", name=name) for name in _least_diverse(manifest)
-    ]
-    if listed := _list_uniform_columns(manifest):
-        (name, number), *others = listed
-        records = manifest["privacy"]["records"]
-        who = _describe_uniform_people(number, manifest, whom)
-        also = [
-            _MESSAGES.say("warnings", "uniform_other", name=name, number=number, records=records)
-            for name, number in others[: MOST_COLUMNS - 1]
-        ]
-        more = len(others) - len(also)
-        figures = {"who": who, "name": name, "others": also, "more": more}
-        whose.insert(0, _MESSAGES.say("warnings", "uniform", **figures))
-    return _shorten_list(whose, "sensitive column")
-
-
 def _describe_uniform_people(number: float, manifest: Manifest, whom: str) -> str:
     """How many hide in a crowd, of all that were counted."""
     records = manifest["privacy"]["records"]
@@ -250,42 +217,6 @@ def _least_diverse(manifest: Manifest) -> list[str]:
         printable(name)
         for name, crowd in sensitive.items()
         if crowd.get("distinct") == 1 and not is_number(crowd.get("uniform"))
-    ]
-
-
-def _list_identifying_values(manifest: Manifest) -> list[str]:
-    """Carried columns whose values find many rows."""
-    records = manifest["privacy"]["records"]
-    values = manifest.get("protection", {}).get("unique_values", {})
-    columns = manifest.get("columns", {})
-    finding = [
-        _MESSAGES.say(
-            "warnings",
-            "identifying",
-            number=number,
-            records=records,
-            name=name,
-            numeric=columns.get(name, {}).get("kind") == "numeric",
-            date=columns.get(name, {}).get("kind") == "date",
-        )
-        for name, number in sorted(values.items(), key=lambda each: -each[1])
-        if number >= NOTABLE * records
-    ]
-    return _shorten_list(finding, "column")
-
-
-def _describe_likelier_rows(manifest: Manifest) -> list[str]:
-    """How many have a row that an insider finds likelier than 1 in k, if nothing bounds that."""
-    promised, whom = facts.promise_of(manifest), facts.describe_subjects(manifest)
-    if EVEN in promised or CLASSES in promised:
-        return []
-    shares = [
-        attack.above.get("1") for attack in attackers.attacks(manifest) if attack.name == "insider"
-    ]
-    return [
-        _MESSAGES.say("warnings", "likelier", share=share, whom=whom)
-        for share in shares
-        if is_number(share) and share > 0
     ]
 
 
@@ -305,33 +236,15 @@ def _label_headline(name: str, manifest: Manifest, /, **figures: Any) -> str:
     return _MESSAGES.say("headline", name, whom=whom, new=f"; {new}" if new else "", **figures)
 
 
-def _without_crowd(manifest: Manifest) -> Fact:
-    """Whose crowd is too small; where the plan demands none of some, these people."""
-    privacy, section = series.with_all_rows(manifest)["privacy"], series.series_of(manifest)
-    if privacy["k_min"] < 2:
-        return Fact(_label_headline("alone", manifest), count(privacy.get("unprotected")))
+def _list_short_crowds(manifest: Manifest) -> Iterator[Fact]:
+    """People with a crowd that is smaller than demanded, where there are any or nobody counted."""
+    section = series.series_of(manifest)
     if section is not None:
         name, below = "below_in_series", section.get("below_k")
     else:
-        name, below = "below", privacy.get("matchable_below_k")
-    return (BadFact if below != 0 else Fact)(_label_headline(name, manifest), count(below))
-
-
-def _most_known(manifest: Manifest) -> Iterator[Fact]:
-    """The sensitive column of which most people's value is known."""
-    sensitive = manifest.get("protection", {}).get("sensitive", {})
-    # Older manifests do not count these people; 0 would then be a false comfort.
-    if any(is_number(crowd.get("uniform")) for crowd in sensitive.values()):
-        anyone = (_MESSAGES.say("headline", "any_column"), 0)
-        name, number = next(iter(_list_uniform_columns(manifest)), anyone)
-        share = number / manifest["privacy"]["records"]
-        yield Fact(_label_headline("known", manifest, name=name, share=share), count(number))
-
-
-def _find_strongest_attack(manifest: Manifest) -> Iterator[Fact]:
-    if strongest := attackers.find_strongest_attack(attackers.attacks(manifest)):
-        label = _label_headline("attack", manifest, guess=strongest.guess)
-        yield Fact(label, one_in(strongest.success))
+        name, below = "below", manifest["privacy"].get("matchable_below_k")
+    if below != 0:
+        yield BadFact(_label_headline(name, manifest), count(below))
 
 
 WORDS = TableWords()

@@ -94,6 +94,7 @@ def test_a_number_of_people_is_enough_for_models():
     assert risk["fraction"] == 0.1
     assert risk["journalist_highest"] >= risk["journalist"] > 1 / 40
     assert 0 <= risk["uniques_zayatz"] < 400
+    assert 0 <= risk["uniques_pig"] <= 4_000
     whole = cc.assess(table, QUASI, population=400)
     assert whole.population["journalist"] == pytest.approx(whole.classes["marketer"], rel=1e-12)
 

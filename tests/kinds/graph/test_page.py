@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from crowdcover.kinds.graph.report.words import WORDS
-from crowdcover.reports.filled import fill_template, list_templates
+from crowdcover.reports.documents.filled import fill_template, list_templates
 from crowdcover.reports.pages import page
+from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
+from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.graph.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
@@ -98,11 +100,38 @@ def test_the_promise_names_what_is_known(stated, knows, words):
 def test_probabilities_that_stay_and_connections_that_go_are_warnings(stated):
     stated["protection"]["unchanged"] = 0.9
     stated["utility"]["discrepancy"] = 0.25
-    warnings = " ".join(WORDS.warnings(stated))
-    assert "Up to 90.0 % of the released edges have the probability of the source" in warnings
-    assert "changes by 25.0 percentage points on average" in warnings
+    linked = list_risk_lines(stated, WORDS)[1]
+    assert "up to 90.0 % of the released edges have the probability of the source" in linked.finding
+    assert (linked.result, linked.warns) == (NO_LIMIT, True)
+    (warning,) = WORDS.warnings(stated)
+    assert "changes by 25.0 percentage points on average" in warning
+    assert "with 2 warnings" in judge_manifest(stated, WORDS).heading
     stated["protection"]["unchanged"] = stated["utility"]["discrepancy"] = 0.0
     assert WORDS.warnings(stated) == []
+    assert not list_risk_lines(stated, WORDS)[1].warns
+
+
+@pytest.mark.parametrize(
+    ("below", "exempt", "result"), [(0, 0, WITHIN), (3, 3, WITHIN), (4, 3, ABOVE), (1, 0, ABOVE)]
+)
+def test_vertices_that_are_picked_out_are_held_against_the_promise(stated, below, exempt, result):
+    stated["privacy"] |= {"below": below, "exempt": exempt}
+    line = list_risk_lines(stated, WORDS)[0]
+    assert line.people.startswith(f"{below} of {stated['privacy']['records']} vertices")
+    assert "hide among fewer than" in line.finding
+    assert (line.result, line.warns) == (result, exempt > 0)
+    stated["privacy"] |= {"k_min": 1, "unprotected": 5}
+    line = list_risk_lines(stated, WORDS)[0]
+    assert line.people.startswith("5 of ")
+    assert "have k = 1" in line.finding
+    assert line.result == ABOVE
+
+
+def test_nothing_is_said_to_be_hidden_that_a_graph_shows(stated):
+    learnt = list_risk_lines(stated, WORDS)[2]
+    assert learnt.people == ""
+    assert "sees how likely their edge is" in learnt.finding
+    assert learnt.result == NO_LIMIT
 
 
 def test_rows_of_the_release_and_of_the_source_are_edges(stated):

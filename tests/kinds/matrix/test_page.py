@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from crowdcover.kinds.matrix.report.words import WORDS
-from crowdcover.reports.filled import fill_template, list_templates
+from crowdcover.reports.documents.filled import fill_template, list_templates
 from crowdcover.reports.pages import page
+from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
+from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
@@ -108,3 +110,35 @@ def test_documents_are_filled(stated, name):
     text = fill_template(name, stated, WORDS)
     assert "is not in the manifest" not in text
     assert WORDS.promise(stated).split(". ")[0] in text
+
+
+@pytest.mark.parametrize(("below", "result"), [(0, WITHIN), (2, ABOVE)])
+def test_users_in_small_classes_are_held_against_the_promise(stated, below, result):
+    stated["privacy"]["classes_below_k"] = below
+    line = list_risk_lines(stated, WORDS)[0]
+    assert line.people.startswith(f"{below} of {stated['privacy']['records']} users")
+    assert line.result == result
+
+
+def test_users_are_linked_by_the_items_that_find_most(stated):
+    known = {"success": 0.01, "promised": 0.25, "above": 0.0, "tried": 40, "of": 40}
+    stated["attacks"] = {
+        "1 known item": known,
+        "2 known items": known | {"success": 0.2, "above": 0.1},
+        "5 known items": known | {"success": None, "above": None, "tried": 0},
+    }
+    line = list_risk_lines(stated, WORDS)[1]
+    assert line.people == "4 of 40 users (10.0 %)"
+    assert "other data that has 2 items of each" in line.finding
+    assert "1 in 5" in line.finding
+    assert line.result == ABOVE
+    stated["attacks"] = {}
+    assert "Not counted" in list_risk_lines(stated, WORDS)[1].finding
+
+
+@pytest.mark.parametrize(("share", "people"), [(0.25, "Up to "), (0.0, "0 of ")])
+def test_items_of_a_whole_class_are_learnt(stated, share, people):
+    stated["protection"]["unanimous_rows"] = share
+    line = list_risk_lines(stated, WORDS)[2]
+    assert line.people.startswith(people)
+    assert (line.result, line.warns) == (NO_LIMIT, share > 0)

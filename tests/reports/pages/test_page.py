@@ -246,7 +246,8 @@ def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     for said in (
         "An insider 3.0 % (1 in 33) 3.0 % no better 0.0 % 0.0 % 0.0 % 0.0 %",
         "Above 1.5/k",
-        "strongest attack by someone who knows nobody's row; by guessing 1 in 33 1 in 33",
+        "0 of 500 people can be found with a chance above 1 in their own k (5 to 100)",
+        "The strongest attack that was tried is right with a chance of 1 in 33 on average.",
         "knows all quasi-identifiers of everybody",
         "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
         "in an earlier one too 480",
@@ -266,8 +267,9 @@ def test_says_first_what_else_does_not_hold() -> None:
         "120 of 500 people (24.0 %) hide in a crowd that shows one value of illness, although the "
         "privacy promise holds",
         "Before you use this release",
-        "120 of 500 people (24.0 %) hide in a crowd whose rows all have one value of the sensitive "
-        "column illness",
+        "Can something be learnt about somebody? 120 of 500 people (24.0 %) hide among rows that "
+        "all show the same value of illness",
+        "Limit: 10.0 % of all, by the plan: not kept.",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",
         "The plan requires an approval, but none is recorded",

@@ -12,6 +12,7 @@ from rich.console import Console
 from crowdcover.kinds.table.report.words import WORDS
 from crowdcover.reports import decisions
 from crowdcover.reports.facts import Manifest
+from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.terminal.overview import MOST_LINES, print_overview
 from tests.reports import samples
 from tests.reports.of_tables import verdict
@@ -59,11 +60,16 @@ def test_it_is_one_screen(name: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_it_says_promise_numbers_and_where_to_read_on(name: str) -> None:
+def test_it_says_risks_numbers_and_where_to_read_on(name: str) -> None:
     release = MADE[name]()
     text, judged = flat(shown(release)), verdict(release)
     assert f"{judged.heading[:1].lower()}{judged.heading[1:]}" in text
-    assert judged.paragraph in text
+    # A promise that is broken is said whole; else the lines say of whom it is true.
+    assert (judged.paragraph in text) == (judged.tone == "fails")
+    for line in list_risk_lines(release, WORDS):
+        first = flat(f"{line.question} {line.people}".strip())
+        assert (first in text) == (judged.tone != "fails")
+        assert judged.tone == "fails" or line.limit in text
     for fact in WORDS.headline(release):
         assert f"{fact.value} {fact.label}" in text
     assert f"{PLACE}/report.html" in text

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.attacks import Tightest
+from anon_core.measures.table.attackers.refinement import Refinement, refine_by_shares
 from anon_core.measures.table.classes import Classes, ReleasedCells, index_distinct_columns
 from anon_core.measures.table.crowds import fits_own_row
 
@@ -39,6 +40,8 @@ class Law:
         Records whose chances do not sum to 1.
     unseated : int
         Records whose own row has no chance to be theirs.
+    refinement : Refinement
+        What these chances tell of masked cells.
     """
 
     likeliest: NDArray[np.float64]
@@ -49,6 +52,7 @@ class Law:
     unfit: int
     uneven: int
     unseated: int
+    refinement: Refinement
 
     @property
     def holds(self) -> bool:
@@ -115,6 +119,7 @@ def judge_law(
         unfit=unfit,
         uneven=int(size[total != size * shares].sum()),
         unseated=_count_unseated(holders, seat, kind),
+        refinement=refine_by_shares(codes, released, classes, holders),
     )
 
 

@@ -3,7 +3,15 @@
 import pytest
 
 from crowdcover.kinds.table.report.risks import list_risks
-from crowdcover.reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN
+from crowdcover.reports.quantities import percent
+from crowdcover.reports.words import (
+    ABOVE,
+    NO_DEMAND,
+    NO_LIMIT,
+    NOT_MEASURED,
+    OF_EVERY_RELEASE,
+    WITHIN,
+)
 from tests.reports.samples import alarming, full, matchable, of_rows, old, unprotected
 
 
@@ -123,7 +131,8 @@ def test_attackers_who_know_rows_of_others_are_measured_or_said_not_to_be() -> N
     release["attacks"]["insider who knows 1"] = {"success": 0.05, "promised": 0.03}
     assert figures(release, "Singling out", what) == []
     found = one(release, "Singling out", "Chance that an insider who knows the row of one other")
-    assert found == ("1 in 20", "1 in 33: 1/k on average", ABOVE)
+    # No release holds this attacker, so the figure is no fault of this one.
+    assert found == ("1 in 20", "nothing", OF_EVERY_RELEASE)
 
 
 def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
@@ -159,3 +168,26 @@ def test_other_releases_are_held_against_the_promise() -> None:
     del release["second_release"]
     found = one(release, "Linkability", "People with fewer than k rows left")
     assert found == ("no other release is recorded", "nothing", NOT_MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("by", "share", "against", "result"),
+    [
+        ("chances", 0.0, "0: proved for even seats", WITHIN),
+        ("chances", 0.25, "nothing", NO_LIMIT),
+        ("matchings", 0.0, "nothing", NO_LIMIT),
+        ("matchings", None, "nothing", NOT_MEASURED),
+    ],
+)
+def test_cells_that_the_program_tells_are_a_figure_of_inference(by, share, against, result) -> None:
+    release = full()
+    what = "Masked cells of which one value only is left"
+    assert figures(release, "Inference", what) == []
+    release["protection"]["refinement"] = {
+        "by": by, "masked": 0.4, "one_value": share, "narrowed": share
+    }  # fmt: skip
+    measured = NOT_MEASURED if share is None else percent(share)
+    assert one(release, "Inference", what) == (measured, against, result)
+    assert one(release, "Inference", "Masked cells that list a value")[0] == measured
+    release["mixed"] = "illness"  # then the chances are no longer those that were drawn
+    assert one(release, "Inference", what)[1] == "nothing"

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, nbinom
+from scipy.optimize import minimize
+from scipy.stats import binom, invgauss, nbinom, poisson
 
 from anon_core.measures.table.risks.populations import (
+    estimate_uniques_by_inverse_gaussian,
     estimate_uniques_by_pitman,
     estimate_uniques_by_snb,
     estimate_uniques_by_zayatz,
     expect_chances,
+    log_inverse_gaussian_chances,
 )
 
 
@@ -105,3 +108,59 @@ def test_snb_of_whole_populations_and_extremes():
     assert 0 <= estimate_uniques_by_snb(np.array([400, 600]), 10_000) < 1
     assert 0 <= estimate_uniques_by_snb(np.array([1, 1, 2]), 10_000_000) <= 10_000_000
     assert 0 <= estimate_uniques_by_snb(np.array([1, 3, 3]), 7) <= 7
+
+
+def mix_poisson(counts, mean, spread):
+    """Chances of counts by definition: Poisson with an inverse Gaussian rate, summed over rates."""
+    shape = mean**2 / spread
+    log_rate = np.linspace(np.log(1e-7), np.log(1e5), 20_001)
+    rate = np.exp(log_rate)
+    weight = invgauss(mean / shape, scale=shape).pdf(rate) * rate * (log_rate[1] - log_rate[0])
+    return poisson.pmf(np.asarray(counts)[:, None], rate) @ weight
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.3, 0.5), (2.0, 5.0), (10.0, 40.0)])
+def test_inverse_gaussian_chances_are_those_of_the_mixture(mean, spread):
+    counts = np.array([0, 1, 2, 5, 30, 64, 65, 66, 90])
+    found = np.exp(log_inverse_gaussian_chances(counts, mean, spread))
+    assert found == pytest.approx(mix_poisson(counts, mean, spread), rel=1e-6)
+    everything = np.exp(log_inverse_gaussian_chances(np.arange(5_000), mean, spread))
+    assert everything.sum() == pytest.approx(1, abs=1e-9)
+    assert everything @ np.arange(5_000) == pytest.approx(mean, rel=1e-6)
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5])
+@pytest.mark.parametrize(("mean", "spread"), [(3.0, 2.0), (20.0, 30.0), (8.0, 1.0)])
+def test_inverse_gaussian_finds_the_uniques_of_its_own_expectation(mean, spread, fraction):
+    """A sample that has as many groups of each size as are expected, drawn person by person."""
+    groups, held = 1_000_000, np.arange(1, 1_500)
+    of_size = np.exp(log_inverse_gaussian_chances(held, mean, spread))
+    seen = np.array([(of_size * binom.pmf(size, held, fraction)).sum() for size in range(1, 800)])
+    sizes = np.repeat(np.arange(1, 800), np.round(groups * seen).astype(np.int64))
+    found = estimate_uniques_by_inverse_gaussian(sizes, round(sizes.sum() / fraction))
+    assert found == pytest.approx(groups * of_size[0], rel=0.02)
+
+
+@pytest.mark.parametrize("fraction", [0.2, 1.0])
+def test_inverse_gaussian_has_the_greatest_likelihood(fraction):
+    """The same by an optimizer of the definition, which shares no code."""
+    sizes = np.random.default_rng(4).negative_binomial(1.0, 0.2, 400)
+    sizes = sizes[sizes > 0]
+    number, times = np.unique(sizes, return_counts=True)
+
+    def compute_loss(given):
+        unseen, *chances = mix_poisson([0, *number], *np.exp(given))
+        return -float(times @ np.log(np.array(chances) / (1 - unseen)))
+
+    mean, spread = np.exp(minimize(compute_loss, [1.0, 1.0], method="Nelder-Mead").x)
+    (unseen,) = mix_poisson([0], mean, spread)
+    (alone,) = mix_poisson([1], mean / fraction, spread / fraction)
+    found = estimate_uniques_by_inverse_gaussian(sizes, round(sizes.sum() / fraction))
+    assert found == pytest.approx(len(sizes) / (1 - unseen) * alone, rel=2e-3)
+
+
+def test_inverse_gaussian_of_extremes():
+    assert estimate_uniques_by_inverse_gaussian(np.ones(9, dtype=np.int64), 500) == 500
+    assert 0 <= estimate_uniques_by_inverse_gaussian(np.array([400, 600]), 10_000) < 1
+    assert 0 <= estimate_uniques_by_inverse_gaussian(np.array([1, 1, 2]), 10_000_000) <= 10_000_000
+    assert 0 <= estimate_uniques_by_inverse_gaussian(np.array([1, 3, 100_000]), 200_000) <= 200_000

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crowdcover.reports import risk_lines
 from crowdcover.reports.facts import Manifest, title_of
 from crowdcover.reports.hipaa import build_checklist, list_published_columns
 from crowdcover.reports.markdown import escape_markup
@@ -47,6 +48,7 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
     def mark_gap(what: str) -> Markup:
         return Markup(_mark_gap(what))  # noqa: S704 - escaped there
 
+    lines = risk_lines.list_risk_lines(manifest, words)
     chances = manifest.get("protection", {}).get("reidentification", {})
     text = environment.get_template(f"{name}{_END}").render(
         title=title_of(manifest),
@@ -60,6 +62,8 @@ def fill_template(name: str, manifest: Manifest, words: Words) -> str:
         checks=words.checks(manifest),
         warnings=words.warnings(manifest),
         risks=words.risks(manifest),
+        lines=[risk_lines.describe_line(line) for line in lines],
+        asides=risk_lines.list_asides(lines),
         columns=words.columns(manifest),
         # A table loses parts of cells; other kinds have numbers of their own.
         loses_cells=is_number(manifest["utility"].get("gcp")),

@@ -6,7 +6,7 @@ import pytest
 
 from crowdcover.kinds import words_of
 from crowdcover.reports import facts
-from crowdcover.reports.filled import fill_template, list_templates
+from crowdcover.reports.documents.filled import fill_template, list_templates
 from crowdcover.reports.quantities import count, one_in, percent
 from tests.reports.samples import HOSTILE, alarming, full, manifest, old, version
 from tests.support.commands import call, refusal

@@ -1,0 +1,166 @@
+"""The three risks of a table in a line each: how many, which limit, and what to change."""
+
+import copy
+
+import pytest
+
+from crowdcover.kinds.table.report import attackers
+from crowdcover.kinds.table.report.risk_lines import build_table_lines
+from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.reports.risk_lines import describe_line, list_asides
+from crowdcover.reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
+from tests.reports.of_tables import verdict
+from tests.reports.samples import attack, full, matchable, old, uniform, unprotected, version
+
+ALONE = "12 of 500 people (2.4 %)"
+
+
+def picked(release):
+    return build_table_lines(release)[0]
+
+
+def linked(release):
+    return build_table_lines(release)[1]
+
+
+def learnt(release):
+    return build_table_lines(release)[2]
+
+
+def limited(measure, required, about=None):
+    return {"measure": measure, "about": about, "required": required, "found": 0.0}
+
+
+def test_a_person_who_signs_reads_whole_sentences():
+    release = full(k=(10, 10))
+    first, second, third = map(describe_line, build_table_lines(release))
+    assert first == (
+        "Can somebody be picked out? 0 of 500 people can be found with a chance above 1 in 10 by "
+        "someone who knows everybody's masked columns (quasi-identifiers), but nobody's row. The "
+        "strongest attack that was tried is right with a chance of 1 in 33 on average. Limit: "
+        "nobody, by the promise: kept. Is 1 in 10 too likely? Raise privacy.k."
+    )
+    assert second == (
+        "Can somebody be linked with other data? 0 of 500 people hide among fewer than 10 rows "
+        "when a list of names and masked columns is joined with the release. Such a join names "
+        "the right row with a chance of 1 in 52 on average. Limit: nobody, by the promise: kept. "
+        "Is a crowd of 10 too small? Raise privacy.k."
+    )
+    assert third.startswith("Can something be learnt about somebody? 0 of 500 people hide among")
+    assert third.endswith("Limit: 10.0 % of all, by the plan: kept.")
+
+
+@pytest.mark.parametrize(("found", "result"), [(0, WITHIN), (3, ABOVE), (None, NOT_MEASURED)])
+def test_who_is_picked_out_is_counted_by_what_is_promised(found, result):
+    release = full()
+    release["privacy"]["likelier_than_k"] = found
+    assert picked(release).result == result
+    assert picked(release).people.startswith("Not counted" if found is None else f"{found} of 500")
+    classes = matchable()
+    classes["privacy"] |= {"promise": ["equivalence classes"], "classes_below_k": found}
+    assert picked(classes).result == result
+    assert "Nobody can tell equal rows apart" in picked(classes).finding
+
+
+@pytest.mark.parametrize(
+    ("share", "people"), [(0.412, "206 of 500 people (41.2 %)"), (0.0, "0 of")]
+)
+def test_without_even_seats_likelier_rows_are_counted(share, people):
+    release = matchable()
+    release["attacks"]["insider"] = attack(0.03, 0.03, (share, 0.0, 0.0))
+    line = picked(release)
+    assert line.people.startswith(people)
+    assert line.result == (NO_LIMIT if share else WITHIN)
+    assert line.warns == (share > 0)
+    assert ('privacy.seats = "even"' in line.change) == (share > 0)
+
+
+@pytest.mark.parametrize(("limit", "result"), [(0.05, WITHIN), (0.02, ABOVE)])
+def test_attacks_are_held_against_the_limit_of_the_plan(limit, result):
+    release = full()
+    release["checks"] = [limited("attack success", limit, "insider")]
+    line = picked(release)  # the insider's chance is 0.0296
+    assert line.result == result
+    assert f"1 in {round(1 / limit)} on average, by the plan" in line.limit
+    assert linked(release).limit == "Limit: nobody, by the promise: kept."  # of another attack
+    release["checks"] = [limited("marketer risk", limit)]
+    assert f"1 in {round(1 / limit)} on average, by the plan: kept" in linked(release).limit
+
+
+@pytest.mark.parametrize("number", [12, None])
+def test_people_without_a_promise_come_first(number):
+    release = unprotected()
+    release["privacy"]["unprotected"] = number
+    for line in (picked(release), linked(release)):
+        assert line.result == (NOT_MEASURED if number is None else ABOVE)
+        assert line.people == (ALONE if number else "Not counted: people that")
+        assert "k of 2 or more" in line.change
+
+
+def test_the_link_of_most_people_is_named():
+    release = full()
+    release["protection"]["unique_values"] = {"illness": 0, "admitted": 40, "ward": 9}
+    release["columns"]["admitted"]["kind"] = "numeric"
+    line = linked(release)
+    assert line.people == "40 of 500 people (8.0 %)"
+    assert line.finding == (
+        "have a value of admitted that no other row has: other data with names and this value "
+        "finds the rows."
+    )
+    assert line.result == NO_LIMIT
+    assert "coarser numbers" in line.change
+    release["second_release"] |= {"people": 100, "below_k": 50}
+    assert linked(release).people == "50 of 100 people (50.0 %)"
+    assert linked(release).result == ABOVE
+
+
+def test_versions_count_all_rows_so_far():
+    line = picked(version())
+    assert line.people == "0 of 4,500 people"
+    assert "over all versions so far" in line.finding
+    assert "500 new rows only" in line.finding
+    assert linked(version()).people == "41 of 5,000 people (0.8 %)"
+    assert "connects rows by ward" in linked(version()).finding
+
+
+@pytest.mark.parametrize(
+    ("number", "limit", "result"),
+    [(0, 0.1, WITHIN), (50, 0.1, WITHIN), (51, 0.1, ABOVE), (51, None, NO_LIMIT)],
+)
+def test_what_is_learnt_is_held_against_the_limit_of_its_column(number, limit, result):
+    release = uniform(number)
+    release["checks"] = [limited("uniform crowds", 0.0, "another")]
+    release["checks"] += [limited("uniform crowds", limit, "illness")] if limit else []
+    line = learnt(release)
+    assert line.people.startswith(f"{number} of 500 people")
+    assert (line.result, line.warns) == (result, number > 0)
+    assert bool(line.change) == (number > 0)
+
+
+def test_what_nobody_counted_is_never_none():
+    release = uniform(3)
+    del release["protection"]["sensitive"]["illness"]["uniform"]
+    assert learnt(release).result == NOT_MEASURED
+    assert learnt(release).warns
+    release["protection"]["sensitive"] = {}
+    assert "the plan names no column as sensitive" in learnt(release).finding
+    assert "ward, admitted were not looked at" in learnt(release).finding
+    assert "older than this figure" in learnt(old()).finding
+
+
+def test_an_insider_who_knows_rows_of_others_is_said_once_and_warns_of_nothing():
+    release = full()
+    release["attacks"]["insider who knows 1"] = attack(0.9, 0.03, (1.0, 1.0, 1.0))
+    assert verdict(release).tone == "holds"
+    assert build_table_lines(release) == build_table_lines(full())
+    (aside,) = list_asides(build_table_lines(release))
+    assert "so of every release of rows" in aside
+    named = {each.name: each for each in attackers.attacks(release)}
+    assert named["insider who knows 1"].tone == "open"
+    assert named["insider who knows 1"].result == "so in every release"
+    assert not named["insider who knows 1"].is_above
+
+
+def test_the_lines_stand_beside_the_figures_of_each_risk():
+    release = copy.deepcopy(full())
+    assert [risk.line for risk in WORDS.risks(release)] == build_table_lines(release)
