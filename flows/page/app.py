@@ -14,7 +14,9 @@ from crowdcover.flows.page.session import Session
 _SHOWN: tuple[tuple[str, Work], ...] = (
     ("/plan", plan_views.show_plan),
     ("/try", job_views.show_try),
+    ("/try/log", job_views.follow_try),
     ("/make", job_views.show_making),
+    ("/make/log", job_views.follow_making),
     ("/waiting", waiting_views.show_waiting),
     ("/waiting/{run}/report", waiting_views.show_waiting_report),
     ("/release", release_views.show_release),

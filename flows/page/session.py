@@ -33,6 +33,8 @@ class Session:
         The last `crowdcover try` and `crowdcover release`.
     tried_settings : (str, str)
         The levels of k and the sample in the form of the next `crowdcover try`.
+    tried_text : str
+        The plan that the last `crowdcover try` has read.
     notice, refusal : str
         What the next page says of the last action.
     examples : mapping
@@ -47,6 +49,7 @@ class Session:
     tried: CommandRun | None = None
     made: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")
+    tried_text: str = field(default="", repr=False)
     notice: str = ""
     refusal: str = ""
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
@@ -73,7 +76,7 @@ class Session:
     def show_release_of(self, job: CommandRun) -> None:
         """Let the page show the release that a job has made."""
         if job.code == 0 and job.printed:
-            self.release = place_of(job.printed.splitlines()[-1])
+            self.release = place_of(job.printed[-1])
 
     def end_jobs(self) -> None:
         """Stop what runs; no process outlives the page."""

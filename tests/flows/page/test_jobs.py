@@ -56,13 +56,22 @@ def test_a_trial_is_that_of_the_command(planned, order):
     client = visit(planned)
     page = post(client, planned, "/try", levels="3, 4", sample="60").text
     assert "At work" in page
-    assert '<meta http-equiv="refresh" content="3">' in page
-    assert "refresh" not in client.get("/try?still=yes").text
+    assert 'src="/try/log"' in page
     again = post(client, planned, "/make").text
     assert refused_words(again) == "a command runs; wait for its end, or stop it"
-    wait_for(planned.tried)
+    log = client.get("/try/log").text  # ends with the command
+    assert "k = 4: utility" in log
+    assert "The command has ended" in log
+    assert not planned.tried.is_running
     page = client.get("/try").text
-    assert "http-equiv" not in page
+    assert "/try/log" not in page
+    assert page.count("<svg") == page.count("<figure") >= 4
+    assert "Information lost, by column" in page
+    plan = client.get("/plan").text
+    assert "What each setting gives" in plan
+    assert "changed since" not in plan
+    post(client, planned, "/plan", k="6")
+    assert "changed since" in client.get("/plan").text
     printed = command("try", order.plan, "--k", 3, 4, "--sample", 60)
     for line in printed.out.splitlines()[3:5]:
         for number in re.split(r" {2,}", line.strip())[1:]:
