@@ -21,6 +21,8 @@ _SHOWN: tuple[tuple[str, Work], ...] = (
     ("/waiting/{run}/report", waiting_views.show_waiting_report),
     ("/release", release_views.show_release),
     ("/release/report", release_views.show_release_report),
+    ("/column", release_views.show_column),
+    ("/difference", release_views.show_difference),
 )
 _DONE: tuple[tuple[str, Work], ...] = (
     ("/plan", plan_views.edit_columns),
@@ -31,6 +33,7 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/make", job_views.start_making),
     ("/make/stop", job_views.stop_making),
     ("/waiting/{run}", waiting_views.decide),
+    ("/column", release_views.ask_release),
 )
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.flows.page.questions import Answer
 from crowdcover.kinds.section import PlanError
+from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
 
 
@@ -37,6 +39,11 @@ class Session:
         The plan that the last `crowdcover try` has read.
     notice, refusal : str
         What the next page says of the last action.
+    reading : (Path, Release) or None
+        The release as its reader has it, with its folder.
+    asked : mapping
+        The last question to it, as its form was sent.
+    answer : Answer or None
     examples : mapping
         Values of the source by column. They are private and go into the plan's page only.
     """
@@ -52,6 +59,9 @@ class Session:
     tried_text: str = field(default="", repr=False)
     notice: str = ""
     refusal: str = ""
+    reading: tuple[Path, Release] | None = field(default=None, repr=False)
+    asked: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answer: Answer | None = field(default=None, repr=False)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 

@@ -1,0 +1,123 @@
+"""A release in the page: rows beside their people, columns, questions, another version."""
+
+import re
+from html import unescape
+
+import polars as pl
+import pytest
+
+import crowdcover as cc
+from tests.flows.orders import RARE, Order
+from tests.flows.page.conftest import post, session_of, visit
+from tests.flows.page.test_jobs import refused_words
+
+
+@pytest.fixture
+def opened(released):
+    """The released folder, without its plan."""
+    session = session_of(released.folder_of_v1)
+    return visit(session), session
+
+
+@pytest.fixture
+def owner(released):
+    """Whoever has the plan and its vault, too."""
+    session = session_of(released.plan)
+    session.release = released.folder_of_v1
+    return visit(session), session
+
+
+def test_only_with_the_plan_rows_stand_beside_their_people(opened, owner, released, capfd):
+    assert "beside their people" not in opened[0].get("/release").text
+    page = unescape(owner[0].get("/release").text)
+    bodies = re.findall(r"<tbody>\s*<tr><th scope=\"rowgroup\".*?</tbody>", page, re.DOTALL)
+    assert len(bodies) == 10
+    assert page.count("PRIVATE") >= 11
+    source = pl.read_csv(released.source, infer_schema=False).rows(named=True)
+    for body in bodies:
+        shown, own = (re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("</tr>")[:2])
+        # By the note, which is kept as it is, and is another one for everybody.
+        person = next(each for each in source if each["note"] == own[-1])
+        assert shown[-1] == own[-1]
+        given = [person[name] or "(missing)" for name in ("age", "city", "smokes")]
+        assert own[:3] == given
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+def test_a_column_shows_the_shares_of_both_sides(opened, owner, released):
+    page = owner[0].get("/column?column=smokes").text
+    assert page.count("<svg") == 2
+    assert "Bar chart of the values of smokes in the source" in page
+    source = pl.read_csv(released.source, infer_schema=False)["smokes"]
+    share = (source == "yes").mean()
+    row = re.search(r">yes</th><td class=\"num\">(.*?)</td><td class=\"num\">(.*?)</td>", page)
+    assert row[2] == f"{100 * share:.1f} %"
+    found = cc.read(released.folder_of_v1).frequencies("smokes")
+    assert row[1] == f"{100 * dict(zip(found['smokes'], found['share']))['yes']:.1f} %"
+    alone = opened[0].get("/column?column=smokes").text
+    assert alone.count("<svg") == 1
+    assert "PRIVATE" not in alone
+
+
+@pytest.mark.parametrize("name", ["age", "city", "diagnosis", "note"])
+def test_the_shares_of_every_column_sum_to_one(owner, name):
+    page = owner[0].get(f"/column?column={name}").text
+    sides = re.findall(r"<td class=\"num\">([\d.]+) %</td><td class=\"num\">([\d.]+) %</td>", page)
+    assert 2 <= len(sides) <= 13
+    for side in zip(*sides, strict=True):
+        assert sum(map(float, side)) == pytest.approx(100, abs=1)
+
+
+def test_questions_are_those_of_the_reader(opened, released):
+    client, session = opened
+    fields = {"asked": "count", "column-0": "smokes", "comparison-0": "is", "value-0": "yes"}
+    more = {"column-1": "age", "comparison-1": "at least", "value-1": "40"}
+    page = unescape(post(client, session, "/column", **fields, **more).text)
+    release = cc.read(released.folder_of_v1)
+    count = release.count({"smokes": "yes", "age": cc.at_least(40)})
+    for name in ("certain", "possible", "expected", "error"):
+        assert f"{name}: {getattr(count, name):.2f}" in page
+    assert "count({'smokes': 'yes', 'age': cc.at_least(40)})" in page
+    page = post(client, session, "/column", asked="mean", mean="age").text
+    assert f"expected: {release.mean('age').expected:.2f}" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "choose a column"),
+        ({"column-0": "age", "comparison-0": "like"}, "a comparison must be one of"),
+        ({"column-0": "age", "comparison-0": "at least"}, "give a value"),
+        (dict.fromkeys(("column-0", "column-1"), "age"), "choose two different columns"),
+        ({"column-0": "ssn", "comparison-0": "is", "value-0": "1"}, "ssn"),
+        ({"asked": "mean", "mean": "smokes"}, "holds categories"),
+    ],
+)
+def test_questions_without_an_answer_are_refused(opened, fields, words):
+    client, session = opened
+    assert words in refused_words(post(client, session, "/column", **fields).text)
+
+
+def test_other_columns_and_versions_are_refused(opened, released):
+    client, _ = opened
+    for path in ("/column?column=ssn", "/difference", "/difference?version=..%2Fv1"):
+        answer = client.get(path)
+        assert answer.status_code == 400
+        assert RARE not in answer.text
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("server")
+def test_two_versions_beside_each_other(tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    other = Order(tmp_path / "other")
+    other.write(privacy={"k": 6})
+    other.release()
+    other.folder_of_v1.rename(order.releases / "v2")
+    session = session_of(order.folder_of_v1)
+    page = visit(session).get("/difference?version=v2").text
+    assert "v1 beside v2" in page
+    assert "Loss per column" in page
+    assert "crowdcover diff" in page
