@@ -33,6 +33,7 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/make", job_views.start_making),
     ("/make/stop", job_views.stop_making),
     ("/waiting/{run}", waiting_views.decide),
+    ("/waiting/{run}/reopen", waiting_views.reopen),
     ("/column", release_views.ask_release),
 )
 

@@ -26,9 +26,7 @@ def follow_job(job: CommandRun | None, page: str, *lines: Lines) -> Response:
     )
 
 
-async def _write(
-    job: CommandRun | None, page: str, lines: Sequence[Lines]
-) -> AsyncIterator[str]:
+async def _write(job: CommandRun | None, page: str, lines: Sequence[Lines]) -> AsyncIterator[str]:
     head, foot = fill_text("following.html.j2", page=page).split("<!-- lines -->")
     yield head
     written = [0] * len(lines)

@@ -123,5 +123,5 @@ def format_command(arguments: Sequence[str]) -> str:
 def _collect(stream: IO[str], lines: list[str]) -> None:
     """Keep the lines of a stream until it ends."""
     for line in stream:
-        lines.append(line.rstrip("\n"))
+        lines.append(line.rstrip("\n"))  # noqa: PERF401 - others read them meanwhile
     stream.close()

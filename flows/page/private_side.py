@@ -48,9 +48,7 @@ def find_run_of(session: Session, folder: Place) -> Run | None:
     return next((run for run in published if run.has("ingest") and run.has("anonymize")), None)
 
 
-def read_owned_rows(
-    run: Run, names: Sequence[str], rows: Sequence[Sequence[str]]
-) -> Owned | None:
+def read_owned_rows(run: Run, names: Sequence[str], rows: Sequence[Sequence[str]]) -> Owned | None:
     """These released rows and the source rows of the people behind them; None of another run."""
     keys = [row[names.index(KEY)] for row in rows] if KEY in names else []
     matching = read_matching(run.folder_of("anonymize") / MATCHING)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import crowdcover as cc
 from crowdcover.kinds.section import PlanError
@@ -47,7 +47,8 @@ def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> A
         raise PlanError("choose a column and give its value")
     if len({each.column for each in conditions}) < len(conditions):
         raise PlanError("choose two different columns")
-    asked, code = {}, []
+    asked: dict[str, Any] = {}
+    code = []
     for each in conditions:
         if each.comparison not in COMPARISONS:
             raise PlanError(f"a comparison must be one of {', '.join(COMPARISONS)}")

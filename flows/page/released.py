@@ -66,11 +66,13 @@ def show_tables(tables: Iterable["Table"]) -> list[ShownTable]:
         ShownTable(
             str(table.title),
             [str(column.header) for column in table.columns],
-            list(zip(*([str(cell) for cell in column.cells] for column in table.columns), strict=True)),
+            list(
+                zip(
+                    *([str(cell) for cell in column.cells] for column in table.columns), strict=True
+                )
+            ),
             frozenset(
-                place
-                for place, column in enumerate(table.columns)
-                if column.justify == "right"
+                place for place, column in enumerate(table.columns) if column.justify == "right"
             ),
         )
         for table in tables

@@ -31,6 +31,8 @@ class Session:
         The plan; None where a release was opened.
     release : Place or None
         The release that is shown: the one that was opened or made.
+    key : Path or None
+        The file of the private key that signs decisions.
     tried, made : CommandRun or None
         The last `crowdcover try` and `crowdcover release`.
     tried_settings : (str, str)
@@ -53,6 +55,7 @@ class Session:
     starter: tuple[str, ...] = ()
     draft: Draft | None = None
     release: Place | None = None
+    key: Path | None = None
     tried: CommandRun | None = None
     made: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")

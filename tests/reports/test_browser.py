@@ -90,9 +90,7 @@ def flawed(pages, tmp_path_factory) -> dict[str, Any]:
         for flaw, (was, becomes, _) in {**FLAWS, **BREACHES}.items()
     }
     assert all(html != pages["full"] for html in made.values())
-    return measure_pages(
-        made, 360, tmp_path_factory.mktemp("flawed"), tallest=browser.PAPER_HEIGHT
-    )
+    return measure_pages(made, 360, tmp_path_factory.mktemp("flawed"), tallest=browser.PAPER_HEIGHT)
 
 
 def test_everybody_can_read_it(judged) -> None:

@@ -17,7 +17,9 @@ FOUND = """.then((all) => all.violations.map((each) => ({
 })))"""
 
 
-def measure_pages(pages, width, folder, *, dark=False, tallest=TALLEST, opened=True) -> dict[str, Any]:
+def measure_pages(
+    pages, width, folder, *, dark=False, tallest=TALLEST, opened=True
+) -> dict[str, Any]:
     """Measure each of these texts in a browser at a width, all folds opened or closed."""
     found = {}
     with browsing(folder) as tab:

@@ -16,7 +16,14 @@ ADDRESS = f"http://127.0.0.1:{PORT}"
 
 def options(opened, **others):
     """What `crowdcover open` parses."""
-    plain = {"kind": "table", "query": None, "header": None, "names": [], "sheet": None}
+    plain = {
+        "kind": "table",
+        "query": None,
+        "header": None,
+        "names": [],
+        "sheet": None,
+        "key": None,
+    }
     return argparse.Namespace(**{"opened": str(opened), "quiet": False, **plain, **others})
 
 

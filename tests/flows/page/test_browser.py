@@ -18,6 +18,8 @@ pytestmark = pytest.mark.slow  # a browser, two releases and a trial in processe
 
 LONGEST = 400
 WIDTHS = [(1280, False), (390, False), (1280, True), (390, True)]
+
+
 @contextmanager
 def opened(named, folder):
     """The address that the command prints, and what it leaves in the terminal."""

@@ -7,6 +7,8 @@ from html import unescape
 import pytest
 
 from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.signing_keys import new_key
 from tests.flows.orders import Order, data_bytes
 from tests.flows.page.conftest import post, session_of, visit
 from tests.flows.processes import command
@@ -143,12 +145,51 @@ def test_a_decision_is_refused_as_by_the_command(asked):
 
 def test_a_rejection_is_recorded(asked, capfd):
     session = session_of(asked.plan)
+    client = visit(session)
     path = f"/waiting/{asked.run.path.name}"
-    page = post(visit(session), session, path, decision="reject", by="Ada", note="raise k").text
+    page = post(client, session, path, decision="reject", by="Ada", note="raise k").text
     assert "was rejected by Ada at" in page
     assert "nothing will be published" in page
     assert "Nothing waits for a decision" in page
     assert capfd.readouterr().out == ""
+    assert f"crowdcover reopen {asked.run.path.name}" in page
+    page = post(client, session, f"{path}/reopen").text
+    assert "waits for approval until" in page
+    assert "Not approved" not in page
+    assert f'action="{path}"' in page
+    again = command("reopen", asked.run.path.name, "--plan", asked.plan)
+    page = post(client, session, f"{path}/reopen").text
+    assert again.err == f"crowdcover: {refused_words(page)}\n"
+
+
+@pytest.mark.long
+def test_a_key_signs_the_decision(tmp_path):
+    key = tmp_path / "ada.key"
+    approvers = {"ada@example.org": new_key(key)}
+    order = Order(tmp_path / "order", publish={"approval": "required", "approvers": approvers})
+    waits(order)
+    path = f"/waiting/{order.run.path.name}"
+    alone = session_of(order.plan)
+    client = visit(alone)
+    page = client.get("/waiting").text
+    assert "registers approvers by their keys" in page
+    refused = refused_words(post(client, alone, path, decision="approve", by="Ada").text)
+    assert "nothing was decided" in refused
+    session = session_of(order.plan, key=key)
+    client = visit(session)
+    page = client.get("/waiting").text
+    assert f"--key {key}" in page
+    assert key.read_text() not in page
+    page = post(client, session, path, decision="approve", note="read").text
+    assert "was approved by ada@example.org" in page
+    assert Approval.of(order.run).last.decision.key == approvers["ada@example.org"]
+
+
+def test_a_file_that_is_no_key_is_refused_at_once(order):
+    done = command("open", order.plan, "--key", order.source)
+    assert done.code
+    assert str(order.source) in done.err
+    assert "ident-" not in done.err
 
 
 def test_a_release_shows_rows_and_losses(released):

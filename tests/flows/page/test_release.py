@@ -54,7 +54,7 @@ def test_a_column_shows_the_shares_of_both_sides(opened, owner, released):
     row = re.search(r">yes</th><td class=\"num\">(.*?)</td><td class=\"num\">(.*?)</td>", page)
     assert row[2] == f"{100 * share:.1f} %"
     found = cc.read(released.folder_of_v1).frequencies("smokes")
-    assert row[1] == f"{100 * dict(zip(found['smokes'], found['share']))['yes']:.1f} %"
+    assert row[1] == f"{100 * found.filter(smokes='yes')['share'].item():.1f} %"
     alone = opened[0].get("/column?column=smokes").text
     assert alone.count("<svg") == 1
     assert "PRIVATE" not in alone
