@@ -46,7 +46,7 @@ def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
 
 
 def list_reopenable_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
-    """The releases that were rejected, or that nobody decided about in time: they can be reopened."""
+    """The releases that were rejected or not decided in time; `reopen` asks about them again."""
     return [
         {
             "run": each.run.path.name,

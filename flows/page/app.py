@@ -22,6 +22,8 @@ _SHOWN: tuple[tuple[str, Work], ...] = (
     ("/release", release_views.show_release),
     ("/release/report", release_views.show_release_report),
     ("/column", release_views.show_column),
+    ("/affected", job_views.show_affected),
+    ("/affected/log", job_views.follow_audit),
     ("/difference", release_views.show_difference),
 )
 _DONE: tuple[tuple[str, Work], ...] = (
@@ -35,6 +37,8 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/waiting/{run}", waiting_views.decide),
     ("/waiting/{run}/reopen", waiting_views.reopen),
     ("/column", release_views.ask_release),
+    ("/affected", job_views.start_audit),
+    ("/affected/stop", job_views.stop_audit),
 )
 
 

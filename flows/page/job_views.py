@@ -1,5 +1,6 @@
-"""Try and release: start the command, show its log, stop it."""
+"""Try, release, audit: start the command, show its log, stop it."""
 
+import json
 import re
 from typing import Any
 
@@ -10,10 +11,11 @@ from crowdcover.flows.page.answers import fill_page, go_to
 from crowdcover.flows.page.following import follow_job
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import MOST_LINES, CommandRun
-from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.flows.page.session import Session, shorten_path, shorten_place
 from crowdcover.flows.page.tried import describe_setting, read_tried
 from crowdcover.kinds.section import PlanError
 
+_AUDITED = (0, 4)  # the exit codes of an audit that has measured
 _WAITS = 6  # the exit code of a release that waits for approval
 _MOST_LEVELS = 12
 
@@ -109,6 +111,41 @@ def start_making(session: Session, _: Request) -> Response:
 def stop_making(session: Session, _: Request) -> Response:
     """Stop `crowdcover release`."""
     return _stop_job(session, session.made, "/make")
+
+
+def show_affected(session: Session, _: Request) -> Response:
+    """Whose crowds show one sensitive value, by levels, as the audit measures it."""
+    job = session.audited
+    return fill_page(
+        session,
+        "affected.html.j2",
+        job=job,
+        most_lines=MOST_LINES,
+        folder=session.require_release(),
+        found=json.loads("\n".join(job.printed)) if job and job.code in _AUDITED else None,
+    )
+
+
+def start_audit(session: Session, _: Request) -> Response:
+    """Run `crowdcover audit --affected` on the release."""
+    draft, folder = session.require_saved_draft(), session.require_release()
+    session.require_idle()
+    plan = shorten_path(draft.path)
+    session.audited = CommandRun(
+        ["audit", shorten_place(folder), "--plan", plan, "--affected", "--json"]
+    )
+    return go_to("/affected")
+
+
+def follow_audit(session: Session, _: Request) -> Response:
+    """The log of the audit while it runs."""
+    job = session.audited
+    return follow_job(job, "/affected", *([] if job is None else [lambda: job.log]))
+
+
+def stop_audit(session: Session, _: Request) -> Response:
+    """Stop the audit."""
+    return _stop_job(session, session.audited, "/affected")
 
 
 def _stop_job(session: Session, job: CommandRun | None, page: str) -> Response:

@@ -19,7 +19,7 @@ from crowdcover.flows.page.private_side import (
 )
 from crowdcover.flows.page.questions import COMPARISONS, CONDITIONS, answer_question
 from crowdcover.flows.page.released import list_shown_blocks, read_first_rows, show_tables
-from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.flows.page.session import Session, shorten_place
 from crowdcover.kinds import words_of
 from crowdcover.kinds.section import PlanError
 from crowdcover.reader.release import Release, read
@@ -34,7 +34,7 @@ from crowdcover.storage.shelf.shelf import shelf_of
 
 def show_release(session: Session, _: Request) -> Response:
     """The release that was opened, or that the page has made last."""
-    folder = _require_folder(session)
+    folder = session.require_release()
     manifest = read_manifest(folder)
     first, run = read_first_rows(folder, manifest), find_run_of(session, folder)
     with refuse_damaged_manifest():
@@ -49,13 +49,14 @@ def show_release(session: Session, _: Request) -> Response:
             first=first,
             owned=None if run is None or first is None else read_owned_rows(run, *first.cells),
             blocks=list_shown_blocks(words.utility(manifest)),
+            is_known=run is not None,
             read=_is_read(folder, manifest),
             others=_list_others(folder),
             commands=[
-                ("Show the numbers", format_command(["show", _shorten(folder)])),
+                ("Show the numbers", format_command(["show", shorten_place(folder)])),
                 (
                     "Verify who signed it",
-                    format_command(["verify", _shorten(folder), "--key", "KEY"]),
+                    format_command(["verify", shorten_place(folder), "--key", "KEY"]),
                 ),
             ],
         )
@@ -63,7 +64,7 @@ def show_release(session: Session, _: Request) -> Response:
 
 def show_release_report(session: Session, _: Request) -> Response:
     """The report of the release."""
-    return show_report((_require_folder(session) / REPORT).read_bytes())
+    return show_report((session.require_release() / REPORT).read_bytes())
 
 
 def show_column(session: Session, request: Request) -> Response:
@@ -99,7 +100,7 @@ def ask_release(session: Session, request: Request) -> Response:
 
 def show_difference(session: Session, request: Request) -> Response:
     """What changed between the release and another version beside it."""
-    folder = _require_folder(session)
+    folder = session.require_release()
     others, name = _list_others(folder), request.query_params.get("version", "")
     if name not in others:  # so the name leads to no other folder
         raise PlanError("choose a version that stands beside the release")
@@ -116,7 +117,9 @@ def show_difference(session: Session, request: Request) -> Response:
         new=new.name,
         summary=summarize_difference(found),
         tables=tables,
-        commands=[("Compare them", format_command(["diff", _shorten(old), _shorten(new)]))],
+        commands=[
+            ("Compare them", format_command(["diff", shorten_place(old), shorten_place(new)]))
+        ],
     )
 
 
@@ -132,22 +135,10 @@ def _is_read(folder: Place, manifest: dict[str, Any]) -> bool:
 
 def _require_reader(session: Session) -> tuple[Path, Release]:
     """The release as its reader has it; read once."""
-    folder = _require_folder(session)
+    folder = session.require_release()
     if not isinstance(folder, Path):
         raise PlanError("only a release in a folder of this machine is read; copy it here")
     if session.reading is None or session.reading[0] != folder:
         session.reading = folder, read(folder)
         session.answer, session.asked = None, {}
     return session.reading
-
-
-def _require_folder(session: Session) -> Place:
-    if session.made is not None:
-        session.show_release_of(session.made)
-    if session.release is None:
-        raise PlanError("no release was made yet; make one, or open the folder of one")
-    return session.release
-
-
-def _shorten(folder: Place) -> str:
-    return shorten_path(folder) if isinstance(folder, Path) else str(folder)

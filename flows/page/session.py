@@ -33,8 +33,8 @@ class Session:
         The release that is shown: the one that was opened or made.
     key : Path or None
         The file of the private key that signs decisions.
-    tried, made : CommandRun or None
-        The last `crowdcover try` and `crowdcover release`.
+    tried, made, audited : CommandRun or None
+        The last `crowdcover try`, `crowdcover release` and `crowdcover audit`.
     tried_settings : (str, str)
         The levels of k and the sample in the form of the next `crowdcover try`.
     tried_text : str
@@ -58,6 +58,7 @@ class Session:
     key: Path | None = None
     tried: CommandRun | None = None
     made: CommandRun | None = None
+    audited: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")
     tried_text: str = field(default="", repr=False)
     notice: str = ""
@@ -83,7 +84,7 @@ class Session:
 
     def require_idle(self) -> None:
         """Refuse a second job beside one that runs."""
-        if any(job is not None and job.is_running for job in (self.tried, self.made)):
+        if any(job.is_running for job in self.list_jobs()):
             raise PlanError("a command runs; wait for its end, or stop it")
 
     def show_release_of(self, job: CommandRun) -> None:
@@ -91,10 +92,22 @@ class Session:
         if job.code == 0 and job.printed:
             self.release = place_of(job.printed[-1])
 
+    def require_release(self) -> Place:
+        """The release that was opened, or that the page has made last."""
+        if self.made is not None:
+            self.show_release_of(self.made)
+        if self.release is None:
+            raise PlanError("no release was made yet; make one, or open the folder of one")
+        return self.release
+
+    def list_jobs(self) -> list[CommandRun]:
+        """The commands that were started."""
+        return [job for job in (self.tried, self.made, self.audited) if job is not None]
+
     def end_jobs(self) -> None:
         """Stop what runs; no process outlives the page."""
-        for job in (self.tried, self.made):
-            if job is not None and job.is_running:
+        for job in self.list_jobs():
+            if job.is_running:
                 job.stop()
 
 
@@ -102,3 +115,8 @@ def shorten_path(path: Path) -> str:
     """A path as one would type it: from the current folder where it lies below that."""
     near = os.path.relpath(path)
     return str(path) if near.startswith("..") else near
+
+
+def shorten_place(place: Place) -> str:
+    """A place as one would type it."""
+    return shorten_path(place) if isinstance(place, Path) else str(place)

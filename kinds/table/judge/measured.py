@@ -121,20 +121,22 @@ class Measured:
                 records = np.bincount(codes, minlength=len(levels.labels))
                 affected = np.bincount(codes[alone], minlength=len(levels.labels))
                 shown = np.flatnonzero(affected >= k)
-                found.append({
-                    "sensitive": sensitive,
-                    "column": levels.name,
-                    "affected": int(alone.sum()),
-                    "levels": [
-                        {
-                            "level": levels.labels[at],
-                            "affected": int(affected[at]),
-                            "records": int(records[at]),
-                        }
-                        for at in shown[np.argsort(-affected[shown], kind="stable")].tolist()
-                    ],
-                    "fewer": int(((affected > 0) & (affected < k)).sum()),
-                })
+                found.append(
+                    {
+                        "sensitive": sensitive,
+                        "column": levels.name,
+                        "affected": int(alone.sum()),
+                        "levels": [
+                            {
+                                "level": levels.labels[at],
+                                "affected": int(affected[at]),
+                                "records": int(records[at]),
+                            }
+                            for at in shown[np.argsort(-affected[shown], kind="stable")].tolist()
+                        ],
+                        "fewer": int(((affected > 0) & (affected < k)).sum()),
+                    }
+                )
         return found
 
     def privacy(self) -> dict[str, int]:

@@ -56,6 +56,15 @@ def press(tab, action):
     tab.act(f"document.querySelector('form[action=\"{action}\"]').requestSubmit()")
 
 
+def follow(tab):
+    """Wait for the end of a command in the frame with its log, and take its link, as a person."""
+    frame = "document.querySelector('iframe.follows').contentDocument"
+    tab.wait_until(
+        f"document.querySelector('iframe.follows') && {frame}.querySelector('a')", LONGEST
+    )
+    tab.act(f"{frame}.querySelector('a').click()")
+
+
 def open_tab(tab, name):
     tab.act(f"[...document.querySelectorAll('nav a')].find((a) => a.text === '{name}').click()")
 
@@ -82,6 +91,28 @@ def decide_plan(tab):
     tab.wait_until("document.body.innerText.includes('The plan was saved')")
 
 
+def ask(tab, pictures):
+    """Look at a column, and ask for a count."""
+    open_tab(tab, "Columns")
+    assert tab.evaluate("document.querySelectorAll('svg').length") == 2
+    tab.evaluate("document.querySelector('[name=value-0]').value = '40'")
+    tab.evaluate("document.querySelector('[name=comparison-0]').value = 'at least'")
+    tab.act("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Count').click()")
+    tab.wait_until("document.body.innerText.includes('Rows where age at least 40')")
+    look(tab, pictures, "columns")
+
+
+def measure_affected(tab, pictures):
+    """Let the audit tell who is affected."""
+    open_tab(tab, "Released rows")
+    tab.act("document.querySelector('main a[href=\"/affected\"]').click()")
+    press(tab, "/affected")
+    look(tab, pictures, "measuring")
+    follow(tab)
+    tab.wait_until("document.querySelector('#found')")
+    look(tab, pictures, "affected")
+
+
 @pytest.mark.usefixtures("server")
 def test_from_a_table_to_an_approved_release(tmp_path):
     order = Order(tmp_path)
@@ -96,17 +127,19 @@ def test_from_a_table_to_an_approved_release(tmp_path):
         open_tab(tab, "Try")
         tab.evaluate("levels.value = '3 4'")
         press(tab, "/try")
-        tab.wait_until("document.querySelector('progress') || document.querySelector('#tried')")
+        tab.wait_until("document.querySelector('progress')")
         look(tab, tmp_path, "trying")
-        tab.wait_until("document.querySelector('#tried')", LONGEST)
+        follow(tab)
         assert "k = 4" in tab.evaluate("document.querySelector('main table').innerText")
         look(tab, tmp_path, "tried")
+        open_tab(tab, "Plan")
+        assert tab.evaluate("document.querySelectorAll('#tried').length") == 1
+        look(tab, tmp_path, "costs")
 
         open_tab(tab, "Release")
         press(tab, "/make")
-        tab.wait_until(
-            "document.body.innerText.includes('The release waits for approval')", LONGEST
-        )
+        follow(tab)
+        tab.wait_until("document.body.innerText.includes('The release waits for approval')")
         look(tab, tmp_path, "asked")
         log = tab.evaluate("document.querySelector('pre.log').innerText")
         assert "ingested 90 rows" in log
@@ -125,18 +158,22 @@ def test_from_a_table_to_an_approved_release(tmp_path):
 
         open_tab(tab, "Release")
         press(tab, "/make")
-        tab.wait_until("document.querySelector('main a[href=\"/release\"]')", LONGEST)
+        follow(tab)
+        tab.wait_until("document.querySelector('main a[href=\"/release\"]')")
         tab.act("document.querySelector('main a[href=\"/release\"]').click()")
         tab.wait_until("document.querySelector('table.released')")
         look(tab, tmp_path, "released")
         released = tab.evaluate("document.body.innerText")
-        assert tab.evaluate("document.querySelectorAll('table.released tbody tr').length") == 10
+        assert tab.evaluate("document.querySelectorAll('table.released tbody tr').length") == 30
+        ask(tab, tmp_path)
+        measure_affected(tab, tmp_path)
 
         assert tab.said == []
         assert {each.split("/")[2] for each in tab.requested} == {address.split("/")[2]}
     folder = order.releases / "v1"
     approval = read_json(folder / "manifest.json")["approval"]
     assert (approval["by"], approval["note"]) == ("Ada Lovelace", "read & agreed")
-    for text in (log, released):
-        assert re.search("ident-0|note-[0-9]|junk-", text) is None
-        assert RARE not in log
+    assert "beside their people" in released
+    for text in ("ident-0", "junk-"):
+        assert text not in released
+    assert re.search(f"ident-0|note-[0-9]|junk-|{RARE}", log) is None

@@ -1,5 +1,6 @@
 """A release in the page: rows beside their people, columns, questions, another version."""
 
+import json
 import re
 from html import unescape
 
@@ -7,9 +8,11 @@ import polars as pl
 import pytest
 
 import crowdcover as cc
+from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import RARE, Order
 from tests.flows.page.conftest import post, session_of, visit
 from tests.flows.page.test_jobs import refused_words
+from tests.flows.processes import command
 
 
 @pytest.fixture
@@ -105,6 +108,29 @@ def test_other_columns_and_versions_are_refused(opened, released):
         answer = client.get(path)
         assert answer.status_code == 400
         assert RARE not in answer.text
+
+
+@pytest.mark.long
+def test_who_is_affected_is_what_the_audit_measures(owner, released):
+    client, session = owner
+    assert "Who hides in a crowd" in client.get("/release").text
+    post(client, session, "/affected")
+    assert "The command has ended" in client.get("/affected/log").text
+    assert session.audited.code == 0, session.audited.log
+    page = unescape(client.get("/affected").text)
+    folder = released.folder_of_v1
+    done = command("audit", folder, "--plan", released.plan, "--affected", "--json")
+    found = json.loads(done.out)
+    assert found["holds"]
+    uniform = read_json(folder / "manifest.json")["protection"]["sensitive"]["diagnosis"]["uniform"]
+    for each in found["affected"]:
+        assert each["affected"] == uniform
+        for level in each["levels"]:
+            assert 4 <= level["affected"] <= level["records"]
+            assert f'>{level["level"]}</th><td class="num">{level["affected"]}<' in page
+    printed = command("audit", folder, "--plan", released.plan, "--affected", "--quiet").out
+    assert "all" in printed
+    assert "guarantees hold" in printed
 
 
 @pytest.mark.long
