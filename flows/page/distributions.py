@@ -44,8 +44,10 @@ def describe_column(release: Release, name: str, source: pl.Series | None) -> Di
         if side is not None
     ]
     names = [label for label, _ in groups]
+    # The longest bar of both charts is as long as its room.
+    longest = max(float(np.max(sides)), 1e-9)
     pictures = [
-        _draw(side, which, name, names)
+        _draw(side, which, name, (names, longest))
         for side, which in zip(sides, ("release", "source"), strict=False)
     ]
     shown = [[percent(share) for share in side] for side in sides]
@@ -100,12 +102,13 @@ def _count_levels(levels: Levels, source: pl.Series) -> Numbers:
     return counts
 
 
-def _draw(shares: Numbers, which: str, column: str, names: Sequence[str]) -> Markup:
+def _draw(shares: Numbers, which: str, column: str, room: tuple[Sequence[str], float]) -> Markup:
+    names, longest = room
     svg = draw_labelled_bars(
         f"column-{which}",
         f"Bar chart of the values of {column} in the {which}",
         [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}\u2026" for name in names],
-        shares.tolist(),
+        (shares / longest).tolist(),
         [percent(share) for share in shares],
         [ACCENT if which == "release" else MUTED] * len(names),
     )

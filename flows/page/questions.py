@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import crowdcover as cc
 from crowdcover.kinds.section import PlanError
 from crowdcover.reader.release import Release
-from crowdcover.reports.quantities import digits
+from crowdcover.reports.quantities import count, digits
 
 COMPARISONS = ("is", "at least", "at most")
 CONDITIONS = 2
@@ -62,8 +62,12 @@ def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> A
         code.append(f"{each.column!r}: {spelt}")
     found = release.count(asked)
     numbers = [
-        ("certain", digits(found.certain), "rows that meet it, whatever their cells stand for"),
-        ("possible", digits(found.possible), "rows that may meet it"),
+        (
+            "certain",
+            _format_rows(found.certain),
+            "rows that meet it, whatever their cells stand for",
+        ),
+        ("possible", _format_rows(found.possible), "rows that may meet it"),
         ("expected", digits(found.expected), "the estimate"),
         ("error", digits(found.error), "its standard error"),
     ]
@@ -81,6 +85,11 @@ def _find_mean(release: Release, folder: Path, column: str) -> Answer:
         ("greatest", digits(found.hi), "the greatest mean that these rows allow"),
     ]
     return Answer(f"Mean of {column}", numbers, f"cc.read({str(folder)!r}).mean({column!r})")
+
+
+def _format_rows(number: float) -> str:
+    """Rows; with weights of a survey they need not be whole."""
+    return count(int(number)) if float(number).is_integer() else digits(number)
 
 
 def _read_bound(value: str) -> float | int | str:

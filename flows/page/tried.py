@@ -11,7 +11,11 @@ from crowdcover.reports.drawing import ACCENT, DANGER, MUTED, SECOND
 from crowdcover.reports.quantities import is_number, percent
 
 _COLOURS = {"attack": DANGER, "uniform": DANGER, "cells_exact": SECOND}
-_LEFT_OUT = ("utility",)  # NCP tells the loss, too
+# Shares, of which each kind of data has some.
+_CHARTED = (
+    *("ncp", "cells_exact", "uniform", "attack"),
+    *("jaccard", "false", "missing", "discrepancy"),
+)
 
 
 class ColumnLoss(NamedTuple):
@@ -95,7 +99,7 @@ def _draw_measures(measured: Sequence[Mapping[str, Any]]) -> Iterator[Chart]:
     for key, heading in headings:
         values = [each["numbers"].get(key) for each in measured]
         shares = [value for value in values if is_number(value) and 0 <= value <= 1]
-        if key not in _LEFT_OUT and len(shares) == len(measured):
+        if key in _CHARTED and len(shares) == len(measured):
             labels = [each["shown"][heading] for each in measured]
             yield _draw(key, heading, (names, shares, labels))
     seconds = [each["seconds"] for each in measured]

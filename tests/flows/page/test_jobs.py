@@ -67,7 +67,7 @@ def test_a_trial_is_that_of_the_command(planned, order):
     assert not planned.tried.is_running
     page = client.get("/try").text
     assert "/try/log" not in page
-    assert page.count("<svg") == page.count("<figure") >= 4
+    assert page.count("<svg") == page.count("<figure") == 5
     assert "Information lost, by column" in page
     plan = client.get("/plan").text
     assert "What each setting gives" in plan
