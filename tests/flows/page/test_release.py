@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from html import unescape
 
 import polars as pl
@@ -13,6 +14,19 @@ from tests.flows.orders import RARE, Order
 from tests.flows.page.conftest import post, session_of, visit
 from tests.flows.page.test_jobs import refused_words
 from tests.flows.processes import command
+
+
+@dataclass
+class Ended:
+    """A command that has ended."""
+
+    printed: list
+    code: int = 0
+    command: str = "crowdcover audit"
+    log: tuple = ()
+    refusal: str = ""
+    is_running: bool = False
+    stopped: bool = False
 
 
 @pytest.fixture
@@ -133,6 +147,33 @@ def test_who_is_affected_is_what_the_audit_measures(owner, released):
     printed = command("audit", folder, "--plan", released.plan, "--affected", "--quiet").out
     assert "all" in printed
     assert "guarantees hold" in printed
+
+
+@pytest.mark.parametrize(
+    ("affected", "words"),
+    [
+        ([], "has no sensitive column"),
+        ([(0, [], 0)], "No crowd shows one value of illness"),
+        ([(9, [("bonn", 7)], 1)], "fewer than k each"),
+    ],
+)
+def test_what_the_page_says_of_who_is_affected(owner, affected, words):
+    client, session = owner
+    told = [
+        {
+            "sensitive": "illness",
+            "column": "city",
+            "affected": number,
+            "levels": [{"level": name, "affected": n, "records": 20} for name, n in levels],
+            "fewer": fewer,
+        }
+        for number, levels, fewer in affected
+    ]
+    printed = json.dumps({"holds": True, "findings": [], "affected": told})
+    session.audited = Ended([printed])
+    page = client.get("/affected").text
+    assert words in page
+    assert ("1 other value<" in page) == bool(affected and affected[0][2])
 
 
 @pytest.mark.long
