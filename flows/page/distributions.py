@@ -47,7 +47,7 @@ def describe_column(release: Release, name: str, source: pl.Series | None) -> Di
     # The longest bar of both charts is as long as its room.
     longest = max(float(np.max(sides)), 1e-9)
     pictures = [
-        _draw(side, which, name, (names, longest))
+        _draw_shares(side, which, name, (names, longest))
         for side, which in zip(sides, ("release", "source"), strict=False)
     ]
     shown = [[percent(share) for share in side] for side in sides]
@@ -69,14 +69,14 @@ def _group_levels(levels: Levels, expected: Numbers) -> list[tuple[str, list[int
     ends = np.searchsorted(reached, np.linspace(0, reached[-1], MOST_BARS), side="left") + 1
     bounds = sorted({0, len(given), *ends[1:-1].tolist()})
     groups = [
-        (_span(labels[given[low]], labels[given[high - 1]]), given[low:high])
+        (_join_intervals(labels[given[low]], labels[given[high - 1]]), given[low:high])
         for low, high in pairwise(bounds)
     ]
     missing = np.flatnonzero(levels.missing).tolist()
     return [*((labels[place], [place]) for place in missing), *groups]
 
 
-def _span(low: str, high: str) -> str:
+def _join_intervals(low: str, high: str) -> str:
     """From the low end of one interval to the high end of another."""
     first, last = low.partition(".."), high.rpartition("..")
     return low if low == high else f"{first[0]}..{last[2]}"
@@ -102,7 +102,9 @@ def _count_levels(levels: Levels, source: pl.Series) -> Numbers:
     return counts
 
 
-def _draw(shares: Numbers, which: str, column: str, room: tuple[Sequence[str], float]) -> Markup:
+def _draw_shares(
+    shares: Numbers, which: str, column: str, room: tuple[Sequence[str], float]
+) -> Markup:
     names, longest = room
     svg = draw_labelled_bars(
         f"column-{which}",

@@ -23,7 +23,7 @@ class Condition(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReleaseAnswer:
     """What the reader tells: numbers with their meanings, and the line of Python that asks."""
 
     question: str
@@ -31,7 +31,7 @@ class Answer:
     code: str
 
 
-def answer_question(release: Release, folder: Path, form: Mapping[str, str]) -> Answer:
+def answer_question(release: Release, folder: Path, form: Mapping[str, str]) -> ReleaseAnswer:
     """Count the rows that meet the conditions of a form, or the mean of a column."""
     if form.get("asked") == "mean":
         return _find_mean(release, folder, form.get("mean", ""))
@@ -42,7 +42,7 @@ def answer_question(release: Release, folder: Path, form: Mapping[str, str]) -> 
     return _count(release, folder, [each for each in conditions if each.column])
 
 
-def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> Answer:
+def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> ReleaseAnswer:
     if not conditions:
         raise PlanError("choose a column and give its value")
     if len({each.column for each in conditions}) < len(conditions):
@@ -57,7 +57,7 @@ def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> A
             asked[each.column], spelt = value, repr(value)
         else:
             bound = {"at least": cc.at_least, "at most": cc.at_most}[each.comparison]
-            number = _read_bound(value)
+            number = _parse_bound(value)
             asked[each.column], spelt = bound(number), f"cc.{bound.__name__}({number!r})"
         code.append(f"{each.column!r}: {spelt}")
     found = release.count(asked)
@@ -73,10 +73,10 @@ def _count(release: Release, folder: Path, conditions: Sequence[Condition]) -> A
     ]
     words = " and ".join(f"{each.column} {each.comparison} {each.value}" for each in conditions)
     call = f"count({{{', '.join(code)}}})"
-    return Answer(f"Rows where {words}", numbers, f"cc.read({str(folder)!r}).{call}")
+    return ReleaseAnswer(f"Rows where {words}", numbers, f"cc.read({str(folder)!r}).{call}")
 
 
-def _find_mean(release: Release, folder: Path, column: str) -> Answer:
+def _find_mean(release: Release, folder: Path, column: str) -> ReleaseAnswer:
     found = release.mean(column)
     numbers = [
         ("expected", digits(found.expected), "the estimate, over the people who have a value"),
@@ -84,7 +84,7 @@ def _find_mean(release: Release, folder: Path, column: str) -> Answer:
         ("least", digits(found.lo), "the least mean that these rows allow"),
         ("greatest", digits(found.hi), "the greatest mean that these rows allow"),
     ]
-    return Answer(f"Mean of {column}", numbers, f"cc.read({str(folder)!r}).mean({column!r})")
+    return ReleaseAnswer(f"Mean of {column}", numbers, f"cc.read({str(folder)!r}).mean({column!r})")
 
 
 def _format_rows(number: float) -> str:
@@ -92,7 +92,7 @@ def _format_rows(number: float) -> str:
     return count(int(number)) if float(number).is_integer() else digits(number)
 
 
-def _read_bound(value: str) -> float | int | str:
+def _parse_bound(value: str) -> float | int | str:
     """A number, or a text such as a date."""
     for kind in (int, float):
         try:

@@ -50,8 +50,8 @@ def show_release(session: Session, _: Request) -> Response:
             owned=None if run is None or first is None else read_owned_rows(run, *first.cells),
             blocks=list_shown_blocks(words.utility(manifest)),
             is_known=run is not None,
-            read=_is_read(folder, manifest),
-            others=_list_others(folder),
+            read=_is_readable_table(folder, manifest),
+            others=_list_sibling_versions(folder),
             commands=[
                 ("Show the numbers", format_command(["show", shorten_place(folder)])),
                 (
@@ -101,7 +101,7 @@ def ask_release(session: Session, request: Request) -> Response:
 def show_difference(session: Session, request: Request) -> Response:
     """What changed between the release and another version beside it."""
     folder = session.require_release()
-    others, name = _list_others(folder), request.query_params.get("version", "")
+    others, name = _list_sibling_versions(folder), request.query_params.get("version", "")
     if name not in others:  # so the name leads to no other folder
         raise PlanError("choose a version that stands beside the release")
     other = folder.parent / name
@@ -123,12 +123,12 @@ def show_difference(session: Session, request: Request) -> Response:
     )
 
 
-def _list_others(folder: Place) -> list[str]:
+def _list_sibling_versions(folder: Place) -> list[str]:
     """The versions beside a release."""
     return [each for each in shelf_of(folder.parent).versions() if each != folder.name]
 
 
-def _is_read(folder: Place, manifest: dict[str, Any]) -> bool:
+def _is_readable_table(folder: Place, manifest: dict[str, Any]) -> bool:
     """Whether the reader of releases reads it: a table in a folder of this machine."""
     return isinstance(folder, Path) and manifest["source"].get("kind", "table") == "table"
 

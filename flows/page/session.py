@@ -9,7 +9,7 @@ from pathlib import Path
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
-from crowdcover.flows.page.questions import Answer
+from crowdcover.flows.page.questions import ReleaseAnswer
 from crowdcover.kinds.section import PlanError
 from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
@@ -45,7 +45,7 @@ class Session:
         The release as its reader has it, with its folder.
     asked : mapping
         The last question to it, as its form was sent.
-    answer : Answer or None
+    answer : ReleaseAnswer or None
     examples : mapping
         Values of the source by column. They are private and go into the plan's page only.
     """
@@ -65,7 +65,7 @@ class Session:
     refusal: str = ""
     reading: tuple[Path, Release] | None = field(default=None, repr=False)
     asked: Mapping[str, str] = field(default_factory=dict, repr=False)
-    answer: Answer | None = field(default=None, repr=False)
+    answer: ReleaseAnswer | None = field(default=None, repr=False)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 

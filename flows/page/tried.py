@@ -101,14 +101,14 @@ def _draw_measures(measured: Sequence[Mapping[str, Any]]) -> Iterator[Chart]:
         shares = [value for value in values if is_number(value) and 0 <= value <= 1]
         if key in _CHARTED and len(shares) == len(measured):
             labels = [each["shown"][heading] for each in measured]
-            yield _draw(key, heading, (names, shares, labels))
+            yield _draw_measure(key, heading, (names, shares, labels))
     seconds = [each["seconds"] for each in measured]
     longest = max([*seconds, 1e-9])
     parts = [each / longest for each in seconds]
-    yield _draw("seconds", "time", (names, parts, [f"{each:g} s" for each in seconds]))
+    yield _draw_measure("seconds", "time", (names, parts, [f"{each:g} s" for each in seconds]))
 
 
-def _draw(key: str, heading: str, bars: tuple[list[str], list[float], list[str]]) -> Chart:
+def _draw_measure(key: str, heading: str, bars: tuple[list[str], list[float], list[str]]) -> Chart:
     names, values, labels = bars
     colour = MUTED if key == "seconds" else _COLOURS.get(key, ACCENT)
     svg = draw_labelled_bars(

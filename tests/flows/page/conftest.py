@@ -1,6 +1,8 @@
 """A session of the page without a server, and what its forms hold."""
 
 import argparse
+import re
+from html import unescape
 
 import pytest
 from starlette.testclient import TestClient
@@ -40,6 +42,12 @@ def visit(session):
 
 def post(client, session, path, **fields):
     return client.post(path, data={"form_token": session.own.form, **fields})
+
+
+def refused_words(page):
+    found = re.search(r'role="alert"><strong>Refused.</strong> <span>(.*?)</span>', page)
+    assert found, page
+    return unescape(found[1])
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import re
 import time
-from html import unescape
 
 import pytest
 
@@ -10,15 +9,9 @@ from crowdcover.flows.page.jobs import CommandRun
 from crowdcover.storage.approval.approval import Approval
 from crowdcover.storage.approval.signing_keys import new_key
 from tests.flows.orders import Order, data_bytes
-from tests.flows.page.conftest import post, session_of, visit
+from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
 from tests.support.approvals import waits
-
-
-def refused_words(page):
-    found = re.search(r'role="alert"><strong>Refused.</strong> <span>(.*?)</span>', page)
-    assert found, page
-    return unescape(found[1])
 
 
 def wait_for(job, within=120):

@@ -11,8 +11,7 @@ import pytest
 import crowdcover as cc
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import RARE, Order
-from tests.flows.page.conftest import post, session_of, visit
-from tests.flows.page.test_jobs import refused_words
+from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
 
 
