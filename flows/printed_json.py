@@ -14,12 +14,18 @@ def printable_json(document: Mapping[str, Any]) -> str:
     """JSON that reads back the same and holds no sign that could rewrite a terminal."""
     # Line ends are the layout's: those inside of texts are escaped.
     lines = json.dumps(document, indent=2, ensure_ascii=False).split("\n")
-    return "\n".join(
-        line
-        if line.isprintable()
-        else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
-        for line in lines
-    )
+    return "\n".join(map(_escape_line, lines))
+
+
+def printable_line(document: Mapping[str, Any]) -> str:
+    """JSON as `printable_json` writes it, on one line."""
+    return _escape_line(json.dumps(document, ensure_ascii=False))
+
+
+def _escape_line(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
 
 
 def writes_json_logs() -> bool:

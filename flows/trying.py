@@ -52,6 +52,8 @@ class Outcome:
     code : int
         The exit code that a release with this setting would have.
     seconds : float
+    measured : mapping
+        The auditor's numbers by section; empty where the setting is refused.
     """
 
     label: str
@@ -60,16 +62,21 @@ class Outcome:
     refusal_text: str
     code: int
     seconds: float
+    measured: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """The setting, its numbers or refusal, the exit code and the seconds, for programs.
 
-        Numbers stand by their keys and, as people read them, by their headings.
+        Numbers stand by their keys and, as people read them, by their headings. Of a table also the
+        loss of each column, and how many records of the source are unique.
         """
+        unique = self.measured.get("protection", {}).get("unique_records")
         return {
             **self.stated,
             "numbers": as_json(self.numbers),
             "shown": {each.heading: each.shown for each in self.numbers},
+            "per_column": self.measured.get("utility", {}).get("per_column", {}),
+            "unique_records": unique,
             "refused": self.refusal_text or None,
             "exit_code": self.code,
             "seconds": round(self.seconds, 1),
@@ -145,9 +152,10 @@ def _try_setting(
 
     def outcome(numbers: Sequence[Compared], refusal_text: str, code: int) -> Outcome:
         seconds = time.perf_counter() - start
-        return Outcome(label, stated, tuple(numbers), refusal_text, code, seconds)
+        return Outcome(label, stated, tuple(numbers), refusal_text, code, seconds, sections)
 
     rows = 0
+    sections: Mapping[str, Any] = {}
     try:
         # Not the plan's own hash: no release may find a run whose seed anybody can compute.
         tried_only = hashlib.sha256(f"try {plan.sha256}".encode()).hexdigest()

@@ -1,6 +1,7 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from anon_core.errors import InputError
 from anon_core.promise import Promise
@@ -13,6 +14,7 @@ from crowdcover.kinds.base import Kind
 from crowdcover.kinds.judge.audit import Audit, Finding, audit_folder
 from crowdcover.kinds.judge.forms import codebook_form, manifest_form
 from crowdcover.kinds.judge.manifest_keys import Keys, list_manifest_keys
+from crowdcover.kinds.section import PlanError
 from crowdcover.storage.approval.approval import Approval
 from crowdcover.storage.approval.attestation import list_stray_names
 from crowdcover.storage.approval.decision_rules import find_manifest_objection
@@ -28,6 +30,16 @@ from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.refusals import FolderError, SecondReleaseError
 from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import Vault
+
+
+@runtime_checkable
+class AffectedMeasured(Protocol):
+    """Measured numbers of a kind with sensitive columns."""
+
+    def list_affected_levels(self) -> list[dict[str, Any]]:
+        """See `kinds.table.judge.measured.Measured`."""
+        ...
+
 
 _GONE = ("passes",)  # settings that manifests of older releases state
 NO_RELEASE = "the vault knows no release of this plan and this source"
@@ -56,6 +68,16 @@ def recompute_guarantees(place: Place, plan: ReleasePlan) -> Audit:
         if odd := list_stray_names(folder):
             return Audit((_build_stray_finding(len(odd)),))
         return audit(place, folder, plan, vault)
+
+
+def list_affected(audit: Audit) -> list[dict[str, Any]]:
+    """Which levels have records whose crowd shows one sensitive value: private; of a table only."""
+    measured = audit.of_batch.measured
+    if measured is None:
+        return []
+    if not isinstance(measured, AffectedMeasured):
+        raise PlanError("only the audit of a table tells which levels are affected")
+    return measured.list_affected_levels()
 
 
 def _build_stray_finding(number: int) -> Finding:

@@ -45,6 +45,31 @@ def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda entry: (entry["until"], entry["run"]))
 
 
+def list_reopenable_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
+    """The releases that were rejected or not decided in time; `reopen` asks about them again."""
+    return [
+        {
+            "run": each.run.path.name,
+            "vault": str(vault.path),
+            "name": each.name,
+            "rows": each.rows,
+            "state": each.state.words,
+            "since": each.state.since,
+        }
+        for vault in found
+        for each in list_run_states(vault)
+        if each.request is not None
+        and (
+            each.state.word == "late"
+            or (
+                each.state.word == "refused"
+                and each.request.decision is not None
+                and not each.request.decision.approved
+            )
+        )
+    ]
+
+
 def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
     request = each.request
     assert request is not None

@@ -54,15 +54,19 @@ def fill_page(session: Session, name: str, status: int = 200, **parts: Any) -> R
         has_release=session.release is not None,
         notice=notice,
         refusal=refusal,
-        **{"refresh": 0, **parts},
+        **parts,
     )
     return HTMLResponse(page, status)
 
 
+def fill_text(name: str, **parts: Any) -> str:
+    """A template of the page that is filled alone."""
+    return load_template(name, _FOLDER).render(**parts)
+
+
 def fill_style() -> Response:
     """The style sheet: that of reports, and what forms need."""
-    text = load_template("page.css.j2", _FOLDER).render()
-    return Response(text, media_type="text/css")
+    return Response(fill_text("page.css.j2"), media_type="text/css")
 
 
 def go_to(path: str) -> Response:

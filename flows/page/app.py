@@ -14,11 +14,17 @@ from crowdcover.flows.page.session import Session
 _SHOWN: tuple[tuple[str, Work], ...] = (
     ("/plan", plan_views.show_plan),
     ("/try", job_views.show_try),
+    ("/try/log", job_views.follow_try),
     ("/make", job_views.show_making),
+    ("/make/log", job_views.follow_making),
     ("/waiting", waiting_views.show_waiting),
     ("/waiting/{run}/report", waiting_views.show_waiting_report),
     ("/release", release_views.show_release),
     ("/release/report", release_views.show_release_report),
+    ("/column", release_views.show_column),
+    ("/affected", job_views.show_affected),
+    ("/affected/log", job_views.follow_audit),
+    ("/difference", release_views.show_difference),
 )
 _DONE: tuple[tuple[str, Work], ...] = (
     ("/plan", plan_views.edit_columns),
@@ -29,6 +35,10 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/make", job_views.start_making),
     ("/make/stop", job_views.stop_making),
     ("/waiting/{run}", waiting_views.decide),
+    ("/waiting/{run}/reopen", waiting_views.reopen),
+    ("/column", release_views.ask_release),
+    ("/affected", job_views.start_audit),
+    ("/affected/stop", job_views.stop_audit),
 )
 
 

@@ -19,7 +19,9 @@ MOST_BYTES = 4 << 20  # of a form: a plan with thousands of columns
 FORM_TYPE = "application/x-www-form-urlencoded"
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
 HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'self'; form-action 'self'; "
+    # Charts colour their parts by attributes.
+    "content-security-policy": "default-src 'none'; style-src 'self'; "
+    "style-src-attr 'unsafe-inline'; form-action 'self'; "
     "frame-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",

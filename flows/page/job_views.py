@@ -1,37 +1,57 @@
-"""Try and release: start the command, show its log, stop it."""
+"""Try, release, audit: start the command, show its log, stop it."""
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from crowdcover.flows.page.answers import fill_page, go_to
+from crowdcover.flows.page.following import follow_job
 from crowdcover.flows.page.guard import form_of
-from crowdcover.flows.page.jobs import CommandRun
-from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.flows.page.jobs import MOST_LINES, CommandRun
+from crowdcover.flows.page.session import Session, shorten_path, shorten_place
+from crowdcover.flows.page.tried import describe_setting, read_tried
 from crowdcover.kinds.section import PlanError
 
-REFRESH = 3  # seconds
+_AUDITED = (0, 4)  # the exit codes of an audit that has measured
 _WAITS = 6  # the exit code of a release that waits for approval
 _MOST_LEVELS = 12
 
 
-def show_try(session: Session, request: Request) -> Response:
-    """The form of `crowdcover try`, its progress, and its table."""
-    draft, job = session.require_draft(), session.tried
-    levels, sample = session.tried_settings
+def show_try(session: Session, _: Request) -> Response:
+    """The form of `crowdcover try`, its progress, and what it has given so far."""
+    draft = session.require_draft()
     return fill_page(
         session,
         "try.html.j2",
-        levels=levels,
-        sample=sample,
-        refresh=_choose_refresh(job, request),
-        job=job,
+        job=session.tried,
         is_saved=draft.is_saved,
-        table=None if job is None or job.code != 0 else _read_tried(job.printed),
+        most_lines=MOST_LINES,
+        **describe_tried(session),
+    )
+
+
+def describe_tried(session: Session) -> dict[str, Any]:
+    """What pages show of the last `crowdcover try`."""
+    job, (levels, sample) = session.tried, session.tried_settings
+    return {
+        "levels": levels,
+        "sample": sample,
+        "running": job is not None and job.is_running,
+        "table": None if job is None else read_tried(job.printed),
+        "is_tried_before": job is not None and session.tried_text != session.require_draft().text,
+    }
+
+
+def follow_try(session: Session, _: Request) -> Response:
+    """The log of `crowdcover try` and each setting as it is measured, while it runs."""
+    job = session.tried
+    if job is None:
+        return follow_job(None, "/try")
+    return follow_job(
+        job, "/try", lambda: job.log, lambda: [describe_setting(each) for each in job.printed]
     )
 
 
@@ -48,7 +68,8 @@ def start_try(session: Session, request: Request) -> Response:
     options = ["--k", *levels] if levels else []
     options += ["--sample", sample] if sample else []
     session.tried_settings = " ".join(levels), sample
-    session.tried = CommandRun(["try", shorten_path(draft.path), *options, "--json"])
+    session.tried = CommandRun(["try", shorten_path(draft.path), *options, "--lines"])
+    session.tried_text = draft.text
     return go_to("/try")
 
 
@@ -57,7 +78,7 @@ def stop_try(session: Session, _: Request) -> Response:
     return _stop_job(session, session.tried, "/try")
 
 
-def show_making(session: Session, request: Request) -> Response:
+def show_making(session: Session, _: Request) -> Response:
     """The button of `crowdcover release`, its log, and how it ended."""
     draft, job = session.require_draft(), session.made
     if job is not None:
@@ -65,12 +86,18 @@ def show_making(session: Session, request: Request) -> Response:
     return fill_page(
         session,
         "make.html.j2",
-        refresh=_choose_refresh(job, request),
         job=job,
         is_saved=draft.is_saved,
+        most_lines=MOST_LINES,
         waits=job is not None and job.code == _WAITS,
         folder=session.release,
     )
+
+
+def follow_making(session: Session, _: Request) -> Response:
+    """The log of `crowdcover release` while it runs."""
+    job = session.made
+    return follow_job(job, "/make", *([] if job is None else [lambda: job.log]))
 
 
 def start_making(session: Session, _: Request) -> Response:
@@ -86,22 +113,43 @@ def stop_making(session: Session, _: Request) -> Response:
     return _stop_job(session, session.made, "/make")
 
 
+def show_affected(session: Session, _: Request) -> Response:
+    """Whose crowds show one sensitive value, by levels, as the audit measures it."""
+    job = session.audited
+    return fill_page(
+        session,
+        "affected.html.j2",
+        job=job,
+        most_lines=MOST_LINES,
+        folder=session.require_release(),
+        found=json.loads("\n".join(job.printed)) if job and job.code in _AUDITED else None,
+    )
+
+
+def start_audit(session: Session, _: Request) -> Response:
+    """Run `crowdcover audit --affected` on the release."""
+    draft, folder = session.require_saved_draft(), session.require_release()
+    session.require_idle()
+    plan = shorten_path(draft.path)
+    session.audited = CommandRun(
+        ["audit", shorten_place(folder), "--plan", plan, "--affected", "--json"]
+    )
+    return go_to("/affected")
+
+
+def follow_audit(session: Session, _: Request) -> Response:
+    """The log of the audit while it runs."""
+    job = session.audited
+    return follow_job(job, "/affected", *([] if job is None else [lambda: job.log]))
+
+
+def stop_audit(session: Session, _: Request) -> Response:
+    """Stop the audit."""
+    return _stop_job(session, session.audited, "/affected")
+
+
 def _stop_job(session: Session, job: CommandRun | None, page: str) -> Response:
     if job is not None and job.is_running:
         job.stop()
         session.notice = "The command was stopped. Nothing was published by it."
     return go_to(page)
-
-
-def _choose_refresh(job: CommandRun | None, request: Request) -> int:
-    """After how many seconds the browser loads the page again; 0: never."""
-    running = job is not None and job.is_running
-    return REFRESH if running and "still" not in request.query_params else 0
-
-
-def _read_tried(printed: str) -> Mapping[str, Any]:
-    """The settings that were tried, with headings for the numbers that people compare."""
-    document: dict[str, Any] = json.loads(printed)
-    shown = [each["shown"] for each in document["settings"]]
-    document["headings"] = list(next(filter(None, shown), {}))
-    return document

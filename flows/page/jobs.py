@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-MOST_LINES = 500
+MOST_LINES = 500  # of a log that is shown at once
 _TRACEBACK = "Traceback (most recent call last)"
 _PATIENCE = 8.0  # seconds between two signals to a process that is to end
 
@@ -78,13 +78,13 @@ class CommandRun:
         return (time.monotonic() if self.is_running else self._end) - self._start
 
     @property
-    def printed(self) -> str:
-        """What it printed on standard output."""
-        return "\n".join(self._printed)
+    def printed(self) -> list[str]:
+        """The lines that it printed on standard output."""
+        return list(self._printed)
 
     @property
     def log(self) -> list[str]:
-        """The last lines of its log and its refusal; no traceback, such as of a stopped import."""
+        """Its log and its refusal; no traceback, such as of a stopped import."""
         lines = list(self._log)
         traced = (at for at, line in enumerate(lines) if line.startswith(_TRACEBACK))
         return lines[: next(traced, None)]
@@ -121,8 +121,7 @@ def format_command(arguments: Sequence[str]) -> str:
 
 
 def _collect(stream: IO[str], lines: list[str]) -> None:
-    """Keep the last lines of a stream until it ends."""
+    """Keep the lines of a stream until it ends."""
     for line in stream:
-        lines.append(line.rstrip("\n"))
-        del lines[:-MOST_LINES]
+        lines.append(line.rstrip("\n"))  # noqa: PERF401 - others read them meanwhile
     stream.close()

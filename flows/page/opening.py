@@ -18,6 +18,7 @@ from crowdcover.flows.page.plan_views import load_examples
 from crowdcover.flows.page.session import Session
 from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.starter import build_starter_plan
+from crowdcover.storage.approval.signing_keys import read_key
 from crowdcover.storage.places.place import is_remote, place_of
 from crowdcover.storage.shelf.layout import MANIFEST
 
@@ -36,9 +37,11 @@ def open_page(options: argparse.Namespace) -> int:
 def build_session(options: argparse.Namespace, own: Secrets) -> Session:
     """A session for a source, a plan or a release; refused as their commands refuse them."""
     named = options.opened
+    if options.key is not None:
+        read_key(options.key)  # refused now, not at the decision
     if named.endswith(".toml"):
         draft = Draft.read(Path(os.path.abspath(named)))
-        session = Session(own, named, draft=draft)
+        session = Session(own, named, draft=draft, key=options.key)
     elif _is_release(named):
         folder = place_of(named)
         read_manifest(folder)
@@ -47,7 +50,7 @@ def build_session(options: argparse.Namespace, own: Secrets) -> Session:
         text = build_starter_plan(argparse.Namespace(**{**vars(options), "source": named}))
         starter = ("plan", *_list_source_arguments(options))
         draft = Draft(text, _choose_plan_path(named, text), options.kind)
-        session = Session(own, named, starter, draft)
+        session = Session(own, named, starter, draft, key=options.key)
     load_examples(session)
     return session
 

@@ -10,6 +10,7 @@ from crowdcover.flows.page.columns import read_examples, view_plan
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, apply_form
 from crowdcover.flows.page.guard import form_of
+from crowdcover.flows.page.job_views import describe_tried
 from crowdcover.flows.page.jobs import format_command
 from crowdcover.flows.page.session import Session, shorten_path
 from crowdcover.kinds.section import PlanError
@@ -35,6 +36,7 @@ def show_plan(session: Session, _: Request) -> Response:
         roles=COLUMN_ROLES,
         kinds_of_values=KINDS_OF_VALUES,
         commands=_list_commands(session, draft),
+        **describe_tried(session),
     )
 
 

@@ -1,29 +1,43 @@
-"""A release: its verdict, ten of its rows, the loss of each column, and its report."""
+"""A release: its verdict, rows beside their people, columns, questions, and another version."""
 
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from crowdcover.flows.look.differences import compare_releases
 from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
-from crowdcover.flows.page.answers import fill_page, show_report
+from crowdcover.flows.page.answers import fill_page, go_to, show_report
+from crowdcover.flows.page.distributions import describe_column
+from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import format_command
-from crowdcover.flows.page.released import list_shown_blocks, read_first_rows
-from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.flows.page.private_side import (
+    find_run_of,
+    read_owned_rows,
+    read_released_source,
+)
+from crowdcover.flows.page.questions import COMPARISONS, CONDITIONS, answer_question
+from crowdcover.flows.page.released import list_shown_blocks, read_first_rows, show_tables
+from crowdcover.flows.page.session import Session, shorten_place
 from crowdcover.kinds import words_of
 from crowdcover.kinds.section import PlanError
+from crowdcover.reader.release import Release, read
 from crowdcover.reports import facts
 from crowdcover.reports.risk_lines import describe_line, list_risk_lines
+from crowdcover.reports.terminal.difference import build_difference_tables, summarize_difference
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.storage.places.place import Place
 from crowdcover.storage.series.retractions import notice_of
 from crowdcover.storage.shelf.layout import REPORT
+from crowdcover.storage.shelf.shelf import shelf_of
 
 
 def show_release(session: Session, _: Request) -> Response:
     """The release that was opened, or that the page has made last."""
-    folder = _require_folder(session)
+    folder = session.require_release()
     manifest = read_manifest(folder)
+    first, run = read_first_rows(folder, manifest), find_run_of(session, folder)
     with refuse_damaged_manifest():
         words = words_of(manifest)
         return fill_page(
@@ -34,13 +48,17 @@ def show_release(session: Session, _: Request) -> Response:
             lines=[describe_line(line) for line in list_risk_lines(manifest, words)],
             retracted=notice_of(folder),
             folder=folder,
-            first=read_first_rows(folder, manifest),
+            first=first,
+            owned=None if run is None or first is None else read_owned_rows(run, *first.cells),
             blocks=list_shown_blocks(words.utility(manifest)),
+            is_known=run is not None,
+            read=_is_readable_table(folder, manifest),
+            others=_list_sibling_versions(folder),
             commands=[
-                ("Show the numbers", format_command(["show", _shorten(folder)])),
+                ("Show the numbers", format_command(["show", shorten_place(folder)])),
                 (
                     "Verify who signed it",
-                    format_command(["verify", _shorten(folder), "--key", "KEY"]),
+                    format_command(["verify", shorten_place(folder), "--key", "KEY"]),
                 ),
             ],
         )
@@ -48,16 +66,81 @@ def show_release(session: Session, _: Request) -> Response:
 
 def show_release_report(session: Session, _: Request) -> Response:
     """The report of the release."""
-    return show_report((_require_folder(session) / REPORT).read_bytes())
+    return show_report((session.require_release() / REPORT).read_bytes())
 
 
-def _require_folder(session: Session) -> Place:
-    if session.made is not None:
-        session.show_release_of(session.made)
-    if session.release is None:
-        raise PlanError("no release was made yet; make one, or open the folder of one")
-    return session.release
+def show_column(session: Session, request: Request) -> Response:
+    """A column of the release beside the same column of the source, and questions about it all."""
+    folder, release = _require_reader(session)
+    names = list(release.columns)
+    name = request.query_params.get("column", names[0])
+    if name not in names:
+        raise PlanError("the release has no column of this name")
+    run = find_run_of(session, folder)
+    source = None if run is None else read_released_source(run, name)
+    return fill_page(
+        session,
+        "column.html.j2",
+        column=name,
+        names=names,
+        numbers=[each.name for each in release.columns.values() if each.levels.is_counted],
+        found=describe_column(release, name, source),
+        comparisons=COMPARISONS,
+        conditions=range(CONDITIONS),
+        answer=session.answer,
+        asked=session.asked,
+    )
 
 
-def _shorten(folder: Place) -> str:
-    return shorten_path(folder) if isinstance(folder, Path) else str(folder)
+def ask_release(session: Session, request: Request) -> Response:
+    """Put the question of a form to the reader of releases."""
+    folder, release = _require_reader(session)
+    session.asked, session.answer = form_of(request), None
+    session.answer = answer_question(release, folder, form_of(request))
+    return go_to("/column#answer")
+
+
+def show_difference(session: Session, request: Request) -> Response:
+    """What changed between the release and another version beside it."""
+    folder = session.require_release()
+    others, name = _list_sibling_versions(folder), request.query_params.get("version", "")
+    if name not in others:  # so the name leads to no other folder
+        raise PlanError("choose a version that stands beside the release")
+    other = folder.parent / name
+    versions = shelf_of(folder.parent).versions()
+    is_older = folder.name in versions and versions.index(name) < versions.index(folder.name)
+    old, new = (other, folder) if is_older else (folder, other)
+    found = compare_releases(old, new)
+    tables = show_tables(build_difference_tables(found, words_of(read_manifest(folder))))
+    return fill_page(
+        session,
+        "difference.html.j2",
+        old=old.name,
+        new=new.name,
+        summary=summarize_difference(found),
+        tables=tables,
+        commands=[
+            ("Compare them", format_command(["diff", shorten_place(old), shorten_place(new)]))
+        ],
+    )
+
+
+def _list_sibling_versions(folder: Place) -> list[str]:
+    """The versions beside a release."""
+    return [each for each in shelf_of(folder.parent).versions() if each != folder.name]
+
+
+def _is_readable_table(folder: Place, manifest: dict[str, Any]) -> bool:
+    """Whether the reader of releases reads it: a table in a folder of this machine."""
+    return isinstance(folder, Path) and manifest["source"].get("kind", "table") == "table"
+
+
+def _require_reader(session: Session) -> tuple[Path, Release]:
+    """The release as its reader has it; read once."""
+    folder = session.require_release()
+    if not isinstance(folder, Path):
+        raise PlanError("only a release in a folder of this machine is read; copy it here")
+    if session.reading is None or session.reading[0] != folder:
+        session.reading = folder, read(folder)
+        session.answer, session.asked = None, {}
+    return session.reading

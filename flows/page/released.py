@@ -5,13 +5,16 @@ import gzip
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crowdcover.kinds import kind_called
 from crowdcover.reports.quantities import percent
 from crowdcover.reports.words import Block, ShareCell
 from crowdcover.storage.places.place import Place, local_copy
 from crowdcover.storage.shelf.content import read_document
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 FIRST = 10
 
@@ -32,6 +35,11 @@ class FirstRows(NamedTuple):
     roles: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    @property
+    def cells(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """Names of the columns, and the rows."""
+        return self.names, self.rows
+
 
 def read_first_rows(folder: Place, manifest: Mapping[str, Any]) -> FirstRows | None:
     """The first rows of the CSV file; None where the release has none."""
@@ -50,6 +58,25 @@ def read_first_rows(folder: Place, manifest: Mapping[str, Any]) -> FirstRows | N
 def list_shown_blocks(blocks: Iterable[Block]) -> list[ShownTable]:
     """Tables of a summary, with shares as percentages."""
     return [_show_block(each) for each in blocks]
+
+
+def show_tables(tables: Iterable["Table"]) -> list[ShownTable]:
+    """Tables for a terminal as tables of the page."""
+    return [
+        ShownTable(
+            str(table.title),
+            [str(column.header) for column in table.columns],
+            list(
+                zip(
+                    *([str(cell) for cell in column.cells] for column in table.columns), strict=True
+                )
+            ),
+            frozenset(
+                place for place, column in enumerate(table.columns) if column.justify == "right"
+            ),
+        )
+        for table in tables
+    ]
 
 
 def _show_block(block: Block) -> ShownTable:

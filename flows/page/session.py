@@ -9,7 +9,9 @@ from pathlib import Path
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.flows.page.questions import ReleaseAnswer
 from crowdcover.kinds.section import PlanError
+from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
 
 
@@ -29,12 +31,21 @@ class Session:
         The plan; None where a release was opened.
     release : Place or None
         The release that is shown: the one that was opened or made.
-    tried, made : CommandRun or None
-        The last `crowdcover try` and `crowdcover release`.
+    key : Path or None
+        The file of the private key that signs decisions.
+    tried, made, audited : CommandRun or None
+        The last `crowdcover try`, `crowdcover release` and `crowdcover audit`.
     tried_settings : (str, str)
         The levels of k and the sample in the form of the next `crowdcover try`.
+    tried_text : str
+        The plan that the last `crowdcover try` has read.
     notice, refusal : str
         What the next page says of the last action.
+    reading : (Path, Release) or None
+        The release as its reader has it, with its folder.
+    asked : mapping
+        The last question to it, as its form was sent.
+    answer : ReleaseAnswer or None
     examples : mapping
         Values of the source by column. They are private and go into the plan's page only.
     """
@@ -44,11 +55,17 @@ class Session:
     starter: tuple[str, ...] = ()
     draft: Draft | None = None
     release: Place | None = None
+    key: Path | None = None
     tried: CommandRun | None = None
     made: CommandRun | None = None
+    audited: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")
+    tried_text: str = field(default="", repr=False)
     notice: str = ""
     refusal: str = ""
+    reading: tuple[Path, Release] | None = field(default=None, repr=False)
+    asked: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answer: ReleaseAnswer | None = field(default=None, repr=False)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
@@ -67,18 +84,30 @@ class Session:
 
     def require_idle(self) -> None:
         """Refuse a second job beside one that runs."""
-        if any(job is not None and job.is_running for job in (self.tried, self.made)):
+        if any(job.is_running for job in self.list_jobs()):
             raise PlanError("a command runs; wait for its end, or stop it")
 
     def show_release_of(self, job: CommandRun) -> None:
         """Let the page show the release that a job has made."""
         if job.code == 0 and job.printed:
-            self.release = place_of(job.printed.splitlines()[-1])
+            self.release = place_of(job.printed[-1])
+
+    def require_release(self) -> Place:
+        """The release that was opened, or that the page has made last."""
+        if self.made is not None:
+            self.show_release_of(self.made)
+        if self.release is None:
+            raise PlanError("no release was made yet; make one, or open the folder of one")
+        return self.release
+
+    def list_jobs(self) -> list[CommandRun]:
+        """The commands that were started."""
+        return [job for job in (self.tried, self.made, self.audited) if job is not None]
 
     def end_jobs(self) -> None:
         """Stop what runs; no process outlives the page."""
-        for job in (self.tried, self.made):
-            if job is not None and job.is_running:
+        for job in self.list_jobs():
+            if job.is_running:
                 job.stop()
 
 
@@ -86,3 +115,8 @@ def shorten_path(path: Path) -> str:
     """A path as one would type it: from the current folder where it lies below that."""
     near = os.path.relpath(path)
     return str(path) if near.startswith("..") else near
+
+
+def shorten_place(place: Place) -> str:
+    """A place as one would type it."""
+    return shorten_path(place) if isinstance(place, Path) else str(place)

@@ -53,11 +53,16 @@ def reject_release(options: argparse.Namespace) -> int:
 
 def reopen_approval(options: argparse.Namespace) -> int:
     """Ask again after a decision or a timeout."""
+    print(reopen_request(options))
+    return 0
+
+
+def reopen_request(options: argparse.Namespace) -> str:
+    """Ask again after a decision or a timeout; a sentence about it."""
     _, run = _find_plan_and_run(options)
     with run.hold_lock():
         request = Approval.of(run).reopen()
-    print(f"run {run.path.name} waits for approval until {request.until}")
-    return 0
+    return f"run {run.path.name} waits for approval until {request.until}"
 
 
 def record_decision(options: argparse.Namespace, *, approved: bool) -> str:

@@ -70,7 +70,7 @@ def test_the_audit_agrees_and_pages_say_how(released):
     assert (stated["note"]["step"], stated["note"]["top"]) == (100, "k")
     page = Page((released.folder_of_v1 / "report.html").read_text(encoding="utf-8")).text
     assert "numbers rounded to multiples of 100; the greatest number shown stands for those" in page
-    assert "The plan can publish coarser numbers: step" in page  # debts are still unique
+    assert "Publish coarser numbers of it (step, top, bottom)" in page  # debts are still unique
     package = (released.folder_of_v1 / "datapackage.json").read_text(encoding="utf-8")
     assert "sensitive: a number, coarser than it was" in package
 

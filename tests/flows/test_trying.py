@@ -95,6 +95,9 @@ def test_the_numbers_are_those_of_a_release(tmp_path, k):
         ),
     }
     assert (outcome.refusal_text, outcome.code) == ("", 0)
+    stated = outcome.as_json()
+    assert stated["per_column"] == manifest["utility"]["per_column"]
+    assert stated["unique_records"] == manifest["protection"]["unique_records"]
 
 
 @pytest.mark.long
@@ -250,6 +253,8 @@ def test_the_command_tells_people_and_programs(tmp_path):
     assert not order.vault.exists()
     refused = crowdcover("try", order.plan, "--k", 91, "--quiet")
     assert (refused.code, refused.err) == (2, "")
+    lines = crowdcover("try", order.plan, "--k", 91, 92, "--quiet", "--lines").out.splitlines()
+    assert [json.loads(line)["exit_code"] for line in lines] == [2, 2]
 
 
 @pytest.mark.parametrize(

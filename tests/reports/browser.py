@@ -1,15 +1,11 @@
 """A real browser without a window: what it makes of a page, in which width, colours and medium."""
 
 import functools
-import json
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from html import escape, unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,10 +27,8 @@ FLAGS = (
     # Names and roles as a screen reader gets them.
     "--enable-blink-features=ComputedAccessibilityInfo",
 )
-PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
 # A4 less the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 680, 1001
-TALLEST = 10**6
 
 
 @functools.cache
@@ -58,36 +52,6 @@ def run(page: str, folder: Path, *flags: str, part: str = "") -> subprocess.Comp
         return subprocess.run(
             command, capture_output=True, text=True, errors="replace", check=True, timeout=120
         )
-
-
-def judged(
-    pages: Mapping[str, str],
-    width: int,
-    folder: Path,
-    *,
-    dark: bool = False,
-    tallest: int = TALLEST,
-    opened: bool = True,
-) -> dict[str, Any]:
-    """Measure each page in the browser at a width, each in a frame, all folds opened or closed."""
-    folds = "data-open" if opened else ""
-    frames = "\n".join(
-        f'<iframe name="{name}" data-height="{tallest}" {folds} style="width: {width}px; height: '
-        f'900px; border: 0" '
-        f'srcdoc="{escape(page)}"></iframe>'
-        for name, page in pages.items()
-    )
-    whole = f'<!DOCTYPE html><meta charset="utf-8"><script>{PROBE}</script><body>{frames}</body>'
-    done = run(
-        whole,
-        folder,
-        "--dump-dom",
-        "--window-size=1600,900",
-        f"--blink-settings=preferredColorScheme={int(not dark)}",
-    )
-    body = re.search(r"<body>(.*)</body>", done.stdout, flags=re.DOTALL)
-    assert body, done.stderr
-    return dict(json.loads(unescape(body[1])))
 
 
 def count_sheets(page: str, folder: Path) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ The protocol is that of Chromium's developer tools: JSON over one websocket.
 import base64
 import json
 import subprocess
+import tempfile
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -47,7 +48,9 @@ class Browser:
         return answer
 
     def evaluate(self, script):
-        found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        found = self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, (script, found)
         return found["result"].get("value")
 
@@ -95,7 +98,7 @@ class Browser:
 @contextmanager
 def browsing(folder):
     """A tab of a browser with a profile of its own in this folder."""
-    profile = Path(folder) / "profile"
+    profile = Path(tempfile.mkdtemp(prefix="profile-", dir=folder))
     flags = [flag for flag in FLAGS if "host-resolver-rules" not in flag]
     process = subprocess.Popen(
         [program(), *flags, RULES, f"--user-data-dir={profile}", "--remote-debugging-port=0",

@@ -1,6 +1,7 @@
 """`crowdcover open`: a page on this machine for a source, a plan or a release."""
 
 import argparse
+from pathlib import Path
 
 from crowdcover.flows.commands.command import Command, add_source_options
 
@@ -13,6 +14,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a table, as `crowdcover plan` takes it; a plan; or the folder of a release",
     )
     add_source_options(parser)
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="FILE",
+        help="your private key: decisions in the page are signed with it",
+    )
 
 
 COMMAND = Command(

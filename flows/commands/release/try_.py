@@ -12,7 +12,7 @@ from crowdcover.flows.commands.command import (
     add_set_option,
     positive_integer,
 )
-from crowdcover.flows.printed_json import printable_json
+from crowdcover.flows.printed_json import printable_json, printable_line
 
 _WIDE = 110  # where standard output is no terminal
 
@@ -55,6 +55,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="partition of the source that is tried, such as 2014-03",
     )
     add_json_option(parser, "the numbers")
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="print each setting as a line of JSON as soon as it is measured",
+    )
     add_set_option(parser)
 
 
@@ -74,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         found.append((rows, outcome))
         if not options.quiet:
             print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)
+        if options.lines:
+            print(printable_line({"records": rows, **outcome.as_json()}), flush=True)
     outcomes = [outcome for _, outcome in found]
     # A setting that was refused tells 0 records.
     rows = max(number for number, _ in found)
@@ -81,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         listed = [outcome.as_json() for outcome in outcomes]
         print(printable_json({"name": name, "records": rows, "sample": drawn, "settings": listed}))
-    else:
+    elif not options.lines:
         print(f"{name}: {_describe_sample(rows, drawn)}; nothing was published, nothing was stored")
         shown = [Line(each.stated, each.numbers) for each in outcomes]
         print_tables([build_settings_table(shown)], piped=_WIDE)

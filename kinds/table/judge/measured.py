@@ -111,6 +111,38 @@ class Measured:
             "attacks": self.attacks,
         }
 
+    def list_affected_levels(self) -> list[dict[str, Any]]:
+        """Levels whose records sit in crowds that show one value of a sensitive column; private.
+
+        Only levels with at least k such records, k being the greatest demand. The rest is counted
+        by column: `fewer` levels have some, but less than k.
+        """
+        k, found = int(self.crowds.demanded.max()), []
+        of_record = self.classes.level[:, self.classes.record_class]
+        for sensitive, crowds in self.sensitive.items():
+            alone = crowds.distinct == 1
+            for levels, codes in zip(self.levels, of_record, strict=True):
+                records = np.bincount(codes, minlength=len(levels.labels))
+                affected = np.bincount(codes[alone], minlength=len(levels.labels))
+                shown = np.flatnonzero(affected >= k)
+                found.append(
+                    {
+                        "sensitive": sensitive,
+                        "column": levels.name,
+                        "affected": int(alone.sum()),
+                        "levels": [
+                            {
+                                "level": levels.labels[at],
+                                "affected": int(affected[at]),
+                                "records": int(records[at]),
+                            }
+                            for at in shown[np.argsort(-affected[shown], kind="stable")].tolist()
+                        ],
+                        "fewer": int(((affected > 0) & (affected < k)).sum()),
+                    }
+                )
+        return found
+
     def privacy(self) -> dict[str, int]:
         """Return the manifest's privacy section."""
         privacy = {

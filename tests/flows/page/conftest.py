@@ -1,6 +1,8 @@
 """A session of the page without a server, and what its forms hold."""
 
 import argparse
+import re
+from html import unescape
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,7 +18,14 @@ ADDRESS = f"http://127.0.0.1:{PORT}"
 
 def options(opened, **others):
     """What `crowdcover open` parses."""
-    plain = {"kind": "table", "query": None, "header": None, "names": [], "sheet": None}
+    plain = {
+        "kind": "table",
+        "query": None,
+        "header": None,
+        "names": [],
+        "sheet": None,
+        "key": None,
+    }
     return argparse.Namespace(**{"opened": str(opened), "quiet": False, **plain, **others})
 
 
@@ -33,6 +42,12 @@ def visit(session):
 
 def post(client, session, path, **fields):
     return client.post(path, data={"form_token": session.own.form, **fields})
+
+
+def refused_words(page):
+    found = re.search(r'role="alert"><strong>Refused.</strong> <span>(.*?)</span>', page)
+    assert found, page
+    return unescape(found[1])
 
 
 @pytest.fixture

@@ -2,21 +2,16 @@
 
 import re
 import time
-from html import unescape
 
 import pytest
 
 from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.storage.approval.approval import Approval
+from crowdcover.storage.approval.signing_keys import new_key
 from tests.flows.orders import Order, data_bytes
-from tests.flows.page.conftest import post, session_of, visit
+from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
 from tests.support.approvals import waits
-
-
-def refused_words(page):
-    found = re.search(r'role="alert"><strong>Refused.</strong> <span>(.*?)</span>', page)
-    assert found, page
-    return unescape(found[1])
 
 
 def wait_for(job, within=120):
@@ -56,13 +51,22 @@ def test_a_trial_is_that_of_the_command(planned, order):
     client = visit(planned)
     page = post(client, planned, "/try", levels="3, 4", sample="60").text
     assert "At work" in page
-    assert '<meta http-equiv="refresh" content="3">' in page
-    assert "refresh" not in client.get("/try?still=yes").text
+    assert 'src="/try/log"' in page
     again = post(client, planned, "/make").text
     assert refused_words(again) == "a command runs; wait for its end, or stop it"
-    wait_for(planned.tried)
+    log = client.get("/try/log").text  # ends with the command
+    assert "k = 4: utility" in log
+    assert "The command has ended" in log
+    assert not planned.tried.is_running
     page = client.get("/try").text
-    assert "http-equiv" not in page
+    assert "/try/log" not in page
+    assert page.count("<svg") == page.count("<figure") == 5
+    assert "Information lost, by column" in page
+    plan = client.get("/plan").text
+    assert "What each setting gives" in plan
+    assert "changed since" not in plan
+    post(client, planned, "/plan", k="6")
+    assert "changed since" in client.get("/plan").text
     printed = command("try", order.plan, "--k", 3, 4, "--sample", 60)
     for line in printed.out.splitlines()[3:5]:
         for number in re.split(r" {2,}", line.strip())[1:]:
@@ -134,12 +138,51 @@ def test_a_decision_is_refused_as_by_the_command(asked):
 
 def test_a_rejection_is_recorded(asked, capfd):
     session = session_of(asked.plan)
+    client = visit(session)
     path = f"/waiting/{asked.run.path.name}"
-    page = post(visit(session), session, path, decision="reject", by="Ada", note="raise k").text
+    page = post(client, session, path, decision="reject", by="Ada", note="raise k").text
     assert "was rejected by Ada at" in page
     assert "nothing will be published" in page
     assert "Nothing waits for a decision" in page
     assert capfd.readouterr().out == ""
+    assert f"crowdcover reopen {asked.run.path.name}" in page
+    page = post(client, session, f"{path}/reopen").text
+    assert "waits for approval until" in page
+    assert "Not approved" not in page
+    assert f'action="{path}"' in page
+    again = command("reopen", asked.run.path.name, "--plan", asked.plan)
+    page = post(client, session, f"{path}/reopen").text
+    assert again.err == f"crowdcover: {refused_words(page)}\n"
+
+
+@pytest.mark.long
+def test_a_key_signs_the_decision(tmp_path):
+    key = tmp_path / "ada.key"
+    approvers = {"ada@example.org": new_key(key)}
+    order = Order(tmp_path / "order", publish={"approval": "required", "approvers": approvers})
+    waits(order)
+    path = f"/waiting/{order.run.path.name}"
+    alone = session_of(order.plan)
+    client = visit(alone)
+    page = client.get("/waiting").text
+    assert "registers approvers by their keys" in page
+    refused = refused_words(post(client, alone, path, decision="approve", by="Ada").text)
+    assert "nothing was decided" in refused
+    session = session_of(order.plan, key=key)
+    client = visit(session)
+    page = client.get("/waiting").text
+    assert f"--key {key}" in page
+    assert key.read_text() not in page
+    page = post(client, session, path, decision="approve", note="read").text
+    assert "was approved by ada@example.org" in page
+    assert Approval.of(order.run).last.decision.key == approvers["ada@example.org"]
+
+
+def test_a_file_that_is_no_key_is_refused_at_once(order):
+    done = command("open", order.plan, "--key", order.source)
+    assert done.code
+    assert str(order.source) in done.err
+    assert "ident-" not in done.err
 
 
 def test_a_release_shows_rows_and_losses(released):

@@ -14,7 +14,7 @@ from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.graph.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.support.pages import complaints
+from tests.support.pages import complaints, measure_pages
 
 PLOTS = ("plot-hiding", "plot-degrees", "plot-attacks", "plot-hops")
 MEASURED = {"levels": np.array([1.0, 4.0]), "before": np.ones(5), "after": np.ones(7)}
@@ -37,10 +37,10 @@ def test_the_page_is_whole_and_named(links):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_everybody_can_read_it(links, tmp_path, width):
     text = (links.published / "report.html").read_text()
-    found = browser.judged({"links": text}, width, tmp_path)["links"]
+    found = measure_pages({"links": text}, width, tmp_path)["links"]
     assert len(found["drawings"]) == len(PLOTS)
     assert complaints(found) == {}
-    found = browser.judged({"links": text}, width, tmp_path, opened=False)["links"]
+    found = measure_pages({"links": text}, width, tmp_path, opened=False)["links"]
     assert found["folds"] == 12
     assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
     assert found["overflow"] <= 0

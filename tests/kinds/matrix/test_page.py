@@ -14,7 +14,7 @@ from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.matrix.orders import manifest
 from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.support.pages import complaints
+from tests.support.pages import complaints, measure_pages
 
 FOLDER = ("releases", "likes", "v1")
 
@@ -41,10 +41,10 @@ def test_the_page_of_verdicts_shows_the_checks_of_a_matrix(likes):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_everybody_can_read_it(likes, tmp_path, width):
     text = likes.folder.joinpath(*FOLDER, "report.html").read_text()
-    found = browser.judged({"likes": text}, width, tmp_path)["likes"]
+    found = measure_pages({"likes": text}, width, tmp_path)["likes"]
     assert len(found["drawings"]) == 3
     assert complaints(found) == {}
-    found = browser.judged({"likes": text}, width, tmp_path, opened=False)["likes"]
+    found = measure_pages({"likes": text}, width, tmp_path, opened=False)["likes"]
     assert found["folds"] == 12
     assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
     assert found["overflow"] <= 0
