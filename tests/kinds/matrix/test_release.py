@@ -51,7 +51,7 @@ def test_audit_and_show_say_what_holds(likes):
     assert audit_release(folder, likes.plan).passed
     done = command("audit", folder, "--plan", likes.plan)
     assert (done.code, "smooth majority" in done.out) == (0, True)
-    assert "users are in a class of fewer than 5 equal rows" in " ".join(
+    assert "users are in a class of fewer than 5 users" in " ".join(
         command("show", folder).out.split()
     )
     shown = " ".join(command("show", folder, "--all").out.replace("║", " ").split())

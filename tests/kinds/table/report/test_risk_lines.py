@@ -36,18 +36,18 @@ def test_a_person_who_signs_reads_whole_sentences():
     first, second, third = map(describe_line, build_table_lines(release))
     assert first == (
         "Can somebody be picked out? 0 of 500 people can be found with a chance above 1 in 10 by "
-        "someone who knows everybody's masked columns (quasi-identifiers), but nobody's row. The "
-        "strongest attack that was tried is right with a chance of 1 in 33 on average. Limit: "
-        "nobody, by the promise: kept. Is 1 in 10 too likely? Raise privacy.k."
+        "someone who knows everybody's true values in the masked columns (quasi-identifiers), but "
+        "nobody's row. The strongest attack that was tried is right with a chance of 1 in 33 on "
+        "average. Limit: 0, as promised. It is kept. Is 1 in 10 too likely? Raise k in the plan."
     )
     assert second == (
-        "Can somebody be linked with other data? 0 of 500 people hide among fewer than 10 rows "
-        "when a list of names and masked columns is joined with the release. Such a join names "
-        "the right row with a chance of 1 in 52 on average. Limit: nobody, by the promise: kept. "
-        "Is a crowd of 10 too small? Raise privacy.k."
+        "Can somebody be linked with other data? 0 of 500 people have fewer than 10 rows that may "
+        "be theirs when a list of names and true values is joined with the release. Such a join "
+        "names the right row with a chance of 1 in 52 on average. Limit: 0, as promised. It is "
+        "kept. Is a crowd of 10 too small? Raise k in the plan."
     )
-    assert third.startswith("Can something be learnt about somebody? 0 of 500 people hide among")
-    assert third.endswith("Limit: 10.0 % of all, by the plan: kept.")
+    assert third.startswith("Can something be learnt about somebody? 0 of 500 people have only rows")
+    assert third.endswith("Limit: 10.0 % of all, as the plan demands. It is kept.")
 
 
 @pytest.mark.parametrize(("found", "result"), [(0, WITHIN), (3, ABOVE), (None, NOT_MEASURED)])
@@ -81,10 +81,10 @@ def test_attacks_are_held_against_the_limit_of_the_plan(limit, result):
     release["checks"] = [limited("attack success", limit, "insider")]
     line = picked(release)  # the insider's chance is 0.0296
     assert line.result == result
-    assert f"1 in {round(1 / limit)} on average, by the plan" in line.limit
-    assert linked(release).limit == "Limit: nobody, by the promise: kept."  # of another attack
+    assert f"1 in {round(1 / limit)} on average, as the plan demands" in line.limit
+    assert linked(release).limit == "Limit: 0, as promised. It is kept."  # of another attack
     release["checks"] = [limited("marketer risk", limit)]
-    assert f"1 in {round(1 / limit)} on average, by the plan: kept" in linked(release).limit
+    assert f"1 in {round(1 / limit)} on average, as the plan demands. It is kept" in linked(release).limit
 
 
 @pytest.mark.parametrize("number", [12, None])
@@ -154,7 +154,7 @@ def test_an_insider_who_knows_rows_of_others_is_said_once_and_warns_of_nothing()
     assert verdict(release).tone == "holds"
     assert build_table_lines(release) == build_table_lines(full())
     (aside,) = list_asides(build_table_lines(release))
-    assert "so of every release of rows" in aside
+    assert "no release with a row for each person prevents that" in aside
     named = {each.name: each for each in attackers.attacks(release)}
     assert named["insider who knows 1"].tone == "open"
     assert named["insider who knows 1"].result == "so in every release"
