@@ -1,7 +1,6 @@
 """Whether a decision counts: under the rules of a plan, and for a release that was published."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from anon_core.errors import GuaranteeError
@@ -11,7 +10,6 @@ from crowdcover.storage.approval.request import (
     Decision,
     Question,
     Request,
-    current_time,
     format_duration,
 )
 from crowdcover.storage.approval.signing_keys import is_valid_signature
@@ -88,8 +86,7 @@ def require_several(request: Request, rules: Rules) -> None:
             "ask again"
         )
     for each in approvals:
-        age = current_time() - datetime.fromisoformat(each.at)
-        if rules.valid is not None and age > rules.valid:
+        if rules.valid is not None and each.age > rules.valid:
             raise ExpiredError(
                 f"publication refused: the approval by {each.by} of {each.at} is older than "
                 f"publish.approval_valid = '{format_duration(rules.valid)}'; nothing was "

@@ -67,6 +67,11 @@ class Decision:
         )
 
     @property
+    def age(self) -> timedelta:
+        """Time since the decision, by the time that it states."""
+        return current_time() - datetime.fromisoformat(self.at)
+
+    @property
     def sentence(self) -> str:
         """The decision as logs and refusals state it."""
         return f"{'approved' if self.approved else 'rejected'} by {self.by} at {self.at}" + (
