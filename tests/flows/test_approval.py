@@ -637,7 +637,8 @@ def test_two_people_who_are_signed_in_answer_one_after_the_other(deployment, ord
     server = read_key(tmp_path / "key")
     order.write(publish={"approvals": 2, "sign_in": public_of(server)})
     found = Served(deployment, order)
-    assert found.ends(suspended=True)["name"] == "Suspended"
+    state = found.ends(suspended=True)
+    assert state["name"] == "Suspended", state["message"]
 
     def answer(name, who=None):
         """Answer the form, as the server behind the proxy passes it on."""
