@@ -14,6 +14,7 @@ import json
 import os
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +73,9 @@ class SignedInServer:
         named = [value for name, value in scope["headers"] if name.lower() == self.header]
         # Two headers: a proxy that lets the one of a client through. Neither counts.
         if len(named) == 1 and await self._asks_identity(scope, api, run):
-            try:
+            # A name that no manifest could show is not stated: the flow refuses the answer.
+            with suppress(DecisionError, UnicodeDecodeError):
                 answer[FIELD] = state_identity(self.key, run, answer, named[0].decode("utf-8"))
-            except (DecisionError, UnicodeDecodeError):
-                pass  # no name that a manifest could show: the flow refuses the answer
         return json.dumps(document).encode()
 
     async def _asks_identity(self, scope: Scope, api: str, run: str) -> bool:
@@ -83,8 +83,7 @@ class SignedInServer:
         import httpx
 
         # The request's own rights: a server with a password asks for it here, too.
-        headers = {"authorization": value.decode("latin-1")
-                   for name, value in scope["headers"] if name.lower() == b"authorization"}  # fmt: skip
+        headers = [each for each in scope["headers"] if each[0].lower() == b"authorization"]
         asking = httpx.ASGITransport(app=self.server, raise_app_exceptions=False)
         async with httpx.AsyncClient(
             transport=asking, base_url="http://server", headers=headers

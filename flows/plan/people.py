@@ -13,10 +13,11 @@ from crowdcover.storage.approval.signing_keys import is_public
 from crowdcover.storage.approval.statement import Deputy
 
 MOST_APPROVALS = 9
-_TEXT = {"type": "string"}
-DeputyTable = Annotated[
-    dict[str, str], WithJsonSchema(table_schema({"for": _TEXT, "key": _TEXT}, ["for", "key"]))
-]
+_KEYS = {
+    "for": {"type": "string", "description": "the approver in whose place the deputy signs"},
+    "key": {"type": "string", "description": "the deputy's own public key"},
+}
+DeputyTable = Annotated[dict[str, str], WithJsonSchema(table_schema(_KEYS, list(_KEYS)))]
 
 
 def check_registered(key: str, name: str, public: str) -> None:

@@ -91,9 +91,7 @@ def record_decision(options: argparse.Namespace, *, approved: bool) -> str:
             request.question, decision, request.asked_by, rules, request.agreed
         ):
             raise DecisionError(f"nothing was decided: {reason}")
-        request = approval.decide(
-            decision, needed=rules.approvals, in_time=taken is not None
-        )
+        request = approval.decide(decision, needed=rules.approvals, in_time=taken is not None)
         if plan is not None and plan.publish.reports is not None:
             close_copy(Path(plan.publish.reports), run, request)
     if request.decision is None:

@@ -107,7 +107,9 @@ def test_two_names_that_are_typed_and_an_approval_that_is_too_old(tmp_path, monk
     )
     waits(order)
     done = decided(order, "approve")
-    assert done.last_line.endswith("1 of 2 approvals: Ada Lovelace; another person must approve, too")
+    assert done.last_line.endswith(
+        "1 of 2 approvals: Ada Lovelace; another person must approve, too"
+    )
     refused = decide(order, "approve", by=("--by", "Bo"))
     assert "this person approved already, by name, account or key" in refused.err
     # Another account of the machine.
@@ -116,7 +118,9 @@ def test_two_names_that_are_typed_and_an_approval_that_is_too_old(tmp_path, monk
     approval = Approval.of(order.run)
     old = Decision.of(approved=True, by="Ada Lovelace", note="")
     approval.amend(agreed=(Decision(**{**vars(old), "at": "2020-01-01T00:00:00+00:00"}),))
-    with pytest.raises(GuaranteeError, match=r"of 2020-01-01.* older than .*approval_valid = '30d'"):
+    with pytest.raises(
+        GuaranteeError, match=r"of 2020-01-01.* older than .*approval_valid = '30d'"
+    ):
         order.release()
     (listed,) = list_vault_runs([Vault(order.vault)])
     assert listed["state"] == "refused"
