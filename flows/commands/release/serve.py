@@ -2,8 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdcover.flows.commands.command import Command, add_set_option, positive_integer
+
+if TYPE_CHECKING:
+    from crowdcover.flows.launch.deployments import CareOrder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +33,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="how many plans run at the same time (default: %(default)s)",
     )
+    parser.add_argument(
+        "--care",
+        metavar='"M H D M W"',
+        help="when vaults and releases of all plans are looked after: see docs/how-to/care.md",
+    )
+    parser.add_argument(
+        "--backups", type=Path, metavar="FOLDER", help="with --care: a folder for backups"
+    )
+    parser.add_argument(
+        "--recipient",
+        metavar="age1...",
+        help="with --backups: public key that backups are encrypted to, if not the vault's own",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
         refuse_prefect_failures,
         serve_plans,
     )
+
+    order = _read_care_order(options)
     from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.runs.partitions import require_partition
 
@@ -58,8 +77,24 @@ def run(options: argparse.Namespace) -> int:
     # Runs read the frozen copies, so an edit of the plan while it is served changes none of them.
     frozen = {plan.name: freeze_plan(plan) for plan in plans}
     with refuse_prefect_failures():
-        serve_plans(frozen, when, options.workers, quiet=options.quiet)
+        serve_plans(frozen, when, options.workers, order, quiet=options.quiet)
     return 0
+
+
+def _read_care_order(options: argparse.Namespace) -> "CareOrder | None":
+    """When care is due, and where backups go; refused: backups that nothing makes."""
+    from crowdcover.flows.launch.deployments import CareOrder, Schedule, refuse_wrong_cron
+    from crowdcover.kinds.section import PlanError
+
+    if options.recipient is not None and options.backups is None:
+        raise PlanError("--recipient belongs to --backups FOLDER")
+    if options.care is None:
+        if options.backups is not None:
+            raise PlanError("--backups belongs to --care, which says when they are made")
+        return None
+    refuse_wrong_cron(options.care, "--care")
+    backups = None if options.backups is None else options.backups.resolve()
+    return CareOrder(Schedule(options.care, options.timezone), backups, options.recipient)
 
 
 COMMAND = Command(
