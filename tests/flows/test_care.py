@@ -25,6 +25,10 @@ def order(tmp_path, monkeypatch):
     return order
 
 
+def standing(order):
+    return order.folder / "releases" / order.document["name"] / "v1"
+
+
 def about(order, backups=None, recipient=None):
     return Care(ReleasePlan.load(order.plan), backups, recipient)
 
@@ -59,7 +63,7 @@ def test_each_duty_finds_what_is_not_well(order, tmp_path, monkeypatch):
         without.delenv(encryption.KEY)
         assert not do("rehearse", given).passed
 
-    data = order.folder_of_v1
+    data = standing(order)
     page = data / "report.html"
     kept = page.read_bytes()
     page.write_bytes(kept + b" ")
@@ -89,7 +93,7 @@ def test_results_are_artifacts_and_a_failure_is_an_event(server, order, tmp_path
     name = order.document["name"]
     told = care(str(order.plan), backups=str(tmp_path / "backups"))
     assert told == f"care of {name}: verify, backup, rehearse, audit: all is well"
-    page = order.folder_of_v1 / "report.html"
+    page = standing(order) / "report.html"
     page.write_bytes(page.read_bytes() + b" ")
     state = care(str(order.plan), what=["verify", "audit"], return_state=True)
     assert (state.type, state.message) == (

@@ -22,12 +22,13 @@ from anon_core.errors import (
 )
 from crowdcover.flows import cli
 from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.plan import PlanError
 from crowdcover.storage.approval.approval import DecisionError, WaitingError
 from crowdcover.storage.vault.failures import StageError
 from crowdcover.storage.vault.refusals import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
-from tests.flows.orders import FILES, STAGES, Order, people
+from tests.flows.orders import FILES, STAGES, Order, people, toml_value
 from tests.flows.processes import crowdcover
 from tests.support.audits import audit_release
 from tests.support.commands import call, refusal
@@ -519,7 +520,10 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     code, out, _ = call(capsys, "plan", order.source)
     assert code == 0
     assert call(capsys, "plan", order.source, "--output", tmp_path / "starter.toml")[0] == 0
-    assert (tmp_path / "starter.toml").read_text(encoding="utf-8") == out
+    # Written beside its source, it names the source from there: both can be moved.
+    starter = (tmp_path / "starter.toml").read_text(encoding="utf-8")
+    assert starter == out.replace(f'path = "{order.source}"', 'path = "people.csv"')
+    assert starter != out
     order.plan = tmp_path / "starter.toml"
     code, _, err = call(capsys, "release", order.plan)
     assert code == 2
@@ -533,6 +537,23 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     folder = order.release()
     assert audit_release(folder, order.plan).passed
     assert "ssn" not in order.rows().columns
+
+
+def test_where_a_starter_plan_says_that_its_source_lies(tmp_path, capsys):
+    source, (here, below) = Order(tmp_path).source, (tmp_path / "a b", tmp_path / "plans")
+    here.mkdir()
+    below.mkdir()
+    (here / "data.csv").write_bytes(source.read_bytes())
+    whole = toml_value(str(here / "data.csv"))
+    for folder, stated in ((here, '"data.csv"'), (tmp_path, '"a b/data.csv"'), (below, whole)):
+        output = folder / "new.toml"
+        assert call(capsys, "plan", here / "data.csv", "--output", output)[0] == 0
+        assert f"\npath = {stated}\n" in output.read_text(encoding="utf-8")
+        assert read_document(output, [])["source"]["path"] == str(here / "data.csv")
+    with (here / "printed.toml").open("w") as printed:
+        program = [sys.executable, "-m", "crowdcover.flows.cli", "plan", "a b/data.csv"]
+        subprocess.run(program, stdout=printed, cwd=tmp_path, check=True)
+    assert '\npath = "data.csv"\n' in (here / "printed.toml").read_text(encoding="utf-8")
 
 
 def test_a_plan_for_a_query(tmp_path, capsys):

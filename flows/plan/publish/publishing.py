@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from crowdcover.flows.plan.durations import parse_duration
-from crowdcover.flows.plan.into import INTO_SCHEMA, Into
-from crowdcover.flows.plan.people import (
+from crowdcover.flows.plan.publish.into import INTO_SCHEMA, Into
+from crowdcover.flows.plan.publish.people import (
     MOST_APPROVALS,
     DeputyTable,
     check_people,
