@@ -134,7 +134,7 @@ def serve_plans(
     *,
     quiet: bool,
 ) -> None:
-    """Serve frozen plans, a deployment each, until stopped; `workers` run at a time.
+    """Serve plans by their files, a deployment each, until stopped; `workers` run at a time.
 
     With an order for care each plan has a second deployment, of the same name.
     """

@@ -1,7 +1,9 @@
 """The `crowdcover` command for people and scripts: exit codes, streams and messages."""
 
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -621,13 +623,25 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         )
         assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
         assert [entry["active"] for entry in deployment["schedules"]] == [True]
-        (frozen,) = (order.vault / "plans").iterdir()
-        assert deployment["parameters"] == {"plan": str(frozen)}
+        assert deployment["parameters"] == {"plan": str(order.plan)}
+        assert not order.vault.exists()
         run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         ended = until(lambda: ask("/flow_runs/filter", this), lambda runs: have_ended(runs, 1))
         assert ended[0]["state"]["type"] == "COMPLETED", (tmp_path / "log").read_text()
         assert order.versions == ["v1"]
+        text = order.plan.read_text(encoding="utf-8")
+        assert _hash_in_log(tmp_path / "log") == {hashlib.sha256(text.encode()).hexdigest()[:16]}
+        # The next run reads the plan as it is then.
+        order.plan.write_text(f"{text}\n[checks]\nmin_utility = 1.0\n", encoding="utf-8")
+        run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
+        this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        ended = until(lambda: ask("/flow_runs/filter", this), lambda runs: have_ended(runs, 1))
+        assert ended[0]["state"]["type"] == "FAILED"
+        assert "min_utility" in ended[0]["state"]["message"]
+        assert len(_hash_in_log(tmp_path / "log")) == 2
+        assert len(list((order.vault / "plans").iterdir())) == 2
+        order.plan.write_text(text, encoding="utf-8")
         process.send_signal(signal.SIGINT)
         assert process.wait(LONGEST) == 0
         assert "Traceback" not in (tmp_path / "log").read_text()
@@ -640,6 +654,11 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         log.close()
     assert audit_release(order.folder_of_v1, order.plan).passed
     assert people()[0][0] not in (tmp_path / "log").read_text()
+
+
+def _hash_in_log(log):
+    """The hashes of the plans that runs have read, as the log names them."""
+    return set(re.findall(r"SHA-256 of its text ([0-9a-f]{16})", log.read_text()))
 
 
 def refused_import(name, monkeypatch, capsys):

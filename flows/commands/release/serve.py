@@ -74,10 +74,12 @@ def run(options: argparse.Namespace) -> int:
         # A schedule names no partition. A run that a person starts may name one.
         if plan.name in when:
             require_partition(plan)
-    # Runs read the frozen copies, so an edit of the plan while it is served changes none of them.
-    frozen = {plan.name: freeze_plan(plan) for plan in plans}
+    # A run reads the plan's own file as it is then. What --set and --env state stands in no file,
+    # so such a plan is kept as it was understood.
+    files = options.plans if not options.overrides else [freeze_plan(plan) for plan in plans]
+    named = {plan.name: path.resolve() for plan, path in zip(plans, files, strict=True)}
     with refuse_prefect_failures():
-        serve_plans(frozen, when, options.workers, order, quiet=options.quiet)
+        serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0
 
 
