@@ -1,6 +1,7 @@
 """`crowdcover serve`: plans as Prefect deployments."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,10 @@ def run(options: argparse.Namespace) -> int:
     # A run reads the plan's own file as it is then. What --set and --env state stands in no file,
     # so such a plan is kept as it was understood.
     files = options.plans if not options.overrides else [freeze_plan(plan) for plan in plans]
-    named = {plan.name: path.resolve() for plan, path in zip(plans, files, strict=True)}
+    # Links stay: a cluster changes a plan by leading its link elsewhere.
+    named = {
+        plan.name: Path(os.path.abspath(path)) for plan, path in zip(plans, files, strict=True)
+    }
     with refuse_prefect_failures():
         serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0
