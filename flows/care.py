@@ -61,7 +61,7 @@ class Care:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DutyResult:
     """What a duty found: lines for people, and whether all is well."""
 
     lines: tuple[str, ...]
@@ -106,13 +106,13 @@ def list_duties(backups: Path | None, recipient: str | None) -> list[Duty]:
     return ["verify", "backup", "audit"] if recipient else ["verify", "backup", "rehearse", "audit"]
 
 
-def _do(duty: Duty, about: Care) -> Outcome:
+def _do(duty: Duty, about: Care) -> DutyResult:
     """Do one duty, and show it in Prefect; a refusal is its outcome."""
     try:
         with keep_failures(about.vault.runs, f"care-{duty}"):
             outcome = _DUTIES[duty](about)
     except AnonymityError as refusal:
-        outcome = Outcome((str(refusal),), passed=False)
+        outcome = DutyResult((str(refusal),), passed=False)
     verdict = "all is well" if outcome.passed else "not well"
     log_line(f"{duty}: {verdict}: {'; '.join(outcome.lines)}")
     lines = "\n".join(f"- {escape_markup(line)}" for line in outcome.lines)
@@ -122,7 +122,7 @@ def _do(duty: Duty, about: Care) -> Outcome:
     return outcome
 
 
-def _verify(about: Care) -> Outcome:
+def _verify(about: Care) -> DutyResult:
     """Look for damage in keys, stages, ledger and releases."""
     vault = about.vault
     if not vault.runs.is_dir():
@@ -132,13 +132,13 @@ def _verify(about: Care) -> Outcome:
     return _describe_report(report)
 
 
-def _describe_report(report: Report) -> Outcome:
+def _describe_report(report: Report) -> DutyResult:
     counted = ", ".join(f"{number} {what}" for what, number in report.looked_at.items())
     damage = [f"{each.where}: {each.found}; {each.remedy}" for each in report.damage]
-    return Outcome((counted, *damage), passed=not damage)
+    return DutyResult((counted, *damage), passed=not damage)
 
 
-def _back_up(about: Care) -> Outcome:
+def _back_up(about: Care) -> DutyResult:
     """Write a backup, named by the plan and the time."""
     about.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -146,10 +146,10 @@ def _back_up(about: Care) -> Outcome:
     keys = [] if about.recipient is None else [about.recipient]
     made = back_up(about.vault, to, keys, plain=False)
     tell_server("vault.backed-up", [about.plan.name])
-    return Outcome((f"{made.files} files ({size(made.bytes)}) are in {to}, encrypted",))
+    return DutyResult((f"{made.files} files ({size(made.bytes)}) are in {to}, encrypted",))
 
 
-def _rehearse(about: Care) -> Outcome:
+def _rehearse(about: Care) -> DutyResult:
     """Restore the newest backup aside, verify what came of it, and remove it."""
     newest = _find_newest_backup(about)
     # Beside the backups: what is restored holds secrets, and other folders may be open to others.
@@ -165,7 +165,7 @@ def _rehearse(about: Care) -> Outcome:
         f"{newest.name}, made {made.made}: {made.files} files were restored and removed again",
         f"{runs} runs are in it, {now} in the vault",
     )
-    return Outcome((*lines, *found.lines), passed=found.passed)
+    return DutyResult((*lines, *found.lines), passed=found.passed)
 
 
 def _find_newest_backup(about: Care) -> Path:
@@ -176,7 +176,7 @@ def _find_newest_backup(about: Care) -> Path:
     return known[-1]
 
 
-def _audit(about: Care) -> Outcome:
+def _audit(about: Care) -> DutyResult:
     """Audit each version that stands.
 
     A version of a source or plan that has changed since cannot be recomputed: `verify` compares its
@@ -197,10 +197,10 @@ def _audit(about: Care) -> Outcome:
             passed = False
             facts = {"broken": len(audit.broken), "findings": len(audit.findings)}
             tell_server("audit.failed", [plan.name], version=version, **facts)
-    return Outcome(tuple(lines) or ("no version stands",), passed)
+    return DutyResult(tuple(lines) or ("no version stands",), passed)
 
 
-_DUTIES: Mapping[Duty, Callable[[Care], Outcome]] = {
+_DUTIES: Mapping[Duty, Callable[[Care], DutyResult]] = {
     "verify": _verify,
     "backup": _back_up,
     "rehearse": _rehearse,

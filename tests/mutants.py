@@ -333,8 +333,8 @@ MUTANTS = (
     Mutant(
         "sign-in: what was stated for one run fits another",
         "storage/approval/sign_in.py",
-        '"what": WHAT, "flow_run": flow_run, ',
-        '"what": WHAT, ',
+        '"what": SIGN_IN, "flow_run": flow_run, ',
+        '"what": SIGN_IN, ',
         "tests/storage/approval/test_several.py",
     ),
     Mutant(

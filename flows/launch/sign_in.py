@@ -5,7 +5,7 @@
 Two variables of its environment turn this on. Without them no header is read.
 
     CROWDCOVER_IDENTITY_HEADER   the header in which the proxy names who is signed in
-    CROWDCOVER_SIGN_IN_KEY       where the server's private key lies, such as file:sign-in.key
+    CROWDCOVER_SIGN_IN_KEY       where the server's private key lies, such as file:/etc/sign-in.key
 
 Only the proxy may reach the server's pages: whoever reaches the server itself can send any header.
 """
@@ -27,14 +27,14 @@ from crowdcover.storage.places.credentials import FORMS, is_reference
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-HEADER, KEY = "CROWDCOVER_IDENTITY_HEADER", "CROWDCOVER_SIGN_IN_KEY"
+HEADER_VARIABLE, KEY_VARIABLE = "CROWDCOVER_IDENTITY_HEADER", "CROWDCOVER_SIGN_IN_KEY"
 RESUME = re.compile(r"(?P<api>.*)/flow_runs/(?P<run>[0-9a-f]{8}-[0-9a-f-]{27})/resume/?")
 LONGEST = 1 << 20  # bytes of an answer
 
-Scope = MutableMapping[str, Any]
+RequestScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Server = Callable[[Scope, Receive, Send], Awaitable[None]]
+Server = Callable[[RequestScope, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SignedInServer:
     header: bytes
     key: "Ed25519PrivateKey"
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: RequestScope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         is_http = scope["type"] == "http" and scope["method"] == "POST"
         if not is_http or (found := RESUME.fullmatch(scope["path"])) is None:
@@ -60,7 +60,7 @@ class SignedInServer:
         length = (b"content-length", str(len(body)).encode())
         await self.server({**scope, "headers": [*headers, length]}, _Replayed(body, receive), send)
 
-    async def _add_identity(self, scope: Scope, body: bytes, api: str, run: str) -> bytes:
+    async def _add_identity(self, scope: RequestScope, body: bytes, api: str, run: str) -> bytes:
         """The answer with who gave it, where its form has a field for that."""
         try:
             document = json.loads(body)
@@ -78,7 +78,7 @@ class SignedInServer:
                 answer[FIELD] = state_identity(self.key, run, answer, named[0].decode("utf-8"))
         return json.dumps(document).encode()
 
-    async def _asks_identity(self, scope: Scope, api: str, run: str) -> bool:
+    async def _asks_identity(self, scope: RequestScope, api: str, run: str) -> bool:
         """Whether the form of this flow run has a field for who is signed in."""
         import httpx
 
@@ -104,11 +104,13 @@ def build_server() -> Server:
     """
     from prefect.server.api.server import create_app
 
-    header, place = os.environ.get(HEADER, ""), os.environ.get(KEY, "")
+    header, place = os.environ.get(HEADER_VARIABLE, ""), os.environ.get(KEY_VARIABLE, "")
     if not header and not place:
         return create_app()
     if not header or not is_reference(place):
-        raise PlanError(f"{HEADER} names a header, and {KEY} is {FORMS}: state both, or neither")
+        raise PlanError(
+            f"{HEADER_VARIABLE} names a header, and {KEY_VARIABLE} is {FORMS}: state both, or neither"
+        )
     return SignedInServer(create_app(), header.strip().lower().encode("latin-1"), key_at(place))
 
 

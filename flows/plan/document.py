@@ -19,7 +19,7 @@ from crowdcover.storage.source.drivers import split_file_address
 from crowdcover.storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
-FROZEN = ".json"  # how the names of frozen plans end
+FROZEN_SUFFIX = ".json"  # how the names of frozen plans end
 EACH = "*"  # any key
 ON_DISK = (  # no addresses of object storage
     ("source", "vertices"),
@@ -51,7 +51,7 @@ def read_document(path: Path, overrides: Sequence[str], text: str | None = None)
     document = _parse_plan(path, read_plan_text(path) if text is None else text)
     overlay = take_overlay(document, overrides)
     document = _merge_tables(document, overlay, _find_merge_rule(document))
-    if path.suffix != FROZEN:  # there they were put in when it was frozen
+    if path.suffix != FROZEN_SUFFIX:  # there they were put in when it was frozen
         expand_variables(document)
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
@@ -82,7 +82,7 @@ def read_plan_text(path: Path) -> str:
 
 def _parse_plan(path: Path, text: str) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
-    kind = "JSON" if path.suffix == FROZEN else "TOML"
+    kind = "JSON" if path.suffix == FROZEN_SUFFIX else "TOML"
     try:
         document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

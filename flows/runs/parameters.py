@@ -14,7 +14,7 @@ from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
-from crowdcover.flows.plan.document import FROZEN, read_plan_text
+from crowdcover.flows.plan.document import FROZEN_SUFFIX, read_plan_text
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.runs.partitions import format_partition_settings
 from crowdcover.kinds.accepting import LONGEST_NOTE
@@ -111,7 +111,7 @@ def load_run_plan(
         changes.append(f"checks.drift.accepted={{{stated}}}")
     # With changes the plan is never cached: the key of the cache is the file alone.
     plan = ReleasePlan.load(Path(path), changes) if changes else read_run_plan(path)
-    if Path(path).suffix != FROZEN:
+    if Path(path).suffix != FROZEN_SUFFIX:
         sha256 = hashlib.sha256(read_plan_text(Path(path)).encode()).hexdigest()
         log_line(f"plan {path}, SHA-256 of its text {sha256[:16]}")
         plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")

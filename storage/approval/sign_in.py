@@ -23,7 +23,7 @@ from crowdcover.storage.approval.statement import format_canonical_json
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-WHAT = "crowdcover sign-in 1"
+SIGN_IN = "crowdcover sign-in 1"
 ANSWER = ("decision", "name", "note")  # the fields of a form that a person fills in
 FIELD = "signed_in"  # the field that the server fills in
 
@@ -66,5 +66,5 @@ def _format_statement(flow_run: str, answer: Mapping[str, Any], person: str, at:
     """The bytes that the server signs."""
     fields = {name: str(answer.get(name) or "") for name in ANSWER}
     return format_canonical_json(
-        {"what": WHAT, "flow_run": flow_run, "identity": person, "at": at, **fields}
+        {"what": SIGN_IN, "flow_run": flow_run, "identity": person, "at": at, **fields}
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from crowdcover.flows.launch.sign_in import HEADER, KEY
+from crowdcover.flows.launch.sign_in import HEADER_VARIABLE, KEY_VARIABLE
 from crowdcover.storage.places.credentials import is_reference
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -27,9 +27,9 @@ def test_people_reach_the_server_through_the_login_only():
     (factory,) = [word for word in server["entrypoint"] if word.startswith("crowdcover.")]
     module, _, name = factory.partition(":")
     assert callable(getattr(import_module(module), name))
-    assert is_reference(server["environment"][KEY])
+    assert is_reference(server["environment"][KEY_VARIABLE])
     # The header that the login writes for the server it stands before.
-    assert server["environment"][HEADER] == "X-Forwarded-Email"
+    assert server["environment"][HEADER_VARIABLE] == "X-Forwarded-Email"
     assert login["environment"]["OAUTH2_PROXY_UPSTREAMS"] == "http://server:4200"
     assert server["entrypoint"][-1] == "4200"
     stated = [*server["environment"].values(), *login["environment"].values()]

@@ -13,7 +13,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from crowdcover.flows.launch.sign_in import HEADER, KEY, SignedInServer, build_server
+from crowdcover.flows.launch.sign_in import (
+    HEADER_VARIABLE,
+    KEY_VARIABLE,
+    SignedInServer,
+    build_server,
+)
 from crowdcover.flows.plan.plan import PlanError
 from crowdcover.flows.runs.approval import Form, SignedInForm
 from crowdcover.storage.approval.approval import DecisionError
@@ -114,15 +119,15 @@ def test_other_requests_pass_as_they_are(key):
     ("header", "place"), [(NAME, ""), ("", "file:key"), (NAME, "key"), (NAME, "secret")]
 )
 def test_a_header_or_a_key_alone_is_refused(header, place, monkeypatch):
-    monkeypatch.setenv(HEADER, header)
-    monkeypatch.setenv(KEY, place)
+    monkeypatch.setenv(HEADER_VARIABLE, header)
+    monkeypatch.setenv(KEY_VARIABLE, place)
     with pytest.raises(PlanError, match="state both, or neither"):
         build_server()
 
 
 def test_without_both_it_is_the_server_of_prefect(monkeypatch):
-    monkeypatch.delenv(HEADER, raising=False)
-    monkeypatch.delenv(KEY, raising=False)
+    monkeypatch.delenv(HEADER_VARIABLE, raising=False)
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
     assert not isinstance(build_server(), SignedInServer)
 
 
@@ -135,7 +140,7 @@ def test_a_real_server_of_prefect_takes_the_answer(key, tmp_path):
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "uvicorn", "--factory", "--host", "127.0.0.1"]
     command += ["--port", str(port), "crowdcover.flows.launch.sign_in:build_server"]
-    stated = {HEADER: NAME, KEY: f"file:{key}", "PREFECT_HOME": str(tmp_path)}
+    stated = {HEADER_VARIABLE: NAME, KEY_VARIABLE: f"file:{key}", "PREFECT_HOME": str(tmp_path)}
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(command, env=os.environ | stated, stdout=log, stderr=log)
     try:
