@@ -108,9 +108,8 @@ def build_server() -> Server:
     if not header and not place:
         return create_app()
     if not header or not is_reference(place):
-        raise PlanError(
-            f"{HEADER_VARIABLE} names a header, and {KEY_VARIABLE} is {FORMS}: state both, or neither"
-        )
+        stated = f"{HEADER_VARIABLE} names a header, and {KEY_VARIABLE} is {FORMS}"
+        raise PlanError(f"{stated}: state both, or neither")
     return SignedInServer(create_app(), header.strip().lower().encode("latin-1"), key_at(place))
 
 

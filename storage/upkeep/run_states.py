@@ -166,9 +166,9 @@ def _find_request_state(request: Request | None) -> State | None:
     if request is None:
         return None
     decision = request.decision
-    if request.ended and request.approvals:
-        words = "an approval became too old; run the release again to ask anew"
-        return State("late", words, request.until)
+    if request.ended and decision is not None and decision.approved:
+        words = "the approval became too old; run the release again to ask anew"
+        return State("late", words, decision.at)
     if decision is not None and decision.approved:
         names = ", ".join(each.by for each in request.approvals)
         words = f"approved by {names}, not published yet; run the release again"
@@ -177,7 +177,8 @@ def _find_request_state(request: Request | None) -> State | None:
         reason = decision.sentence
         return State("refused", f"refused at approved: {reason}", decision.at, "approved", reason)
     if request.ended or request.late:
-        words = f"nobody decided until {request.until}; run the release again to ask anew"
+        who = "not enough people" if request.agreed else "nobody"
+        words = f"{who} decided until {request.until}; run the release again to ask anew"
         return State("late", words, request.until)
     words = f"waits for approval until {request.until}"
     if request.agreed:
