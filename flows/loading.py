@@ -6,8 +6,8 @@ from dataclasses import replace
 from anon_core.errors import GuaranteeError, InputError
 from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.look.signatures import verify_release
-from crowdcover.flows.plan.into import Into
 from crowdcover.flows.plan.plan import NAME, ReleasePlan
+from crowdcover.flows.plan.publish.into import Into
 from crowdcover.kinds import kind_called
 from crowdcover.storage.places.place import Place, local_copy
 from crowdcover.storage.series.retractions import notice_of

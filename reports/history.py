@@ -42,16 +42,31 @@ def _describe_approval(manifest: Manifest) -> list[Fact]:
     approval = manifest.get("approval")
     if not approval:
         return []
-    how, asked = approval.get("authenticated"), approval.get("requested_by") or {}
+    asked = approval.get("requested_by") or {}
     systems = [f"{printable(name)} ({printable(system)})" for system, name in asked.items()]
+    also = approval.get("also")
+    entries = [*(also if isinstance(also, list) else []), approval]
+    # All of them answered one request, so who asked stands once, at the end.
+    askers = [*[""] * (len(entries) - 1), ", ".join(systems)]
+    return [
+        fact
+        for each, asked in zip(entries, askers, strict=True)
+        for fact in _describe_person(each, asked)
+    ]
+
+
+def _describe_person(approval: Manifest, asked: str) -> list[Fact]:
+    """The approval of one person, as the manifest records it."""
+    how, place = approval.get("authenticated"), approval.get("in_place_of")
     return list_facts(
         _MESSAGES,
         "approval",
         by=printable(approval["by"]) if approval.get("by") else NOT_STATED,
+        place=printable(place) if place else "",
         at=approval.get("at"),
         note=printable(approval["note"]) if approval.get("note") else "none",
         known=_describe_proof(how, approval.get("identity") or "") if how else "",
-        asked=", ".join(systems),
+        asked=asked,
     )
 
 

@@ -15,7 +15,7 @@ from crowdcover.flows import cli
 from crowdcover.flows.outcome import CODES
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.compute import ComputeSection
-from crowdcover.flows.plan.publishing import PublishSection
+from crowdcover.flows.plan.publish.publishing import PublishSection
 from crowdcover.kinds import KINDS, kind_called, words_called
 
 ROOT = Path(__file__).parent.parent

@@ -42,7 +42,7 @@ _OF_A_PLAN: dict[str, str | list[str]] = {"prefect.resource.id": "crowdcover.pla
 _OF_A_RUN: dict[str, str | list[str]] = {"prefect.resource.id": "prefect.flow-run.*"}
 _OF_A_RELEASE: dict[str, str | list[str]] = {
     "prefect.resource.role": "flow",
-    "prefect.resource.name": "release",
+    "prefect.resource.name": ["release", "care"],
 }
 _ENDS = ("Completed", "Failed", "Crashed", "Cancelling", "Cancelled", "Paused", "Suspended")
 # A run that has not started has a random name: its deployment has the plan's.
@@ -139,6 +139,14 @@ def _of_plans(patience: Patience) -> list[Alarm]:
             f"an audit of {_NAME} failed",
             "{{ event.payload.broken }} of {{ event.payload.findings }} guarantees of "
             "{{ event.payload.version }} do not hold. Run crowdcover audit to see which.",
+        ),
+        Alarm(
+            "care failed",
+            "crowdcover.care.failed",
+            _on_event("crowdcover.care.failed", _OF_A_PLAN),
+            f"care of {_NAME} failed",
+            "Not well: {{ event.payload.failed }}. The artifacts of the run of care say what was "
+            "found.",
         ),
         Alarm(
             "a vault was not backed up",

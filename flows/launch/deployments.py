@@ -16,13 +16,13 @@ from prefect.settings import PREFECT_HOME
 from prefect.utilities.annotations import freeze
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.care import care
 from crowdcover.flows.release import release
 from crowdcover.kinds.section import PlanError
 from crowdcover.storage.approval.approval import WaitingError
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
 
 FIELDS = 5
-CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ def parse_schedules(
             raise PlanError(
                 f"--cron names a plan that is not served; the plans are: {', '.join(names)}"
             )
-        _refuse_wrong(cron)
+        refuse_wrong_cron(cron)
         found[name] = Schedule(cron, timezone)
     return found
 
 
-def _refuse_wrong(cron: str) -> None:
+def refuse_wrong_cron(cron: str, option: str = "--cron") -> None:
     """Refuse what is no cron of five fields, and what names no day, such as 30 February.
 
     Prefect takes six fields, too, with the seconds last; other programs write them first.
@@ -91,18 +91,53 @@ def _refuse_wrong(cron: str) -> None:
             raise ValueError
         schedule = CronSchedule(cron=cron)
     except ValueError:
-        raise PlanError(CRON) from None
+        raise PlanError(
+            f"{option} must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
+        ) from None
     try:
         # 30 February is well formed: only the search for its next date fails.
         asyncio.run(schedule.get_dates(1))
     except ValueError:
-        raise PlanError("--cron names a day that never comes; correct its day and month") from None
+        raise PlanError(
+            f"{option} names a day that never comes; correct its day and month"
+        ) from None
+
+
+@dataclass(frozen=True)
+class CareOrder:
+    """When the vaults and releases of all plans are looked after, and where backups go."""
+
+    schedule: Schedule
+    backups: Path | None
+    recipient: str | None
+
+    def to_deployment(self, name: str, plan: Path) -> RunnerDeployment:
+        """The deployment of one plan."""
+        stated = {"backups": self.backups and str(self.backups), "recipient": self.recipient}
+        known = {key: value for key, value in stated.items() if value is not None}
+        found = care.to_deployment(
+            name=name,
+            schedule=Cron(self.schedule.cron, timezone=self.schedule.timezone),
+            parameters={"plan": freeze(str(plan)), **known},
+            concurrency_limit=1,
+            description=f"Verifies and backs up the vault of **{name}**, audits what stands.",
+            tags=["crowdcover"],
+        )
+        return cast("RunnerDeployment", found)
 
 
 def serve_plans(
-    plans: Mapping[str, Path], when: Mapping[str, Schedule], workers: int, *, quiet: bool
+    plans: Mapping[str, Path],
+    when: Mapping[str, Schedule],
+    workers: int,
+    order: CareOrder | None = None,
+    *,
+    quiet: bool,
 ) -> None:
-    """Serve frozen plans, a deployment each, until stopped; `workers` run at a time."""
+    """Serve plans by their files, a deployment each, until stopped; `workers` run at a time.
+
+    With an order for care each plan has a second deployment, of the same name.
+    """
     deployments = [
         release.to_deployment(
             name=name,
@@ -116,8 +151,10 @@ def serve_plans(
         )
         for name, path in plans.items()
     ]
+    cared = [] if order is None else [order.to_deployment(*plan) for plan in plans.items()]
     prefect.serve(
         *cast("list[RunnerDeployment]", deployments),
+        *cared,
         limit=workers,
         # A stop of the service leaves the schedules as they are; Prefect would pause them.
         pause_on_shutdown=False,

@@ -197,7 +197,11 @@ def _check_approval(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
     rules = Rules.of(terms.rules)
     if not rules.ask_nothing:
         wrong = find_manifest_objection(run, folder, rules)
-        known = "signed" if rules.approvers else "by another person than who asked"
+        known = "by another person than who asked"
+        if rules.approvals > 1:
+            known = f"by {rules.approvals} different people"
+        if rules.approvers:
+            known = "signed" if rules.approvals == 1 else f"signed {known}"
         detail = wrong or f"{known}; verified from the manifest and the plan"
         findings.append(Finding("approved by who may", not wrong, detail))
     return findings

@@ -2,6 +2,7 @@
 
     crowdcover.audit.failed      a guarantee of a release does not hold
     crowdcover.vault.backed-up   the vault of the plan was backed up
+    crowdcover.care.failed       scheduled care found what is not well
 
 Only a server that PREFECT_API_URL or Prefect's profile names is told: none is started for it.
 """
@@ -14,7 +15,7 @@ from crowdcover.tasks.doctor.machines import prefect_address
 
 
 def tell_server(
-    what: Literal["audit.failed", "vault.backed-up"],
+    what: Literal["audit.failed", "vault.backed-up", "care.failed"],
     plans: Iterable[str],
     **facts: int | str,
 ) -> None:

@@ -84,6 +84,7 @@ def _describe_waiting_release(vault: Vault, each: Seen) -> dict[str, Any]:
         "asked": request.asked,
         "until": request.until,
         "requested_by": request.asker,
+        "approved_by": [each.by for each in request.agreed],
         "report": str(each.run.path / PAGE),
         "decide": format_approve_command(each.run.path.name, vault.path, signed=signed),
         "copy": request.copy,

@@ -47,7 +47,8 @@ def build_session(options: argparse.Namespace, own: Secrets) -> Session:
         read_manifest(folder)
         return Session(own, named, release=folder)
     else:
-        text = build_starter_plan(argparse.Namespace(**{**vars(options), "source": named}))
+        stated = argparse.Namespace(**{**vars(options), "source": named})
+        text = build_starter_plan(stated, _choose_plan_folder(named))
         starter = ("plan", *_list_source_arguments(options))
         draft = Draft(text, _choose_plan_path(named, text), options.kind)
         session = Session(own, named, starter, draft, key=options.key)
@@ -64,10 +65,15 @@ def _is_release(named: str) -> bool:
     return (folder.is_dir() and not parts) or (folder / MANIFEST).is_file()
 
 
-def _choose_plan_path(named: str, text: str) -> Path:
+def _choose_plan_folder(named: str) -> Path:
     """Where the starter plan is saved: beside a local source, else in the current folder."""
     source = Path(named)
-    folder = source.resolve().parent if source.exists() else Path.cwd()
+    return source.resolve().parent if source.exists() else Path.cwd()
+
+
+def _choose_plan_path(named: str, text: str) -> Path:
+    """The file that the starter plan is saved to."""
+    folder = _choose_plan_folder(named)
     name = read_document(folder / "plan.toml", [], text)["name"]
     return folder / f"{name}.toml"
 

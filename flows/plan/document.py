@@ -10,6 +10,7 @@ from typing import Any
 
 from crowdcover.flows.plan.named_overlay import Overlay
 from crowdcover.flows.plan.overlays import take_overlay
+from crowdcover.flows.plan.variables import expand_variables
 from crowdcover.kinds import KINDS, rules_called
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.kinds.section import K_FORMS, PlanError, toml_text
@@ -18,6 +19,7 @@ from crowdcover.storage.source.drivers import split_file_address
 from crowdcover.storage.vault.files import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
+FROZEN_SUFFIX = ".json"  # how the names of frozen plans end
 EACH = "*"  # any key
 ON_DISK = (  # no addresses of object storage
     ("source", "vertices"),
@@ -42,12 +44,15 @@ def read_document(path: Path, overrides: Sequence[str], text: str | None = None)
 
     An `Overlay` among them chooses a part of [env], which changes the file before the others do.
 
-    Paths in the file start at its folder, paths in overrides at the current folder. `text` is what
-    the file will hold, of a plan that is not written yet.
+    Variables of the environment are put in first, where they may stand: see `variables`. Paths in
+    the file start at its folder, paths in overrides at the current folder. `text` is what the file
+    will hold, of a plan that is not written yet.
     """
     document = _parse_plan(path, read_plan_text(path) if text is None else text)
     overlay = take_overlay(document, overrides)
     document = _merge_tables(document, overlay, _find_merge_rule(document))
+    if path.suffix != FROZEN_SUFFIX:  # there they were put in when it was frozen
+        expand_variables(document)
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
         # Before paths are made absolute: these defaults start at the plan's folder, too.
@@ -57,6 +62,7 @@ def read_document(path: Path, overrides: Sequence[str], text: str | None = None)
         if isinstance(override, Overlay):
             continue
         addition = _parse_override(override)
+        expand_variables(addition)
         _make_paths_absolute(addition, Path.cwd())
         # The rule is that of the kind, which an override before this one may have changed.
         document = _merge_tables(document, addition, _find_merge_rule(document))
@@ -76,7 +82,7 @@ def read_plan_text(path: Path) -> str:
 
 def _parse_plan(path: Path, text: str) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
-    kind = "JSON" if path.suffix == ".json" else "TOML"
+    kind = "JSON" if path.suffix == FROZEN_SUFFIX else "TOML"
     try:
         document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

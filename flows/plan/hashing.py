@@ -17,7 +17,7 @@ NOT_SHAPING: dict[str, Any] = {
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
         "approval_timeout", "approvers", "requester_may_approve", "reports", "signing_key",
-        "into",
+        "into", "approvals", "deputies", "approval_valid", "sign_in",
     },
 }  # fmt: skip
 

@@ -25,7 +25,7 @@ from crowdcover.flows.plan.document import find_kind_name, read_document
 from crowdcover.flows.plan.hashing import hash_plan
 from crowdcover.flows.plan.marks import refuse_marks
 from crowdcover.flows.plan.passwords import refuse_passwords, withhold_kept, withhold_passwords
-from crowdcover.flows.plan.publishing import PublishSection
+from crowdcover.flows.plan.publish.publishing import PublishSection
 from crowdcover.flows.plan.refusals import explain_validation_error
 from crowdcover.flows.plan.series import SeriesSection, refuse_with_series
 from crowdcover.flows.plan.settings import list_field_metadata, list_settings, validate_settings

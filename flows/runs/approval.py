@@ -36,15 +36,21 @@ from crowdcover.storage.approval.approval import (
     Suspended,
     WaitingError,
     build_approval_section,
+    count_approvals,
     current_time,
 )
-from crowdcover.storage.approval.decision_rules import find_decision_objection
+from crowdcover.storage.approval.decision_rules import (
+    ExpiredError,
+    find_decision_objection,
+    require_several,
+)
 from crowdcover.storage.approval.officer_copy import (
     accept_signed_decision,
     close_copy,
     locate_copy,
     take_up,
 )
+from crowdcover.storage.approval.sign_in import read_identity
 from crowdcover.storage.approval.statement import Rules, Terms, to_file
 from crowdcover.storage.vault.files import how_to_read
 from crowdcover.storage.vault.run import Run
@@ -69,6 +75,12 @@ class Form(RunInput):
     note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
 
 
+class SignedInForm(Form):
+    """The form where the plan names a server that knows who is signed in."""
+
+    signed_in: Annotated[str, Field(title="Leave empty: the server states who you are")] = ""
+
+
 class SignedForm(RunInput):
     """The form where the plan registers approvers: a name that is typed proves nothing."""
 
@@ -86,20 +98,18 @@ def require_approval(
     approval that does not count under the terms of the plan.
     """
     request = ask(run, checked, to, claims, terms, _identify_requester())
-    flow_run = _find_suspendable_run()
+    flow_run, rules = _find_suspendable_run(), Rules.of(terms.rules)
     with pass_gate(run, "approved") as measured:
-        reasons = (
-            [] if terms.reports is None else take_up(terms.reports, run, Rules.of(terms.rules))
-        )
+        reasons = [] if terms.reports is None else take_up(terms.reports, run, rules)
         if flow_run is not None:
             _take_answer(run, flow_run)
         # Read anew here and below: the lines above may have written a decision into the vault.
         _close_form(Approval.of(run).requests[-1])
-        decision = Approval.of(run).require()
-        if decision is not None:
-            _require_counting(run, decision, terms)
-            if terms.reports is not None:
-                close_copy(terms.reports, run, Approval.of(run).requests[-1])
+        decision = Approval.of(run).require(rules.approvals)
+        request = Approval.of(run).requests[-1]
+        _require_counting(run, request, rules)
+        if decision is not None and terms.reports is not None:
+            close_copy(terms.reports, run, request)
         if decision is None:
             announce_release(
                 request.question.manifest, "approval", f"Waits for approval until {request.until}"
@@ -109,21 +119,31 @@ def require_approval(
                 _suspend_for_form(run, flow_run)
             what = _describe_next_step(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
-        measured.append(decision.sentence)
-    log_line(f"run {run.path.name} was {decision.sentence}")
-    return build_approval_section(decision)
+        measured += [each.sentence for each in request.approvals]
+    for each in request.approvals:
+        log_line(f"run {run.path.name} was {each.sentence}")
+    return build_approval_section(decision, request.agreed)
 
 
-def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
-    """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
-    request = Approval.of(run).requests[-1]
-    # The rules of the plan today, not of the request: an approver may have been taken out since.
-    rules = Rules.of(terms.rules)
-    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
-        raise GuaranteeError(
-            f"publication refused: the approval of run {run.path.name} does not count: {reason}; "
-            "nothing was published. Use crowdcover reopen to ask again"
-        )
+def _require_counting(run: Run, request: Request, rules: Rules) -> None:
+    """Refuse an approval that does not count: of an older plan, or of a record that was changed.
+
+    `rules` are those of the plan today: an approver may have been taken out since. With an approval
+    that is too old the waiting ends, so that the next run asks anew.
+    """
+    try:
+        require_several(request, rules)
+    except ExpiredError:
+        Approval.of(run).amend(ended=True)
+        raise
+    for place, each in enumerate(request.approvals):
+        if reason := find_decision_objection(
+            request.question, each, request.asked_by, rules, request.approvals[:place]
+        ):
+            raise GuaranteeError(
+                f"publication refused: the approval of run {run.path.name} does not count: "
+                f"{reason}; nothing was published. Use crowdcover reopen to ask again"
+            )
 
 
 def _identify_requester() -> dict[str, str]:
@@ -176,7 +196,7 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
     if decision is None:
         return
     if request.decision is None:
-        approval.decide(decision, in_time=True)
+        approval.decide(decision, needed=Rules.of(request.rules).approvals, in_time=True)
     # A rejection that was stored first needs no such check: `require` refuses the run.
     elif request.decision.approved and not decision.approved:
         raise GuaranteeError(
@@ -192,14 +212,18 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
     try:
         if "signed" in answer:
             return accept_signed_decision(str(answer["signed"]), request, rules)
-        form = Form(**answer)
+        form = SignedInForm(**answer)
+        who = _read_signed_in(form, request, rules)
         decision = Decision.of(
             approved=form.decision == "approve",
             by=form.name,
             note=form.note,
-            authenticated=identity.NOBODY,
+            identity=who,
+            authenticated=identity.PROXY if who else identity.NOBODY,
         )
-        reason = find_decision_objection(request.question, decision, request.asked_by, rules)
+        reason = find_decision_objection(
+            request.question, decision, request.asked_by, rules, request.agreed
+        )
     except DecisionError as refusal:
         # Not raised: an answer that does not count ends nothing, and the form is shown again.
         reason, decision = str(refusal), None
@@ -207,6 +231,21 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
         log_line(f"the answer in Prefect does not count: {reason}")
         return None
     return decision
+
+
+def _read_signed_in(form: SignedInForm, request: Request, rules: Rules) -> str:
+    """Who is signed in, where the plan names the server that states it; empty elsewhere."""
+    if not rules.sign_in or request.suspended is None:
+        return ""
+    run = request.suspended.flow_run
+    return read_identity(form.signed_in, rules.sign_in, run, form.model_dump(), request.asked)
+
+
+def _choose_form(rules: Rules) -> type[RunInput]:
+    """The form that asks for what the plan lets count."""
+    if rules.approvers:
+        return SignedForm
+    return SignedInForm if rules.sign_in else Form
 
 
 def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
@@ -232,11 +271,11 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
     )
     manifest = request.question.manifest
     short = markdown.render_release(manifest, words_of(manifest))
-    description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
+    agreed = f"{count_approvals(request)}\n\n" if request.agreed else ""
+    description = f"{agreed}The report as it would be published: {run.path / PAGE}\n\n{short}"
     left = datetime.fromisoformat(request.until) - current_time()
-    form = SignedForm if Rules.of(request.rules).approvers else Form
     suspend_flow_run(
-        form.with_initial_data(description=description),
+        _choose_form(Rules.of(request.rules)).with_initial_data(description=description),
         # A deadline that has just passed gives one second, not a negative timeout.
         timeout=max(1, int(left.total_seconds())),
         key=key,
@@ -273,9 +312,11 @@ def _describe_next_step(run: Run, request: Request, to: Destination, terms: Term
     if terms.reports is not None and signed:
         copy = locate_copy(terms.reports, run, request.question)
         officer = f". Without access to the vault: {format_sign_command(copy)}"
+    waits = f"{request.question.manifest['name']} waits for approval until {request.until}"
+    if request.agreed:
+        waits += f" ({count_approvals(request)})"
     return (
-        f"{request.question.manifest['name']} waits for approval until {request.until}; "
-        f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
+        f"{waits}; nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
         f"{approve} (or reject), then run the release again{officer}"
     )
 

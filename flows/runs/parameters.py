@@ -3,6 +3,7 @@
 Prefect stores parameters, so no plan and no value of the data is one.
 """
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,10 +14,12 @@ from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.plan.document import FROZEN_SUFFIX, read_plan_text
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.runs.partitions import format_partition_settings
 from crowdcover.kinds.accepting import LONGEST_NOTE
 from crowdcover.kinds.section import PlanError, toml_text
+from crowdcover.storage.vault.vault import Vault
 from crowdcover.tasks.orchestration.events import find_flow_run
 from crowdcover.tasks.orchestration.stage import log_line
 
@@ -91,7 +94,11 @@ def _describe_file(path: Path) -> tuple[str, int, int, int]:
 def load_run_plan(
     path: str, accept: Mapping[str, Accept] | None, partition: str | None
 ) -> ReleasePlan:
-    """The plan with what the operator of a run may choose."""
+    """The plan with what the operator of a run may choose.
+
+    A plan's own file is read as it is now. The log names it and the hash of its text, and the vault
+    keeps the plan as it was understood.
+    """
     refuse_another(path)
     changes = [] if partition is None else format_partition_settings(partition)
     if accept:
@@ -104,6 +111,10 @@ def load_run_plan(
         changes.append(f"checks.drift.accepted={{{stated}}}")
     # With changes the plan is never cached: the key of the cache is the file alone.
     plan = ReleasePlan.load(Path(path), changes) if changes else read_run_plan(path)
+    if Path(path).suffix != FROZEN_SUFFIX:
+        sha256 = hashlib.sha256(read_plan_text(Path(path)).encode()).hexdigest()
+        log_line(f"plan {path}, SHA-256 of its text {sha256[:16]}")
+        plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
     for name, each in (accept or {}).items():
         log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
     return plan

@@ -19,6 +19,7 @@ from crowdcover.storage.approval.approval import (
     Decision,
     DecisionError,
     Request,
+    count_approvals,
     one_line,
 )
 from crowdcover.storage.approval.decision_rules import find_decision_objection
@@ -91,13 +92,17 @@ def record_decision(options: argparse.Namespace, *, approved: bool) -> str:
         else:
             decision = _build_decision(options, request, rules, approved=approved)
         # Before it is stored, since no stored decision is ever overwritten.
-        if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
+        if reason := find_decision_objection(
+            request.question, decision, request.asked_by, rules, request.agreed
+        ):
             raise DecisionError(f"nothing was decided: {reason}")
-        request = approval.decide(decision, in_time=taken is not None)
+        request = approval.decide(decision, needed=rules.approvals, in_time=taken is not None)
         if plan is not None and plan.publish.reports is not None:
             close_copy(Path(plan.publish.reports), run, request)
+    if request.decision is None:
+        next_step = f"{count_approvals(request)}; another person must approve, too"
     # Outside of the lock: the flow run that is resumed takes it.
-    if request.suspended is not None:
+    elif request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
         from crowdcover.flows.runs.approval import resume_suspended_run
 
@@ -123,7 +128,7 @@ def _build_decision(
                 authenticated=identity.ACCOUNT,
             ),
             # The manifest publishes these names: only where a rule of the plan needs them.
-            requested_by={} if rules.ask_nothing else dict(request.asked_by),
+            requested_by={} if rules.need_no_requester else dict(request.asked_by),
         )
     if not rules.approvers:
         raise DecisionError(

@@ -12,6 +12,11 @@ OPEN = None  # a text or a number, or a document that is compared elsewhere
 NUMBERS = "numbers"  # any names, of stages or figures, each with a number
 
 SOFTWARE = ("python", "numba", "numpy", "polars", "scipy")
+# What an approval says of one person; `also` has those of others, where several must approve.
+_DECISION: Keys = {
+    **dict.fromkeys(("by", "note", "at", "identity", "authenticated", "in_place_of")),
+    **dict.fromkeys(("requested_by", "question", "asked", "statement", "key", "signature")),
+}
 RELEASE_KEYS: Keys = {
     **dict.fromkeys(("crowdcover", "texts", "name", "version", "plan_sha256", "created")),
     "software": dict.fromkeys(SOFTWARE),
@@ -28,10 +33,7 @@ RELEASE_KEYS: Keys = {
         "accepted": dict.fromkeys(("what", "limit", "note")),
     },
     "second_release": dict.fromkeys(("overlapping", "people", "below_k", "least_margin")),
-    "approval": {
-        **dict.fromkeys(("required", "by", "note", "at", "identity", "authenticated")),
-        **dict.fromkeys(("requested_by", "question", "asked", "statement", "key", "signature")),
-    },
+    "approval": {"required": OPEN, **_DECISION, "also": _DECISION},
     **dict.fromkeys(("iterations", "timings"), NUMBERS),
     "peak_memory_bytes": OPEN,
     "files": OPEN,

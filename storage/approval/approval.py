@@ -6,7 +6,7 @@
 A request is about exact bytes: other bytes need a new request. A decision is never overwritten.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -50,6 +50,7 @@ __all__ = [
     "Suspended",
     "WaitingError",
     "build_approval_section",
+    "count_approvals",
     "current_time",
     "format_duration",
     "format_record_time",
@@ -120,8 +121,8 @@ class Approval:
         _write_requests(self.run, (*self.requests[:-1], request))
         return request
 
-    def decide(self, decision: Decision, *, in_time: bool = False) -> Request:
-        """Decide the last request, once and in time.
+    def decide(self, decision: Decision, *, needed: int = 1, in_time: bool = False) -> Request:
+        """Decide the last request, once and in time; an approval of fewer than `needed` is kept.
 
         `in_time` skips the deadline: Prefect refuses late answers itself.
         """
@@ -131,6 +132,8 @@ class Approval:
             raise GuaranteeError(
                 f"{self.run.path / PAGE} is not the report of the request; run the release again"
             )
+        if decision.approved and len(request.agreed) + 1 < needed:
+            return self.amend(agreed=(*request.agreed, decision))
         return self.amend(decision=decision)
 
     def reopen(self) -> Request:
@@ -162,13 +165,17 @@ class Approval:
             )
         return last
 
-    def require(self) -> Decision | None:
-        """The approval, or None while there is time to decide.
+    def require(self, needed: int = 1) -> Decision | None:
+        """The approval that decided, or None while there is time to decide.
 
         A rejection is refused each time; a missed deadline only once, then the next run asks again.
         """
         self.refuse_rejected()
         last = self.requests[-1]
+        if last.decision is None and len(last.agreed) >= needed:
+            # The plan wants fewer people than when the request was made: those who agreed suffice.
+            *before, decision = last.agreed
+            return self.amend(agreed=tuple(before), decision=decision).decision
         if last.late:
             # Noted before the refusal: the next run finds an ended request and asks anew.
             self.amend(ended=True)
@@ -199,7 +206,7 @@ class Approval:
             for request in self.requests
             if (decision := request.decision) is not None
             and decision.approved
-            and stated == build_approval_section(decision)
+            and stated == build_approval_section(decision, request.agreed)
         ]
         if not known:
             return "the vault has no such approval"
@@ -208,17 +215,22 @@ class Approval:
         return "the approval is for other files or numbers"
 
 
-def build_approval_section(decision: Decision) -> dict[str, Any]:
-    """An approval as the manifest states it; who asked only where a rule of the plan needs it."""
-    record: dict[str, Any] = {
-        "required": True,
-        "by": decision.by,
-        "note": decision.note,
-        "at": decision.at,
-    }
+def build_approval_section(decision: Decision, agreed: Sequence[Decision] = ()) -> dict[str, Any]:
+    """An approval as the manifest states it; `also` has those that were given before it."""
+    record = {"required": True, **_build_decision_entry(decision)}
+    if agreed:
+        record["also"] = [_build_decision_entry(each) for each in agreed]
+    return record
+
+
+def _build_decision_entry(decision: Decision) -> dict[str, Any]:
+    """An approval of one person; who asked only where a rule of the plan needs it."""
+    record: dict[str, Any] = {"by": decision.by, "note": decision.note, "at": decision.at}
     # Absent keys stay absent: manifests of older releases must equal what is built here.
     if decision.authenticated:
         record |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
+    if decision.in_place_of:
+        record["in_place_of"] = decision.in_place_of
     if decision.requested_by:
         record["requested_by"] = dict(decision.requested_by)
     if decision.signature:
@@ -230,6 +242,13 @@ def build_approval_section(decision: Decision) -> dict[str, Any]:
             "signature": decision.signature,
         }
     return record
+
+
+def count_approvals(request: Request) -> str:
+    """How many people have approved, and who, of those whom the plan wanted when it asked."""
+    needed = int((request.rules or {}).get("approvals", 1))
+    names = ", ".join(each.by for each in request.approvals)
+    return f"{len(request.approvals)} of {needed} approvals" + (f": {names}" if names else "")
 
 
 def page_sha256(run: Run) -> str:
@@ -245,17 +264,20 @@ def _describe_no_request(run: Run) -> str:
 
 
 def _describe_missed_deadline(request: Request) -> str:
-    return f"nobody approved within {format_duration(request.given)} of {request.asked}"
+    others = f" ({count_approvals(request)})" if request.agreed else ""
+    who = "not enough people" if request.agreed else "nobody"
+    return f"{who} approved within {format_duration(request.given)} of {request.asked}{others}"
 
 
 def _parse_request(entry: Mapping[str, Any]) -> Request:
     kinds = {"question": Question, "decision": Decision, "suspended": Suspended}
-    return Request(
-        **{
-            key: kinds[key](**value) if key in kinds and value else value
-            for key, value in entry.items()
-        }
-    )
+    known = {
+        key: kinds[key](**value) if key in kinds and value else value
+        for key, value in entry.items()
+    }
+    # Records of older versions have none.
+    known["agreed"] = tuple(Decision(**each) for each in entry.get("agreed", ()))
+    return Request(**known)
 
 
 def _write_requests(run: Run, requests: tuple[Request, ...]) -> None:

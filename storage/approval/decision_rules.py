@@ -1,12 +1,17 @@
 """Whether a decision counts: under the rules of a plan, and for a release that was published."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anon_core.errors import GuaranteeError
 from crowdcover.storage.approval import identity
 from crowdcover.storage.approval.approval import Approval
-from crowdcover.storage.approval.request import Decision, Question, Request
+from crowdcover.storage.approval.request import (
+    Decision,
+    Question,
+    Request,
+    format_duration,
+)
 from crowdcover.storage.approval.signing_keys import is_valid_signature
 from crowdcover.storage.approval.statement import (
     Rules,
@@ -21,14 +26,21 @@ from crowdcover.storage.vault.run import Run
 
 _STATED = (
     "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",
-    "signature",
+    "signature", "in_place_of",
 )  # fmt: skip
 
 
 def find_decision_objection(
-    question: Question, decision: Decision, asked_by: Mapping[str, str], rules: Rules
+    question: Question,
+    decision: Decision,
+    asked_by: Mapping[str, str],
+    rules: Rules,
+    earlier: Sequence[Decision] = (),
 ) -> str:
-    """Why a decision does not count; empty if it does."""
+    """Why a decision does not count; empty if it does.
+
+    `earlier` are the approvals before it: each of a plan that wants several is of another person.
+    """
     if rules.approvers:
         reason = find_signature_objection(question, decision, rules)
         # The signature covers `requested_by`, which must also be the person of this very request.
@@ -38,11 +50,61 @@ def find_decision_objection(
     elif decision.signature or decision.authenticated == identity.SIGNATURE:
         reason = "publish.approvers registers nobody, so no signature can be verified"
     else:
-        reason = ""
+        reason = _find_sign_in_objection(decision, rules)
     # A person may reject a release that the same person asked for: that publishes nothing.
-    if reason or rules.requester_may_approve or not decision.approved:
+    if reason or not decision.approved:
         return reason
-    return _of_one_person(decision, asked_by)
+    if any(is_of_same_person(decision, each) for each in earlier):
+        return (
+            "this person approved already, by name, account or key, and publish.approvals = "
+            f"{rules.approvals} wants another one"
+        )
+    return "" if rules.requester_may_approve else _of_one_person(decision, asked_by)
+
+
+def is_of_same_person(one: Decision, other: Decision) -> bool:
+    """Whether two decisions may be of one person: by a name that is typed or known, or by key.
+
+    A deputy counts as the person in whose place the deputy decides, too.
+    """
+    if one.key and one.key == other.key:
+        return True
+    names = [
+        {name for name in (each.by, each.identity, each.in_place_of) if name}
+        for each in (one, other)
+    ]
+    return any(identity.is_among_persons(name, names[1]) for name in names[0])
+
+
+def require_several(request: Request, rules: Rules) -> None:
+    """Refuse approvals of fewer people than the plan wants, and such as are too old."""
+    approvals = request.approvals
+    if request.decision is not None and len(approvals) < rules.approvals:
+        raise GuaranteeError(
+            f"publication refused: {len(approvals)} of {rules.approvals} people approved, since "
+            "publish.approvals was smaller then; nothing was published. Use crowdcover reopen to "
+            "ask again"
+        )
+    for each in approvals:
+        if rules.valid is not None and each.age > rules.valid:
+            raise ExpiredError(
+                f"publication refused: the approval by {each.by} of {each.at} is older than "
+                f"publish.approval_valid = '{format_duration(rules.valid)}'; nothing was "
+                "published. Run the release to ask again"
+            )
+
+
+class ExpiredError(GuaranteeError):
+    """An approval is older than the plan allows."""
+
+
+def _find_sign_in_objection(decision: Decision, rules: Rules) -> str:
+    """Why a decision of a plan without approvers lacks who vouches for it; empty if it does not."""
+    if rules.sign_in and decision.authenticated == identity.NOBODY:
+        return "no server vouches for the person, and publish.sign_in names one that does"
+    if not rules.sign_in and decision.authenticated == identity.PROXY:
+        return "publish.sign_in names no server, so no sign-in can be verified"
+    return ""
 
 
 def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
@@ -55,7 +117,9 @@ def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
     # Unknown is refused: the person who decided may be the one who asked.
     if not asked_by:
         return "it is not recorded who asked; use crowdcover reopen to ask again"
-    if identity.is_among_persons(decision.identity, asked_by.values()) or (
+    # A deputy has the rights of the person in whose place the deputy decides, and no more.
+    names = (decision.identity, decision.in_place_of)
+    if any(identity.is_among_persons(name, asked_by.values()) for name in names) or (
         decision.account and decision.account in asked_by.values()
     ):
         return (
@@ -69,9 +133,11 @@ def find_signature_objection(question: Question, decision: Decision, rules: Rule
     """Why a decision does not count as signed by a registered approver; empty if it does."""
     if not decision.signature:
         return "it is not signed, and publish.approvers requires a signature"
-    known = rules.approvers.get(decision.identity)
+    known = rules.keys.get(decision.identity)
     if known is None:
         return "it names a person whom publish.approvers does not register"
+    if decision.in_place_of != rules.find_place(decision.identity):
+        return "it is signed in another place than publish.deputies says of that person"
     if known != decision.key:
         return "it is signed with another key than publish.approvers registers for that person"
     # Rebuilt from the question that this side holds, never taken from the signed text.
@@ -111,20 +177,36 @@ def find_manifest_objection(run: Run, folder: Place, rules: Rules) -> str:
     ]
     if not about:
         return "the vault holds no request about these files and numbers"
-    reasons = [
-        find_decision_objection(
-            request.question, _parse_approval_section(stated, request), request.asked_by, rules
-        )
-        for request in about
-    ]
+    also = stated.get("also", [])
+    entries = [*(also if isinstance(also, list) else []), stated]
+    if not all(isinstance(each, Mapping) for each in entries):
+        return "its approvals are not in the form in which releases state them"
+    reasons = [_find_objection_to_any(entries, request, rules) for request in about]
     return "" if "" in reasons else reasons[-1]
+
+
+def _find_objection_to_any(
+    stated: Sequence[Mapping[str, Any]], request: Request, rules: Rules
+) -> str:
+    """Why the approvals that a manifest states do not count, as answers to this request."""
+    if len(stated) < rules.approvals:
+        return (
+            f"the manifest names {len(stated)} of the {rules.approvals} people whom "
+            "publish.approvals wants"
+        )
+    made = [_parse_approval_section(each, request) for each in stated]
+    reasons = (
+        find_decision_objection(request.question, each, request.asked_by, rules, made[:place])
+        for place, each in enumerate(made)
+    )
+    return next(filter(None, reasons), "")
 
 
 def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Decision:
     """The approval as a manifest states it."""
     texts = {name: str(stated.get(name) or "") for name in _STATED}
     asked_by = stated.get("requested_by", {})
-    known = request.decision
+    known = next((each for each in request.approvals if each.at == texts["at"]), request.decision)
     return Decision(
         # Only approvals are published; the signature of a rejection does not verify with this.
         approved=True,

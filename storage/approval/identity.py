@@ -2,7 +2,8 @@
 
 The operating system knows the account of a process and the owner of a file, by number: a variable
 such as USER is anyone's to set. A key that a plan registers knows a signer. Prefect's open server
-has no users: a name that is typed in its form is not authenticated.
+has no users: a name that is typed in its form is not authenticated. Behind a proxy with a login,
+and with a server that reads its header, it is: see `sign_in`.
 """
 
 import os
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 
 SIGNATURE = "signature"
 ACCOUNT = "operating system"
+PROXY = "reverse proxy"
 PREFECT = "prefect"
 NOBODY = "not authenticated"
 

@@ -85,6 +85,7 @@ def close_copy(reports: Path, run: Run, request: Request) -> None:
         "by": decision.by,
         "note": decision.note,
         "at": decision.at,
+        **({"also": [each.by for each in request.agreed]} if request.agreed else {}),
     }
     with contextlib.suppress(OSError, FolderError):
         Modes.of(reports).file(folder / OUTCOME, _format_json(outcome))
@@ -102,11 +103,14 @@ def take_up(reports: Path, run: Run, rules: Rules, *, closes: bool = True) -> li
     if request is None or request.decision is not None or request.ended:
         return []
     first, reasons = find_signed_decision(reports, run, request, rules)
-    if first is not None:
-        # `accept_signed_decision` has compared the signed time with the deadline already.
-        decided = approval.decide(first, in_time=True)
-        if closes:
-            close_copy(reports, run, decided)
+    if first is None:
+        return reasons
+    # `accept_signed_decision` has compared the signed time with the deadline already.
+    decided = approval.decide(first, needed=rules.approvals, in_time=True)
+    if decided.decision is None:
+        return take_up(reports, run, rules, closes=closes)  # others may have signed, too
+    if closes:
+        close_copy(reports, run, decided)
     return reasons
 
 
@@ -118,9 +122,12 @@ def find_signed_decision(
     A rejection goes before approvals, an earlier decision before later ones.
     """
     found, reasons = [], []
+    counted = [each.signature for each in request.agreed if each.signature]
     for text, owner in _read_decision_files(
         locate_copy(reports, run, request.question) / DECISIONS
     ):
+        if any(signature in text for signature in counted):
+            continue  # taken up before
         try:
             decision = accept_signed_decision(text, request, rules, owner)
         except AnonymityError as refusal:
@@ -139,7 +146,9 @@ def find_signed_decision(
 def accept_signed_decision(text: str, request: Request, rules: Rules, owner: str = "") -> Decision:
     """The signed decision about this request; refused if it does not count or came too late."""
     decision = from_file(text, request, owner)
-    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
+    if reason := find_decision_objection(
+        request.question, decision, request.asked_by, rules, request.agreed
+    ):
         raise DecisionError(f"a signed decision does not count: {reason}")
     # The time is the signer's own statement: no clock of this machine vouches for it.
     if _parse_decision_time(decision) >= datetime.fromisoformat(request.until):

@@ -33,8 +33,8 @@ class Decision:
 
     `identity` is who decided according to the system that authenticated it, `authenticated` which
     system that was; see `storage.approval.identity`. `account` owns the file of a signed decision.
-    Key and signature are those of a signed decision about `question`. Decisions of older versions
-    have none of these.
+    Key and signature are those of a signed decision about `question`. A deputy decides
+    `in_place_of` the person whom the plan names. Decisions of older versions have none of these.
     """
 
     approved: bool
@@ -50,6 +50,7 @@ class Decision:
     statement: str = ""  # SHA-256 of what was signed
     key: str = ""
     signature: str = ""
+    in_place_of: str = ""
 
     @classmethod
     def of(
@@ -64,6 +65,11 @@ class Decision:
             identity,
             authenticated,
         )
+
+    @property
+    def age(self) -> timedelta:
+        """Time since the decision, by the time that it states."""
+        return current_time() - datetime.fromisoformat(self.at)
 
     @property
     def sentence(self) -> str:
@@ -117,7 +123,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Request:
-    """A question with its deadline and, later, its decision."""
+    """A question with its deadline and, later, its decision.
+
+    Where the plan wants several people, `agreed` has the approvals before the one that decided.
+    """
 
     question: Question
     asked: str
@@ -129,6 +138,7 @@ class Request:
     asked_by: Mapping[str, str] = field(default_factory=dict)  # by the system that knows it
     rules: Mapping[str, Any] | None = None  # who may decide, as the plan said when it asked
     copy: str = ""  # the folder that people read who have no access to the vault
+    agreed: tuple[Decision, ...] = ()
 
     @classmethod
     def of(
@@ -150,6 +160,12 @@ class Request:
     def asker(self) -> str:
         """Who ran the release, by each system that knows it."""
         return ", ".join(f"{name} ({system})" for system, name in self.asked_by.items())
+
+    @property
+    def approvals(self) -> tuple[Decision, ...]:
+        """The approvals so far, in their order."""
+        last = self.decision
+        return self.agreed if last is None or not last.approved else (*self.agreed, last)
 
     @property
     def late(self) -> bool:

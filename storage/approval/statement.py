@@ -9,7 +9,7 @@ published: nothing in them depends on what only the vault knows.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,20 +48,48 @@ class Terms:
     requester_may_approve : bool
     reports : Path, optional
         Folder of the copies that people read who have no access to the vault.
+    approvals : int
+        How many different people must approve.
+    deputies : mapping of str to Deputy
+        Who else may sign, in whose place.
+    valid : timedelta, optional
+        How old an approval may be when the release is published.
+    sign_in : str
+        Public key of the server that vouches for who answered Prefect's form; empty: nobody does.
     """
 
     given: timedelta
     approvers: Mapping[str, str] = field(default_factory=dict)
     requester_may_approve: bool = True
     reports: Path | None = None
+    approvals: int = 1
+    deputies: Mapping[str, "Deputy"] = field(default_factory=dict)
+    valid: timedelta | None = None
+    sign_in: str = ""
 
     @property
     def rules(self) -> dict[str, Any]:
         """Who may decide, as requests and copies state it."""
+        younger = {
+            "approvals": self.approvals if self.approvals > 1 else None,
+            "deputies": {name: asdict(each) for name, each in self.deputies.items()},
+            "valid": None if self.valid is None else self.valid.total_seconds(),
+            "sign_in": self.sign_in,
+        }
         return {
             "approvers": dict(self.approvers),
             "requester_may_approve": self.requester_may_approve,
+            # Left out where the plan does not state them: older requests stay as they are.
+            **{key: value for key, value in younger.items() if value},
         }
+
+
+@dataclass(frozen=True)
+class Deputy:
+    """A person who may sign in the place of another one, with a key of their own."""
+
+    place_of: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -70,26 +98,54 @@ class Rules:
 
     approvers: Mapping[str, str]
     requester_may_approve: bool
+    approvals: int = 1
+    deputies: Mapping[str, Deputy] = field(default_factory=dict)
+    valid: timedelta | None = None
+    sign_in: str = ""
 
     @classmethod
     def of(cls, stated: Mapping[str, Any] | None) -> "Rules":
         """As a request states them; requests of older versions state none."""
         known = stated or {}
-        return cls(dict(known.get("approvers", {})), bool(known.get("requester_may_approve", True)))
+        seconds = known.get("valid")
+        return cls(
+            dict(known.get("approvers", {})),
+            bool(known.get("requester_may_approve", True)),
+            int(known.get("approvals", 1)),
+            {name: Deputy(**each) for name, each in known.get("deputies", {}).items()},
+            None if seconds is None else timedelta(seconds=seconds),
+            str(known.get("sign_in", "")),
+        )
+
+    @property
+    def need_no_requester(self) -> bool:
+        """Whether no rule is about who asked."""
+        return not self.approvers and self.requester_may_approve
 
     @property
     def ask_nothing(self) -> bool:
-        """Whether anyone may decide who can write in the vault."""
-        return not self.approvers and self.requester_may_approve
+        """Whether one person may decide alone, whoever can write in the vault."""
+        return self.need_no_requester and self.approvals == 1
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Everybody who may sign, deputies too, with their public keys."""
+        return {**self.approvers, **{name: each.key for name, each in self.deputies.items()}}
+
+    def find_place(self, name: str) -> str:
+        """In whose place a person signs; empty if in their own."""
+        return self.deputies[name].place_of if name in self.deputies else ""
 
     def find_signer(self, key: str) -> str | None:
         """Whose key this is."""
-        return next((name for name, known in self.approvers.items() if known == key), None)
+        return next((name for name, known in self.keys.items() if known == key), None)
 
 
 def build_decision_statement(question: Question, decision: Decision) -> dict[str, Any]:
     """What is signed."""
+    place = {"in_place_of": decision.in_place_of} if decision.in_place_of else {}
     return {
+        **place,
         "what": WHAT,
         "release": question.manifest.get("name"),
         "question": question.sha256,
@@ -128,6 +184,7 @@ def attach_signature(
         decision,
         by=decision.by or name,
         identity=name,
+        in_place_of=rules.find_place(name),
         authenticated=identity.SIGNATURE,
         requested_by=dict(request.asked_by),
         question=request.question.sha256,
@@ -164,6 +221,7 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
             one_line("the note", statement["note"], 0, LONGEST_NOTE),
             datetime.fromisoformat(statement["at"]).isoformat(timespec="seconds"),
             identity=one_line("the identity", statement["identity"], 1, LONGEST_NAME),
+            in_place_of=one_line("the name", statement.get("in_place_of", ""), 0, LONGEST_NAME),
             authenticated=identity.SIGNATURE,
             # From the request, not from the text: a text that differs is refused below.
             requested_by=dict(request.asked_by),

@@ -12,7 +12,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from crowdcover.reports.facts import count_published_rows
-from crowdcover.storage.approval.approval import Approval, Request
+from crowdcover.storage.approval.approval import Approval, Request, count_approvals
 from crowdcover.storage.series.retractions import Retractions
 from crowdcover.storage.series.series import ABANDONED, VERSION
 from crowdcover.storage.shelf.content import read_document
@@ -166,16 +166,24 @@ def _find_request_state(request: Request | None) -> State | None:
     if request is None:
         return None
     decision = request.decision
+    if request.ended and decision is not None and decision.approved:
+        words = "the approval became too old; run the release again to ask anew"
+        return State("late", words, decision.at)
     if decision is not None and decision.approved:
-        words = f"approved by {decision.by}, not published yet; run the release again"
+        names = ", ".join(each.by for each in request.approvals)
+        words = f"approved by {names}, not published yet; run the release again"
         return State("approved", words, decision.at)
     if decision is not None:
         reason = decision.sentence
         return State("refused", f"refused at approved: {reason}", decision.at, "approved", reason)
     if request.ended or request.late:
-        words = f"nobody decided until {request.until}; run the release again to ask anew"
+        who = "not enough people" if request.agreed else "nobody"
+        words = f"{who} decided until {request.until}; run the release again to ask anew"
         return State("late", words, request.until)
-    return State("waits", f"waits for approval until {request.until}", request.asked)
+    words = f"waits for approval until {request.until}"
+    if request.agreed:
+        words += f" ({count_approvals(request)})"
+    return State("waits", words, request.asked)
 
 
 def _find_retraction_state(retracted: Retractions) -> State | None:

@@ -59,4 +59,4 @@ def ask(
 def _knows_asker(request: Request, terms: Terms) -> bool:
     """Whether the request says who asked, where a rule needs to know and nobody decided yet."""
     known = bool(request.asked_by) or request.decision is not None
-    return known or Rules.of(terms.rules).ask_nothing
+    return known or Rules.of(terms.rules).need_no_requester

@@ -102,7 +102,7 @@ def test_one_command_installs_lists_and_removes_all_of_them(server, inbox, monke
         made = crowdcover("alarms", "--webhook", inbox[0])
         assert made.code == 0, made.err
     names = [line.removeprefix("installed: ") for line in made.out.splitlines()]
-    assert len(names) == len(set(names)) == 8
+    assert len(names) == len(set(names)) == 9
     listed = crowdcover("alarms", "--list")
     assert listed.out.splitlines() == sorted(names)
     monkeypatch.setenv("SENDGRID_API_KEY", "SG.nothing")

@@ -23,6 +23,7 @@ from crowdcover.flows import cli
 from crowdcover.flows.runs.states import WAITING
 from crowdcover.flows.vault.decisions import sign_decision
 from crowdcover.storage.approval.approval import PAGE, RECORD, Approval
+from crowdcover.storage.approval.sign_in import state_identity
 from crowdcover.storage.approval.signing_keys import new_key, public_of, read_key
 from crowdcover.storage.approval.statement import Rules, to_file
 from crowdcover.storage.vault.files import read_json, write_json
@@ -627,6 +628,40 @@ def test_a_form_of_registered_approvers_takes_a_signed_decision_only(deployment,
     assert found.ends()["name"] == "Completed"
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["identity"], approval["authenticated"]) == ("ada@example.org", "signature")
+    assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+@pytest.mark.slow
+def test_two_people_who_are_signed_in_answer_one_after_the_other(deployment, order, tmp_path):
+    new_key(tmp_path / "key")
+    server = read_key(tmp_path / "key")
+    order.write(publish={"approvals": 2, "sign_in": public_of(server)})
+    found = Served(deployment, order)
+    state = found.ends(suspended=True)
+    assert state["name"] == "Suspended", state["message"]
+
+    def answer(name, who=None):
+        """Answer the form, as the server behind the proxy passes it on."""
+        form = {"decision": "approve", "name": name, "note": ""}
+        stated = {} if who is None else {"signed_in": state_identity(server, found.id, form, who)}
+        shown = requests(order)[0].suspended.key
+        found.answer(**form, **stated)
+        return shown
+
+    for name, who, agreed in (
+        ("Ada", None, []),  # nobody vouches
+        ("Ada", "ada@example.org", ["ada@example.org"]),
+        ("Bo", "ada@example.org", ["ada@example.org"]),  # the same person under another name
+    ):
+        shown = answer(name, who)
+        until(lambda: requests(order)[0].suspended.key, lambda now, shown=shown: now != shown)
+        until(found.state, lambda state: state["name"] == "Suspended")
+        assert [each.identity for each in requests(order)[0].agreed] == agreed
+    answer("Bo", "bo@example.org")
+    assert found.ends()["name"] == "Completed"
+    approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
+    assert (approval["identity"], approval["authenticated"]) == ("bo@example.org", "reverse proxy")
+    assert [each["by"] for each in approval["also"]] == ["Ada"]
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 

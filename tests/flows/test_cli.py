@@ -1,7 +1,9 @@
 """The `crowdcover` command for people and scripts: exit codes, streams and messages."""
 
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -22,12 +24,13 @@ from anon_core.errors import (
 )
 from crowdcover.flows import cli
 from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.plan import PlanError
 from crowdcover.storage.approval.approval import DecisionError, WaitingError
 from crowdcover.storage.vault.failures import StageError
 from crowdcover.storage.vault.refusals import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
-from tests.flows.orders import FILES, STAGES, Order, people
+from tests.flows.orders import FILES, STAGES, Order, people, toml_value
 from tests.flows.processes import crowdcover
 from tests.support.audits import audit_release
 from tests.support.commands import call, refusal
@@ -519,7 +522,10 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     code, out, _ = call(capsys, "plan", order.source)
     assert code == 0
     assert call(capsys, "plan", order.source, "--output", tmp_path / "starter.toml")[0] == 0
-    assert (tmp_path / "starter.toml").read_text(encoding="utf-8") == out
+    # Written beside its source, it names the source from there: both can be moved.
+    starter = (tmp_path / "starter.toml").read_text(encoding="utf-8")
+    assert starter == out.replace(f'path = "{order.source}"', 'path = "people.csv"')
+    assert starter != out
     order.plan = tmp_path / "starter.toml"
     code, _, err = call(capsys, "release", order.plan)
     assert code == 2
@@ -533,6 +539,23 @@ def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     folder = order.release()
     assert audit_release(folder, order.plan).passed
     assert "ssn" not in order.rows().columns
+
+
+def test_where_a_starter_plan_says_that_its_source_lies(tmp_path, capsys):
+    source, (here, below) = Order(tmp_path).source, (tmp_path / "a b", tmp_path / "plans")
+    here.mkdir()
+    below.mkdir()
+    (here / "data.csv").write_bytes(source.read_bytes())
+    whole = toml_value(str(here / "data.csv"))
+    for folder, stated in ((here, '"data.csv"'), (tmp_path, '"a b/data.csv"'), (below, whole)):
+        output = folder / "new.toml"
+        assert call(capsys, "plan", here / "data.csv", "--output", output)[0] == 0
+        assert f"\npath = {stated}\n" in output.read_text(encoding="utf-8")
+        assert read_document(output, [])["source"]["path"] == str(here / "data.csv")
+    with (here / "printed.toml").open("w") as printed:
+        program = [sys.executable, "-m", "crowdcover.flows.cli", "plan", "a b/data.csv"]
+        subprocess.run(program, stdout=printed, cwd=tmp_path, check=True)
+    assert '\npath = "data.csv"\n' in (here / "printed.toml").read_text(encoding="utf-8")
 
 
 def test_a_plan_for_a_query(tmp_path, capsys):
@@ -600,13 +623,25 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         )
         assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
         assert [entry["active"] for entry in deployment["schedules"]] == [True]
-        (frozen,) = (order.vault / "plans").iterdir()
-        assert deployment["parameters"] == {"plan": str(frozen)}
+        assert deployment["parameters"] == {"plan": str(order.plan)}
+        assert not order.vault.exists()
         run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         ended = until(lambda: ask("/flow_runs/filter", this), lambda runs: have_ended(runs, 1))
         assert ended[0]["state"]["type"] == "COMPLETED", (tmp_path / "log").read_text()
         assert order.versions == ["v1"]
+        text = order.plan.read_text(encoding="utf-8")
+        assert _hash_in_log(tmp_path / "log") == {hashlib.sha256(text.encode()).hexdigest()[:16]}
+        # The next run reads the plan as it is then.
+        order.plan.write_text(f"{text}\n[checks]\nmin_utility = 1.0\n", encoding="utf-8")
+        run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
+        this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        ended = until(lambda: ask("/flow_runs/filter", this), lambda runs: have_ended(runs, 1))
+        assert ended[0]["state"]["type"] == "FAILED"
+        assert "min_utility" in ended[0]["state"]["message"]
+        assert len(_hash_in_log(tmp_path / "log")) == 2
+        assert len(list((order.vault / "plans").iterdir())) == 2
+        order.plan.write_text(text, encoding="utf-8")
         process.send_signal(signal.SIGINT)
         assert process.wait(LONGEST) == 0
         assert "Traceback" not in (tmp_path / "log").read_text()
@@ -619,6 +654,11 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         log.close()
     assert audit_release(order.folder_of_v1, order.plan).passed
     assert people()[0][0] not in (tmp_path / "log").read_text()
+
+
+def _hash_in_log(log):
+    """The hashes of the plans that runs have read, as the log names them."""
+    return set(re.findall(r"SHA-256 of its text ([0-9a-f]{16})", log.read_text()))
 
 
 def refused_import(name, monkeypatch, capsys):

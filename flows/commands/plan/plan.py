@@ -22,9 +22,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the plan, or write it to a new file, with the schema that editors check it with."""
-    from crowdcover.flows.plan.starter import build_starter_plan, write_new_plan
+    from crowdcover.flows.plan.starter import (
+        build_starter_plan,
+        find_printed_folder,
+        write_new_plan,
+    )
 
-    text = build_starter_plan(options)
+    folder = find_printed_folder() if options.output is None else options.output.parent
+    text = build_starter_plan(options, folder)
     if options.output is None:
         print(text, end="")
     else:

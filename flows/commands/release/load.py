@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Load or remove; print what was done."""
     from crowdcover.flows.loading import load_release, remove_release
     from crowdcover.flows.outcome import print_outcome
-    from crowdcover.flows.plan.into import Into
+    from crowdcover.flows.plan.publish.into import Into
     from crowdcover.kinds.section import PlanError
 
     if options.remove and options.grant:

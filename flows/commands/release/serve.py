@@ -1,9 +1,14 @@
 """`crowdcover serve`: plans as Prefect deployments."""
 
 import argparse
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crowdcover.flows.commands.command import Command, add_set_option, positive_integer
+
+if TYPE_CHECKING:
+    from crowdcover.flows.launch.deployments import CareOrder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +34,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="how many plans run at the same time (default: %(default)s)",
     )
+    parser.add_argument(
+        "--care",
+        metavar='"M H D M W"',
+        help="when vaults and releases of all plans are looked after: see docs/how-to/care.md",
+    )
+    parser.add_argument(
+        "--backups", type=Path, metavar="FOLDER", help="with --care: a folder for backups"
+    )
+    parser.add_argument(
+        "--recipient",
+        metavar="age1...",
+        help="with --backups: public key that backups are encrypted to, if not the vault's own",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -47,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
         refuse_prefect_failures,
         serve_plans,
     )
+
+    order = _read_care_order(options)
     from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.runs.partitions import require_partition
 
@@ -55,11 +75,32 @@ def run(options: argparse.Namespace) -> int:
         # A schedule names no partition. A run that a person starts may name one.
         if plan.name in when:
             require_partition(plan)
-    # Runs read the frozen copies, so an edit of the plan while it is served changes none of them.
-    frozen = {plan.name: freeze_plan(plan) for plan in plans}
+    # A run reads the plan's own file as it is then. What --set and --env state stands in no file,
+    # so such a plan is kept as it was understood.
+    files = options.plans if not options.overrides else [freeze_plan(plan) for plan in plans]
+    # Links stay: a cluster changes a plan by leading its link elsewhere.
+    named = {
+        plan.name: Path(os.path.abspath(path)) for plan, path in zip(plans, files, strict=True)
+    }
     with refuse_prefect_failures():
-        serve_plans(frozen, when, options.workers, quiet=options.quiet)
+        serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0
+
+
+def _read_care_order(options: argparse.Namespace) -> "CareOrder | None":
+    """When care is due, and where backups go; refused: backups that nothing makes."""
+    from crowdcover.flows.launch.deployments import CareOrder, Schedule, refuse_wrong_cron
+    from crowdcover.kinds.section import PlanError
+
+    if options.recipient is not None and options.backups is None:
+        raise PlanError("--recipient belongs to --backups FOLDER")
+    if options.care is None:
+        if options.backups is not None:
+            raise PlanError("--backups belongs to --care, which says when they are made")
+        return None
+    refuse_wrong_cron(options.care, "--care")
+    backups = None if options.backups is None else options.backups.resolve()
+    return CareOrder(Schedule(options.care, options.timezone), backups, options.recipient)
 
 
 COMMAND = Command(

@@ -29,7 +29,8 @@ def refusal_in(page):
 
 @pytest.mark.long
 def test_the_starter_plan_is_that_of_the_command(session, order):
-    printed = command("plan", order.source).out
+    assert command("plan", order.source, "--output", order.folder / "same.toml").code == 0
+    printed = (order.folder / "same.toml").read_text(encoding="utf-8")
     order.plan.unlink()
     page = post(visit(session), session, "/plan/save", file="people.toml").text
     assert f"The plan was saved: {order.plan}" in unescape(page)
@@ -221,4 +222,6 @@ def test_plans_of_other_kinds_are_shown(tmp_path):
     session = session_of(edges, kind="graph", header=True)
     page = visit(session).get("/plan").text
     assert "privacy: knows" in page
-    assert session.draft.text == command("plan", edges, "--kind", "graph", "--header").out
+    beside = tmp_path / "beside.toml"
+    command("plan", edges, "--kind", "graph", "--header", "--output", beside)
+    assert session.draft.text == beside.read_text(encoding="utf-8")

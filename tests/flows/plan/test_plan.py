@@ -19,6 +19,7 @@ from tests.flows.orders import Order
 from tests.support.plans import MARK, PLAN, refused
 
 PUBLIC = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
+OTHER = "ed25519:tjTy5DJCpcQK2kLT3oli6quSg/G07YYjPEnZwDT7hnY="
 
 
 @pytest.fixture
@@ -630,6 +631,10 @@ WRONG = [
             ("approvers", "{}"),
             ("requester_may_approve", "false"),
             ("reports", "'elsewhere'"),
+            ("approvals", "2"),
+            ("deputies", "{}"),
+            ("approval_valid", "'30d'"),
+            ("sign_in", f"'{PUBLIC}'"),
         )
     ),
     *(
@@ -644,6 +649,41 @@ WRONG = [
             (
                 f"approvers = {{zq7 = '{PUBLIC}', a = '{PUBLIC}'}}",
                 "two persons have one key; nobody could tell who decided",
+            ),
+            ("approvals = 0", "publish.approvals must be"),
+            ("approvals = 10", "publish.approvals must be"),
+            ("approval_valid = 'zq7'", "publish.approval_valid must be like '30d'"),
+            ("sign_in = 'zq7'", "publish.sign_in must be the public key of the server"),
+            (
+                f"sign_in = '{PUBLIC}'\napprovers = {{a = '{PUBLIC}'}}",
+                "publish.sign_in and publish.approvers exclude each other",
+            ),
+            (
+                f"approvals = 2\napprovers = {{a = '{PUBLIC}'}}",
+                "publish.approvals = 2 wants more different people than publish.approvers",
+            ),
+            (
+                f"approvals = 2\napprovers = {{a = '{PUBLIC}', 'a@x' = '{OTHER}'}}",
+                "publish.approvals = 2 wants more different people than publish.approvers",
+            ),
+            ("deputies = {zq7 = {for = 'a'}}", "publish.deputies: each deputy needs two keys"),
+            (
+                f"deputies = {{b = {{for = 'zq7', key = '{PUBLIC}'}}}}",
+                "a deputy stands for a person whom publish.approvers does not",
+            ),
+            (
+                f"approvers = {{a = '{PUBLIC}'}}\ndeputies = {{b = {{for = 'a', key = 'zq7'}}}}",
+                "publish.deputies: each person needs a public key",
+            ),
+            (
+                f"approvers = {{a = '{PUBLIC}'}}\n"
+                f"deputies = {{b = {{for = 'a', key = '{PUBLIC}'}}}}",
+                "publish.deputies: two persons have one key",
+            ),
+            (
+                f"approvers = {{a = '{PUBLIC}'}}\n"
+                f"deputies = {{'a@x' = {{for = 'a', key = '{OTHER}'}}}}",
+                "a deputy is in publish.approvers, too",
             ),
             ("reports = 'vault/reports'", "publish.reports and publish.vault are the same"),
             ("reports = 'releases'", "publish.reports and publish.path are the same folder"),
@@ -1271,6 +1311,9 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "publish={approval='required', approval_timeout='1d'}",
         f"publish={{approval='required', approvers={{a='{PUBLIC}'}}, reports='x', "
         "requester_may_approve=false}",
+        f"publish={{approval='required', approvals=2, approvers={{a='{PUBLIC}', b='{OTHER}'}}, "
+        "approval_valid='30d'}",
+        f"publish={{approval='required', sign_in='{PUBLIC}'}}",
         "publish.ledger=postgresql://elsewhere",
     ],
 )

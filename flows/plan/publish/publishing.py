@@ -10,11 +10,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from crowdcover.flows.plan.durations import parse_duration
-from crowdcover.flows.plan.into import INTO_SCHEMA, Into
+from crowdcover.flows.plan.publish.into import INTO_SCHEMA, Into
+from crowdcover.flows.plan.publish.people import (
+    MOST_APPROVALS,
+    DeputyTable,
+    check_people,
+    check_registered,
+    list_deputies,
+)
 from crowdcover.kinds.section import PlanError, Section, Unshown, refuse_all, refuse_together
-from crowdcover.storage.approval.approval import LONGEST_NAME
 from crowdcover.storage.approval.signing_keys import is_public, key_at
-from crowdcover.storage.approval.statement import Terms
+from crowdcover.storage.approval.statement import Deputy, Terms
 from crowdcover.storage.places.credentials import FORMS, is_reference, with_password
 from crowdcover.storage.places.place import is_remote
 
@@ -36,6 +42,11 @@ class PublishSection(Section):
     approvers : who may approve, each with the public key that verifies their signature; if nobody
         is named, whoever can write in the vault may.
     requester_may_approve : whether who runs the release may approve it, too.
+    approvals : how many different people must approve.
+    deputies : who else may sign, each in the place of one approver, with a public key of their own.
+    approval_valid : how old an approval may be when the release is published; else any age.
+    sign_in : the public key of the server that states who is signed in, behind a proxy with a
+        login; without it, a name that is typed in Prefect is not authenticated.
     signing_key : where the private key lies that signs the release; without it, none is signed.
     into : a database that releases are loaded into once they are published.
     reports : a folder for copies of the report, for people without access to the vault.
@@ -51,6 +62,10 @@ class PublishSection(Section):
     approval_timeout: str = "7d"
     approvers: dict[str, str] = {}
     requester_may_approve: bool = True
+    approvals: Annotated[int, Field(ge=1, le=MOST_APPROVALS)] = 1
+    deputies: dict[str, DeputyTable] = {}
+    approval_valid: str | None = None
+    sign_in: str | None = None
     reports: str | None = None
     signing_key: str | None = None
     into: Unshown[Annotated[dict[str, Any] | None, WithJsonSchema(INTO_SCHEMA)]] = None
@@ -94,13 +109,19 @@ class PublishSection(Section):
 
     def _check_approval(self, places: Mapping[str, Path]) -> None:
         """Refuse keys about approvals where none is required, and terms that cannot be kept."""
-        keys = ("approval_timeout", "approvers", "requester_may_approve", "reports")
+        keys = (
+            "approval_timeout", "approvers", "requester_may_approve", "reports", "approvals",
+            "deputies", "approval_valid", "sign_in",
+        )  # fmt: skip
         # Stated, even with its default: the author expects an approval that no run asks for.
         idle = [key for key in keys if self.approval == "none" and key in self.model_fields_set]
         refuse_all(f"publish.{key} belongs to approval = 'required'" for key in idle)
         refuse_together(
             (
                 self._check_approvers,
+                lambda: check_people(self.approvers, self.people, self.approvals),
+                self._check_sign_in,
+                lambda: self.longest_validity,
                 partial(self._check_reports, places),
                 lambda: self.time_to_approve,
             )
@@ -117,20 +138,25 @@ class PublishSection(Section):
                 "whoever can write in the vault may approve"
             )
         for name, key in self.approvers.items():
-            # No blanks at the ends: two names must differ in something that a reader sees.
-            if not (0 < len(name.strip()) == len(name) <= LONGEST_NAME and name.isprintable()):
-                raise PlanError(
-                    f"publish.approvers: a name must be one line of 1 to {LONGEST_NAME} printable "
-                    "characters"
-                )
-            if not is_public(key):
-                raise PlanError(
-                    "publish.approvers: each person needs a public key, "
-                    "'ed25519:...' as `crowdcover key new` prints it"
-                )
+            check_registered("publish.approvers", name, key)
         if len(set(self.approvers.values())) < len(self.approvers):
             raise PlanError(
                 "publish.approvers: two persons have one key; nobody could tell who decided"
+            )
+
+    def _check_sign_in(self) -> None:
+        """Refuse what is no public key, and a server where persons sign themselves."""
+        if self.sign_in is None:
+            return
+        if not is_public(self.sign_in):
+            raise PlanError(
+                "publish.sign_in must be the public key of the server, 'ed25519:...' as "
+                "`crowdcover key new` prints it"
+            )
+        if self.approvers:
+            raise PlanError(
+                "publish.sign_in and publish.approvers exclude each other: registered people sign "
+                "with keys of their own; leave one of them out"
             )
 
     def _check_reports(self, places: Mapping[str, Path]) -> None:
@@ -162,7 +188,30 @@ class PublishSection(Section):
         if (given := self.time_to_approve) is None:
             return None
         reports = None if self.reports is None else Path(self.reports)
-        return Terms(given, dict(self.approvers), self.requester_may_approve, reports)
+        return Terms(
+            given,
+            dict(self.approvers),
+            self.requester_may_approve,
+            reports,
+            self.approvals,
+            self.people,
+            self.longest_validity,
+            self.sign_in or "",
+        )
+
+    @property
+    def people(self) -> dict[str, Deputy]:
+        """The deputies, typed."""
+        return list_deputies(self.deputies)
+
+    @property
+    def longest_validity(self) -> timedelta | None:
+        """How old an approval may be; None: any age."""
+        if self.approval_valid is None:
+            return None
+        if (valid := parse_duration(self.approval_valid)) is None:
+            raise PlanError("publish.approval_valid must be like '30d', '36h' or '1d12h'")
+        return valid
 
     @property
     def terms_rules(self) -> dict[str, Any]:
