@@ -119,6 +119,22 @@ def draw_bars(axes: "Axes", lengths: Sequence[float], **look: Any) -> None:
     axes.add_collection(PolyCollection(corners, linewidth=0, **look), autolim=False)
 
 
+def draw_columns(
+    axes: "Axes", places: Sequence[float], edges: Sequence[tuple[float, float]], **look: Any
+) -> None:
+    """Draw upright bars from edge to edge, one at each place, as one collection: see `draw_bars`.
+
+    The limits of the axes must be set by the caller.
+    """
+    from matplotlib.collections import PolyCollection
+
+    corners = [
+        [(place - 0.35, low), (place - 0.35, high), (place + 0.35, high), (place + 0.35, low)]
+        for place, (low, high) in zip(places, edges, strict=True)
+    ]
+    axes.add_collection(PolyCollection(corners, linewidth=0, **look), autolim=False)
+
+
 def render_svg(figure: "Figure", name: str, title: str, description: str) -> str:
     """The figure as one inline SVG element with a title and a text description.
 
