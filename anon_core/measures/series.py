@@ -79,11 +79,14 @@ def count_crowds(
         everybody fits the own row.
     """
     record, owner = list_matchable_pairs(cells)
+    sizes = [len(cell.chain) for cell in cells]
     if person is not None:
-        # Pairs (record, person) as one number each: people with several matchable rows count once.
         span = int(person.max(initial=0)) + 1
-        record = np.unique(record * span + person[owner]) // span
-    return np.bincount(record, minlength=sum(len(cell.chain) for cell in cells))
+        own = np.repeat(np.arange(len(cells)), sizes) * span + person
+        # Pairs (record, person) as one number each: people with several matchable rows count once.
+        if len(np.unique(own)) < len(own):
+            record = np.unique(record * span + person[owner]) // span
+    return np.bincount(record, minlength=sum(sizes))
 
 
 def list_matchable_pairs(

@@ -81,15 +81,12 @@ def vault_around(path: Path) -> Path | None:
     """The encrypted vault in whose encrypted parts a path lies; None if there is none."""
     # As text: a run asks this for each file that it reads, and Path costs ten times as much.
     whole = os.path.join(os.getcwd(), path)
-    folder = os.path.dirname(whole)
-    while True:
-        if os.path.exists(os.path.join(folder, SEAL)):
-            inside = PurePath(whole).relative_to(folder)
-            return Path(folder) if is_sealed(inside) else None
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
+    end = len(whole)
+    while (end := whole.rfind("/", 0, end)) >= 0:
+        if os.path.exists(f"{whole[:end]}/{SEAL}"):
+            vault = Path(whole[:end] or "/")
+            return vault if is_sealed(PurePath(whole).relative_to(vault)) else None
+    return None
 
 
 def is_sealed(inside: PurePath) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from crowdcover.storage.source.values import FOREIGN_ERRORS
@@ -24,6 +25,7 @@ from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
 _SCHEMA = "1"
+_AT_ONCE = 64  # releases whose people are read in one transaction
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -31,6 +33,7 @@ TABLES = (
     "primary key (run, folder))",
     "create table if not exists people (run text, kind text, repeated bigint, persons bytea, "
     "primary key (run, kind))",
+    TABLE,
 )
 
 Remade = Callable[[Run, bytes], People]
@@ -90,33 +93,39 @@ class Ledger:
 
         The caller holds `Vault.lock_publishing`.
         """
-        runs = self.vault.by_seal()
-        visible = {
-            (seal, str(release.folder.parent)): release.folder.name
-            for seal, run in runs.items()
-            for release in run.ever_visible()
-        }
         with self._open_transaction() as ask:
-            known = {
-                (run, folder): bool(seen)
-                for run, folder, seen in ask("select run, folder, published from releases")
-            }
-            for (seal, folder), version in visible.items():
-                if (seal, folder) not in known:
-                    run, place = runs[seal], (folder, version)
-                    self._enter(ask, run, place, self.people(run), published=True)
-                # Visible but not confirmed: the process was killed before `confirm`.
-                elif not known[seal, folder]:
-                    ask(
-                        "update releases set version = $3, published = 1 "
-                        "where run = $1 and folder = $2",
-                        *(seal, folder, version),
-                    )
-            # Announced and never visible: nobody can have seen that release.
-            for entry, seen in known.items():
-                if entry[0] in runs and not seen and entry not in visible:
-                    ask("delete from releases where run = $1 and folder = $2", *entry)
-            ask("delete from people where run not in (select run from releases)")
+            for run, name, stamp in list_changed_runs(ask, self.vault, self.key):
+                self._take_in(ask, run)
+                note_run(ask, run, name, stamp)
+            self._drop_stopped(ask)
+
+    def _take_in(self, ask: Ask, run: Run) -> None:
+        """Enter and confirm the visible releases of a run."""
+        seal = run.seal
+        known = dict(ask("select folder, published from releases where run = $1", seal))
+        for release in run.ever_visible():
+            folder, version = str(release.folder.parent), release.folder.name
+            if folder not in known:
+                self._enter(ask, run, (folder, version), self.people(run), published=True)
+            # Visible but not confirmed: the process was killed before `confirm`.
+            elif not known[folder]:
+                ask(
+                    "update releases set version = $3, published = 1 "
+                    "where run = $1 and folder = $2",
+                    *(seal, folder, version),
+                )
+
+    def _drop_stopped(self, ask: Ask) -> None:
+        """Delete what was announced and never visible: nobody can have seen that release."""
+        stopped = ask("select run, folder from releases where published = 0")
+        # Of a shared ledger they may be of another vault, which is at work.
+        runs = self.vault.by_seal() if stopped else {}
+        for seal, folder in stopped:
+            if seal in runs and all(
+                str(release.folder.parent) != folder for release in runs[seal].ever_visible()
+            ):
+                ask("delete from releases where run = $1 and folder = $2", seal, folder)
+                ask("delete from people where run not in (select run from releases)")
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
@@ -136,13 +145,19 @@ class Ledger:
         """
         with self._open_transaction() as ask:
             released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
-        overlaps = []
-        for other, rows in released.items():
+        source, overlaps = self._source(source_sha256), []
+        if people is None:
+            return [_compute_overlap(*each, source, None, None) for each in released.items()]
+        # In parts, so that other processes get their turn between them.
+        entries = list(released.items())
+        for at in range(0, len(entries), _AT_ONCE):
+            part = entries[at : at + _AT_ONCE]
             with self._open_transaction() as ask:
-                theirs = _select_people(ask, other) if people is not None else None
-            overlaps.append(
-                _compute_overlap(other, rows, self._source(source_sha256), people, theirs)
-            )
+                theirs = [_select_people(ask, other) for other, _ in part]
+            overlaps += [
+                _compute_overlap(*each, source, people, of_it)
+                for each, of_it in zip(part, theirs, strict=True)
+            ]
         return overlaps
 
     def announce(
