@@ -104,9 +104,7 @@ def merge_cells(cells: Sequence[ValueCounts]) -> ValueCounts:
     return ValueCounts(number, owner, carried, ways)
 
 
-def look_up_pasts(
-    merged: ValueCounts, chain: NDArray[np.int64], value: NDArray[np.int64]
-) -> Pasts:
+def look_up_pasts(merged: ValueCounts, chain: NDArray[np.int64], value: NDArray[np.int64]) -> Pasts:
     """Count the histories of records as `find_pasts` does, after `merge_cells`."""
     closed, owner, carried, ways = merged
     first, last = np.searchsorted(owner, chain), np.searchsorted(owner, chain, side="right")
