@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from anon_core.series.fits import Fits
+from anon_core.series.histories_kernels import number_strong_components
 from anon_core.tables.pasts import MOST_WAYS, Pasts
 
 
@@ -130,7 +129,5 @@ def number_components(start: NDArray[np.int64], row: NDArray[np.int32]) -> NDArr
     Row i is the one that record i owns. A pair is matchable iff it lies in one component
     (docs/theory.md, 5).
     """
-    n = len(start) - 1
-    graph = csr_array((np.ones(len(row), dtype=np.int8), row, start), shape=(n, n))
-    _, part = connected_components(graph, directed=True, connection="strong")
-    return part.astype(np.int64)
+    numbers: NDArray[np.int64] = number_strong_components(start, row)
+    return numbers

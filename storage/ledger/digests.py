@@ -233,24 +233,14 @@ def match_people(ours: People, theirs: People) -> NDArray[np.int64]:
     place_of = np.full(ours.records, -1, dtype=np.int64)
     for kind in _find_linking_kinds(ours, theirs):
         # No digest occurs twice: those of equal values were made distinct by their count.
-        known = None
+        known = _number_digests(theirs.digests[kind])
         for spelt in (kind, AS_SPELT + kind):  # those of an older build are as it was spelt
-            if spelt in ours.digests and _may_meet(ours.digests[spelt], theirs.digests[kind]):
-                known = _number_digests(theirs.digests[kind]) if known is None else known
+            if spelt in ours.digests:
                 found = _number_digests(ours.digests[spelt]).join(known, on=_WORDS)
                 here, there = found["place"].to_numpy(), found["place_right"].to_numpy()
                 new = place_of[here] < 0
                 place_of[here[new]] = there[new]
     return place_of
-
-
-def _may_meet(ours: bytes, theirs: bytes) -> bool:
-    """Whether two lists of digests may have one in common: nearly all others are told at once."""
-    mine, other = (_digests_to_words(each)[:, 0] for each in (ours, theirs))
-    few, many = sorted((mine, other), key=len)
-    many = np.sort(many)
-    place = np.minimum(np.searchsorted(many, few), max(0, len(many) - 1))
-    return bool(len(many) and (many[place] == few).any())
 
 
 def _number_digests(digests: bytes) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from crowdcover.storage.ledger.meeting import may_meet, sort_words
 from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
@@ -139,23 +140,21 @@ class Ledger:
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
-        """Return all other runs that have released anything.
-
-        The ledger is not locked while people are compared.
-        """
+        """Return all other runs that have released anything; people are compared unlocked."""
         with self._open_transaction() as ask:
             released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
-        source, overlaps = self._source(source_sha256), []
+        source = self._source(source_sha256)
         if people is None:
             return [_compute_overlap(*each, source, None, None) for each in released.items()]
+        overlaps, entries, words = [], list(released.items()), sort_words(people)
         # In parts, so that other processes get their turn between them.
-        entries = list(released.items())
         for at in range(0, len(entries), _AT_ONCE):
             part = entries[at : at + _AT_ONCE]
             with self._open_transaction() as ask:
                 theirs = [_select_people(ask, other) for other, _ in part]
+            met = people if may_meet(words, theirs) else None
             overlaps += [
-                _compute_overlap(*each, source, people, of_it)
+                _compute_overlap(*each, source, met, of_it)
                 for each, of_it in zip(part, theirs, strict=True)
             ]
         return overlaps
@@ -170,10 +169,11 @@ class Ledger:
         """
         with self._open_transaction() as ask:
             # `seen` was compared without the lock; under it only what came since is compared.
+            known = frozenset(seen)
             new = {
                 other: rows
                 for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
-                if other not in seen
+                if other not in known
             }
             source = self._source(run.source_sha256)
             overlaps = [

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from anon_core.series.fits import Fits
@@ -90,7 +91,8 @@ class Earlier:
 
     def batch(self, born: int) -> slice:
         """Where the rows of a batch stand: rows are in the order of their batches."""
-        return slice(*self.kept_fits.first[born - 1 : born + 1].tolist())
+        born_in = self.rows[BORN].to_numpy()
+        return slice(*np.searchsorted(born_in, [born, born + 1]).tolist())
 
     def fits(self, born: int) -> Fits:
         """The rows of a batch that fit each of its records."""
