@@ -109,7 +109,7 @@ def list_matchable_pairs(
     owner_of[sits] = np.arange(n)
     counts, row = _concatenate_columns(
         [
-            (np.diff(cell.start), cell.row + first)
+            (np.diff(cell.start), cell.row + np.int64(first))
             for cell, first in zip(cells, _find_first(sizes), strict=True)
         ],
         2,

@@ -1,4 +1,4 @@
-"""What a ledger costs when it is old: python -m benchmarks.over_time.ledgers [--releases 10000].
+"""What a ledger costs when it is old: python -m benchmarks.ledgers [--releases 10000].
 
 Enters releases of 100 people each, by runs of one vault, and measures at 100, 1,000, ... of them,
 in processor seconds: `mend`, which each run of a plan does twice, `others`, which compares its

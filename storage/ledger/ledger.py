@@ -102,8 +102,8 @@ class Ledger:
 
     def _take_in(self, ask: Ask, run: Run) -> None:
         """Enter and confirm the visible releases of a run."""
-        seal = run.seal
-        known = dict(ask("select folder, published from releases where run = $1", seal))
+        seal, entered = run.seal, "select folder, published from releases where run = $1"
+        known: dict[str, int] = dict(ask(entered, seal))
         for release in run.ever_visible():
             folder, version = str(release.folder.parent), release.folder.name
             if folder not in known:

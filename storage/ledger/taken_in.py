@@ -30,7 +30,7 @@ def list_changed_runs(ask: Ask, vault: Vault, key: bytes) -> Iterator[tuple[Run,
     Names are digests: a ledger tells nothing of plan and source. Vaults that share a ledger may
     have runs of one name.
     """
-    known = dict(ask(_KNOWN))
+    known: dict[str, str] = dict(ask(_KNOWN))
     place = str(vault.path.resolve())
     for run in vault.every_run():
         stamp = _stamp_file(run.path / RELEASES)
