@@ -24,7 +24,8 @@ EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,office,sk
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators mutants check format bench bench-all newest lock clean
+.PHONY: demo team test test-all validators mutants check format bench bench-all newest lock sbom
+.PHONY: clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -55,6 +56,10 @@ check: $(READY) docs    ## lint, format, types, imports between packages, the si
 .PHONY: docs
 docs: $(READY)          ## the site of the docs: build/site/index.html; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+sbom: $(READY)          ## build/sbom.cdx.json: every package here, its version and licence
+	mkdir -p build
+	$(BIN)/python deploy/sbom.py > build/sbom.cdx.json
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

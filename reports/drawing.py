@@ -119,6 +119,26 @@ def draw_bars(axes: "Axes", lengths: Sequence[float], **look: Any) -> None:
     axes.add_collection(PolyCollection(corners, linewidth=0, **look), autolim=False)
 
 
+def draw_columns(
+    axes: "Axes", places: Sequence[float], edges: Sequence[tuple[float, float]], **look: Any
+) -> None:
+    """Draw upright bars from edge to edge, one at each place, as one outline.
+
+    Single rectangles take five times as long. The caller sets the limits of the axes.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners = [
+        corner
+        for place, (low, high) in zip(places, edges, strict=True)
+        for left, right in [(place - 0.35, place + 0.35)]
+        for corner in [(left, low), (left, high), (right, high), (right, low), (left, low)]
+    ]
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(places)
+    axes.add_artist(PathPatch(Path(corners, codes), linewidth=0, **look))
+
+
 def render_svg(figure: "Figure", name: str, title: str, description: str) -> str:
     """The figure as one inline SVG element with a title and a text description.
 

@@ -4,6 +4,7 @@ A cell is the set of rows that were published in the same versions, with the rec
 A chain is what one record owns over time: at most one row a cell (docs/theory.md, 10).
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,57 +61,88 @@ class Histories:
     rows: NDArray[np.int64]
 
 
-def cell_crowds(
-    start: NDArray[np.int64],
-    row: NDArray[np.int32],
-    seat: NDArray[np.int64] | None = None,
-    person: NDArray[np.int64] | None = None,
+def count_crowds(
+    cells: Sequence[SeriesCell], person: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """Count the matchable rows of each record of a cell, or the people who own them.
+    """Count the matchable rows of each record of some cells, or the people who own them.
 
     Parameters
     ----------
-    start, row, seat
-        As in `SeriesCell`.
+    cells : sequence of SeriesCell
     person : int64 (n,), optional
-        The person of each record where people own several.
+        The person of each record of all cells, where people own several.
 
     Returns
     -------
     int64 (n,)
-        0 for everybody if the seats are no perfect matching in which everybody fits the own row.
+        Cell by cell. 0 for everybody in a cell whose seats are no perfect matching in which
+        everybody fits the own row.
     """
-    record, owner = list_matchable_pairs(start, row, seat)
+    record, owner = list_matchable_pairs(cells)
+    sizes = [len(cell.chain) for cell in cells]
     if person is not None:
-        # Pairs (record, person) as one number each: people with several matchable rows count once.
         span = int(person.max(initial=0)) + 1
-        record = np.unique(record * span + person[owner]) // span
-    return np.bincount(record, minlength=len(start) - 1)
+        own = np.repeat(np.arange(len(cells)), sizes) * span + person
+        # Pairs (record, person) as one number each: people with several matchable rows count once.
+        if len(np.unique(own)) < len(own):
+            record = np.unique(record * span + person[owner]) // span
+    return np.bincount(record, minlength=sum(sizes))
 
 
 def list_matchable_pairs(
-    start: NDArray[np.int64], row: NDArray[np.int32], seat: NDArray[np.int64] | None = None
+    cells: Sequence[SeriesCell],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (record, owner of the row) that lie in some perfect matching of the cell.
+    """Pairs (record, owner of the row) that lie in some perfect matching of their cell.
+
+    Records are numbered over all cells.
 
     Notes
     -----
     Such a pair lies in one strongly connected component of the graph that leads from each record to
-    the owners of the rows that fit it (docs/theory.md, 5).
+    the owners of the rows that fit it (docs/theory.md, 5). No edge leads from cell to cell, so one
+    search finds the components of all of them.
     """
-    n = len(start) - 1
-    sits = np.arange(n) if seat is None else seat
+    sizes, sits = [len(cell.chain) for cell in cells], _number_seats(cells)
+    n = len(sits)
     # If two records claim a row, some row stays without an owner, so the seats are no matching.
     owner_of = np.full(n, -1, dtype=np.int64)
     owner_of[sits] = np.arange(n)
-    record = np.repeat(np.arange(n), np.diff(start))
+    counts, row = _concatenate_columns(
+        [
+            (np.diff(cell.start), cell.row + np.int64(first))
+            for cell, first in zip(cells, _find_first(sizes), strict=True)
+        ],
+        2,
+    )
+    record = np.repeat(np.arange(n), counts)
     owner = owner_of[row]
-    if (owner_of < 0).any() or np.count_nonzero(owner == record) < n:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    graph = csr_array((np.ones(len(row), dtype=np.int8), (record, owner)), shape=(n, n))
+    wrong = owner_of < 0
+    wrong |= np.bincount(record[owner == record], minlength=n) == 0
+    of = np.repeat(np.arange(len(cells)), sizes)
+    sound = np.bincount(of[wrong], minlength=len(cells)) == 0
+    within = sound[of[record]]
+    record, owner = record[within], owner[within]
+    if not len(record):
+        return record, owner
+    graph = csr_array((np.ones(len(record), dtype=np.int8), (record, owner)), shape=(n, n))
     _, part = connected_components(graph, directed=True, connection="strong")
     same = part[record] == part[owner]
     return record[same], owner[same]
+
+
+def _find_first(sizes: Sequence[int]) -> list[int]:
+    """Number of the first record of each cell."""
+    return [0, *itertools.accumulate(sizes)][: len(sizes)]
+
+
+def _number_seats(cells: Sequence[SeriesCell]) -> NDArray[np.int64]:
+    """Row of each record, both numbered over all cells, int64 (n,)."""
+    first = _find_first([len(cell.chain) for cell in cells])
+    seats = [
+        ((np.arange(len(cell.chain)) if cell.seat is None else cell.seat) + at,)
+        for cell, at in zip(cells, first, strict=True)
+    ]
+    return _concatenate_columns(seats, 1)[0]
 
 
 def count_histories(cells: Sequence[SeriesCell]) -> Histories:
@@ -136,10 +168,7 @@ def count_histories(cells: Sequence[SeriesCell]) -> Histories:
     if any(len(np.unique(cell.chain)) < len(cell.chain) for cell in cells):
         raise InputError("a chain has at most one record in a cell")
     # Records are numbered over all cells, so that a chain has one record for each of its cells.
-    offset = np.cumsum([0] + [len(cell.chain) for cell in cells])
-    record, value, count = _concatenate_columns(
-        [_by_value(cell, first) for cell, first in zip(cells, offset.tolist(), strict=False)], 3
-    )
+    record, value, count = _count_by_value(cells)
     (of_record,) = _concatenate_columns([(cell.chain,) for cell in cells], 1)
     chain, of = np.unique(of_record, return_inverse=True)
     # A value counts if each cell of the chain has it.
@@ -163,16 +192,18 @@ def count_histories(cells: Sequence[SeriesCell]) -> Histories:
     return Histories(chain, _sum_by_group(of[record[first]], product, len(chain)), rows)
 
 
-def _by_value(cell: SeriesCell, first: int) -> tuple[NDArray[np.int64], ...]:
-    """Matchable rows by record, numbered from `first` on, and value: record, value, how many."""
-    record, owner = list_matchable_pairs(cell.start, cell.row, cell.seat)
-    value = np.zeros(len(cell.chain), dtype=np.int64) if cell.value is None else cell.value
+def _count_by_value(cells: Sequence[SeriesCell]) -> tuple[NDArray[np.int64], ...]:
+    """Matchable rows by record, numbered over all cells, and value: record, value, how many."""
+    record, owner = list_matchable_pairs(cells)
+    (value,) = _concatenate_columns(
+        [(np.zeros_like(cell.chain) if cell.value is None else cell.value,) for cell in cells], 1
+    )
     kinds, kind = np.unique(value, return_inverse=True)
-    # Values are given by row, pairs by the row's owner: value of owner v is that of row seat[v].
-    kind = kind if cell.seat is None else kind[cell.seat]
+    # Values are given by row, pairs by the row's owner.
+    kind = kind[_number_seats(cells)]
     pairs, count = np.unique(record * len(kinds) + kind[owner], return_counts=True)
     record, kind = np.divmod(pairs, max(1, len(kinds)))
-    return record + first, kinds[kind], count
+    return record, kinds[kind], count
 
 
 def _concatenate_columns(

@@ -5,20 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from anon_core.series.fits import Fits
+from anon_core.series.histories_kernels import number_strong_components
 from anon_core.tables.pasts import MOST_WAYS, Pasts
 
 
 class ValueCounts(NamedTuple):
-    """A cell, by what the rows that may be a record's carry in the columns that never change.
+    """Cells, by what the rows that may be a record's carry in the columns that never change.
 
     Attributes
     ----------
     records : int64 (n,)
-        Number of each record's chain: what one record owns over time.
+        Number of each record's chain: what one record owns over time. A chain in several cells
+        stands there once for each.
     chain, value, rows : int64 (pairs,)
         Matchable rows of a chain that carry a value: how many.
     """
@@ -32,14 +32,14 @@ class ValueCounts(NamedTuple):
 def count_matchable_rows(
     chain: NDArray[np.int64], value: NDArray[np.int64], fits: Fits
 ) -> ValueCounts:
-    """Count the matchable rows of each record of a cell by value.
+    """Count the matchable rows of each record by value.
 
     Parameters
     ----------
     chain, value : int64 (n,)
         Chain of each record, and what its row carries.
     fits : Fits
-        Of the records of the cell.
+        Of the records of a cell, or of several cells, each record among those of its cell.
     """
     part = number_components(fits.start, fits.row)
     record = fits.record
@@ -69,6 +69,14 @@ def find_pasts(
     over its cells, of its matchable rows that carry j (docs/theory.md, 10). A chain without any
     value that all of its cells allow keeps its own, in no way.
     """
+    return look_up_pasts(merge_cells(cells), chain, value)
+
+
+def merge_cells(cells: Sequence[ValueCounts]) -> ValueCounts:
+    """Merge cells whose rows were withdrawn into one that leaves the same histories.
+
+    Its `rows` are those products, at most `MOST_WAYS`; chains and values ascend.
+    """
     nothing = np.empty(0, dtype=np.int64)
     owner, carried, count = (
         np.concatenate([nothing, *(cell[at] for cell in cells)]) for at in (1, 2, 3)
@@ -92,17 +100,12 @@ def find_pasts(
     in_all = listed == in_cells[np.searchsorted(number, owner[first])]
     owner, carried = owner[first[in_all]], carried[first[in_all]]
     ways = np.minimum(ways[in_all], MOST_WAYS).astype(np.int64)
-    return _look_up((owner, carried, ways), number, chain, value)
+    return ValueCounts(number, owner, carried, ways)
 
 
-def _look_up(
-    known: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    closed: NDArray[np.int64],
-    chain: NDArray[np.int64],
-    value: NDArray[np.int64],
-) -> Pasts:
-    """The pasts of records; `known` are chain, value and ways, `closed` all chains with a cell."""
-    owner, carried, ways = known
+def look_up_pasts(merged: ValueCounts, chain: NDArray[np.int64], value: NDArray[np.int64]) -> Pasts:
+    """Count the histories of records as `find_pasts` does, after `merge_cells`."""
+    closed, owner, carried, ways = merged
     first, last = np.searchsorted(owner, chain), np.searchsorted(owner, chain, side="right")
     lost = np.isin(chain, closed) & (first == last)
     count = np.where(lost, 1, last - first)
@@ -126,7 +129,5 @@ def number_components(start: NDArray[np.int64], row: NDArray[np.int32]) -> NDArr
     Row i is the one that record i owns. A pair is matchable iff it lies in one component
     (docs/theory.md, 5).
     """
-    n = len(start) - 1
-    graph = csr_array((np.ones(len(row), dtype=np.int8), row, start), shape=(n, n))
-    _, part = connected_components(graph, directed=True, connection="strong")
-    return part.astype(np.int64)
+    numbers: NDArray[np.int64] = number_strong_components(start, row)
+    return numbers

@@ -278,6 +278,10 @@ class _Parts:
         """Number, by party, the groups of parties of one side that share components."""
         part = self._parts()
         records, parties = len(part), len(self.sides.goes)
+        if records == parties:  # each party is one record
+            block = np.empty(parties, dtype=np.int64)
+            block[self.cell.of] = part
+            return block
         ends = self.cell.of.astype(np.int64), parties + part
         nodes = parties + records
         graph = csr_array((np.ones(records, dtype=np.int8), ends), shape=(nodes, nodes))

@@ -1,8 +1,7 @@
-"""Serve plans as Prefect deployments; turn failures of Prefect into refusals."""
+"""Serve plans as Prefect deployments."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -10,17 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import prefect
 from prefect.deployments.runner import RunnerDeployment
-from prefect.exceptions import Pause
 from prefect.schedules import Cron
-from prefect.settings import PREFECT_HOME
 from prefect.utilities.annotations import freeze
 
-from anon_core.errors import AnonymityError
 from crowdcover.flows.care import care
 from crowdcover.flows.release import release
 from crowdcover.kinds.section import PlanError
-from crowdcover.storage.approval.approval import WaitingError
-from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
 
 FIELDS = 5
 
@@ -31,24 +25,6 @@ class Schedule:
 
     cron: str
     timezone: str
-
-
-@contextmanager
-def refuse_prefect_failures() -> Iterator[None]:
-    """Raise any error of the work inside but an AnonymityError as a failure of Prefect."""
-    try:
-        yield
-    except AnonymityError:
-        raise
-    except Pause as pause:  # of a flow run that waits
-        raise WaitingError(str(pause.state and pause.state.message)) from None
-    except Exception as error:  # noqa: BLE001 - Prefect raises many types
-        raise AnonymityError(
-            describe_full_disk("Prefect", [PREFECT_HOME.value()])
-            if is_full(error)
-            else f"Prefect could not run the flow ({type(error).__name__}); "
-            "check PREFECT_API_URL, or unset it to run without a server"
-        ) from None
 
 
 def parse_schedules(

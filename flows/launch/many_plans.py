@@ -19,7 +19,7 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from anon_core.engines.farm import UNSEEN, configure_local_cluster
 from anon_core.errors import AnonymityError
-from crowdcover.flows.launch.deployments import refuse_prefect_failures
+from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
 from crowdcover.flows.outcome import exit_code
 from crowdcover.flows.release import release
 from crowdcover.storage.approval.approval import WaitingError

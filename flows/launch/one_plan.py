@@ -58,8 +58,8 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     with plan.kind.compile_kernels(quiet=quiet):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
         with keep_all_objects():
-            from crowdcover.flows.launch.deployments import refuse_prefect_failures
             from crowdcover.flows.launch.own_server import run_own_server
+            from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
             from crowdcover.flows.release import release
             from crowdcover.flows.runs.parameters import hand_on_plan
 

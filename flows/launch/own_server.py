@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
 STOPS_WITHIN = 10.0
-# It has no pages to point to, and needs no types of blocks: a server that stays enters those.
-OF_A_RUN = {"PREFECT_UI_URL": "", "PREFECT_API_BLOCKS_REGISTER_ON_START": "false"}
+# It has no pages to point to, and needs no types of blocks: a server that stays enters those. To
+# remember which types there are, Prefect would import every integration that is installed.
+OF_A_RUN = {
+    "PREFECT_UI_URL": "",
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+    "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
+}
 
 
 @contextmanager

@@ -122,10 +122,13 @@ def apply_series_form(plan: ReleasePlan, vault: Vault) -> ReleasePlan:
 
     The source is read as for its first version.
     """
-    versions = [] if plan.series is None else Series(vault, plan.name).versions()
-    if not versions:
+    if plan.series is None:
         return plan
-    last = versions[-1].about["plan_sha256"]
+    series = Series(vault, plan.name)
+    first, last = series.first, series.last
+    if first is None or last is None:
+        return plan
+    before = last.about["plan_sha256"]
     # No match: the plan was changed, and `prepare_next_version` refuses it with its reasons.
-    known = next((each for each in (plan, *plan.earlier) if each.sha256 == last), plan)
-    return known.read_as(versions[0].about.get("form", 1))
+    known = next((each for each in (plan, *plan.earlier) if each.sha256 == before), plan)
+    return known.read_as(first.about.get("form", 1))

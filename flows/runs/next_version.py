@@ -1,7 +1,7 @@
 """What a version of a series has beside any release: what it follows, and what stays."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,8 @@ class NextVersion:
     ----------
     plan : ReleasePlan
     series : Series
+    recorded : sequence of Version
+        Every version of which the vault knew the run before this one, read once for the whole run.
     last : Version or None
         The version before.
     before : Before or None
@@ -46,6 +48,7 @@ class NextVersion:
 
     plan: ReleasePlan
     series: Series
+    recorded: Sequence[Version]
     last: Version | None
     before: Before | None
     split: Stored
@@ -61,7 +64,7 @@ class NextVersion:
     @property
     def kin(self) -> frozenset[str]:
         """Seals of the runs of the versions before."""
-        return frozenset(version.run.seal for version in self.series.versions())
+        return frozenset(version.run.seal for version in self.recorded if version.published)
 
     def begin(self, run: Run) -> None:
         """Note the run of the version."""
@@ -108,21 +111,30 @@ class NextVersion:
 
     def end(self) -> None:
         """Remove what nobody needs once the version is published."""
-        self.series.forget_values()
+        # An earlier attempt may have recorded it, too, as it was then.
+        before = [each for each in self.recorded if each.number != self.number]
+        now = self.series.find_version_in_work(self.number)
+        self.series.forget_values([*before, *(() if now is None else (now,))])
 
 
 def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> NextVersion | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, plan.name).open()
+    # Once: each file takes its time, and there may be a hundred versions.
+    recorded = series.list_versions()
     # A process that was killed after it published has left this to the next one.
-    series.forget_values()
-    last = series.last
+    series.forget_values(recorded)
+    versions = [each for each in recorded if each.published]
+    last = versions[-1] if versions else None
     number = 1 if last is None else last.number + 1
     pending, about = series.load_pending_parts(number), _build_about(plan, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
     label = _find_source_label(plan, source)
-    released: dict[str, Version | Stored] = {**series.by_part(), **pending}
+    released: dict[str, Version | Stored] = {
+        **{label: each for each in versions for label in each.parts},
+        **pending,
+    }
     # Nobody withdrew since: a source that was released, or that waits, needs no version.
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
@@ -137,7 +149,7 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Ne
     if plan.following.record is None:
         # People who wait in pending partitions come along, so the version counts for these, too.
         about["parts"] = [*pending, *([] if label is None else [label])]
-    before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
+    before, folder = None if last is None else Before.of(versions), series.folder(number)
     # The check reads this content again, and so does a round that is repeated.
     source.keep(folder.scratch)
     if (approved := _find_approved_parts(series, folder, about)) is not None:
@@ -156,7 +168,7 @@ def prepare_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Ne
     about["short_histories"] = plan.following.short_histories
     about["form"] = plan.data.source.form
     batch = _open_batch(plan, parts)
-    return NextVersion(plan, series, last, before, parts, source, batch, about)
+    return NextVersion(plan, series, recorded, last, before, parts, source, batch, about)
 
 
 def _build_about(plan: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:

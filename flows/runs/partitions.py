@@ -140,7 +140,8 @@ def split_by_partition(
 def _list_done_labels(series: Series) -> set[str]:
     """Labels of partitions that were released, or wait for those after them."""
     last = series.last
-    return {*series.by_part(), *series.load_pending_parts(1 if last is None else last.number + 1)}
+    pending = series.load_pending_parts(1 if last is None else last.number + 1)
+    return {label for each in series.versions() for label in each.parts} | {*pending}
 
 
 def _remove_part_files(folder: Path) -> None:

@@ -25,8 +25,3 @@ RESERVED |= {RECORD_DIGEST, OWNER, VALUES, ROW_KEY}
 def is_in_version(number: int) -> pl.Expr:
     """Whether a version shows a row of `ROWS`."""
     return (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
-
-
-def fits_file(born: int) -> str:
-    """The file of the series stage with the rows of one batch that fit each record of it."""
-    return f"fits-{born}.npz"

@@ -14,6 +14,8 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from crowdcover.storage.ledger.meeting import may_meet, sort_words
+from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from crowdcover.storage.source.values import FOREIGN_ERRORS
@@ -24,6 +26,7 @@ from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
 _SCHEMA = "1"
+_AT_ONCE = 64  # releases whose people are read in one transaction
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -31,6 +34,7 @@ TABLES = (
     "primary key (run, folder))",
     "create table if not exists people (run text, kind text, repeated bigint, persons bytea, "
     "primary key (run, kind))",
+    TABLE,
 )
 
 Remade = Callable[[Run, bytes], People]
@@ -90,33 +94,39 @@ class Ledger:
 
         The caller holds `Vault.lock_publishing`.
         """
-        runs = self.vault.by_seal()
-        visible = {
-            (seal, str(release.folder.parent)): release.folder.name
-            for seal, run in runs.items()
-            for release in run.ever_visible()
-        }
         with self._open_transaction() as ask:
-            known = {
-                (run, folder): bool(seen)
-                for run, folder, seen in ask("select run, folder, published from releases")
-            }
-            for (seal, folder), version in visible.items():
-                if (seal, folder) not in known:
-                    run, place = runs[seal], (folder, version)
-                    self._enter(ask, run, place, self.people(run), published=True)
-                # Visible but not confirmed: the process was killed before `confirm`.
-                elif not known[seal, folder]:
-                    ask(
-                        "update releases set version = $3, published = 1 "
-                        "where run = $1 and folder = $2",
-                        *(seal, folder, version),
-                    )
-            # Announced and never visible: nobody can have seen that release.
-            for entry, seen in known.items():
-                if entry[0] in runs and not seen and entry not in visible:
-                    ask("delete from releases where run = $1 and folder = $2", *entry)
-            ask("delete from people where run not in (select run from releases)")
+            for run, name, stamp in list_changed_runs(ask, self.vault, self.key):
+                self._take_in(ask, run)
+                note_run(ask, run, name, stamp)
+            self._drop_stopped(ask)
+
+    def _take_in(self, ask: Ask, run: Run) -> None:
+        """Enter and confirm the visible releases of a run."""
+        seal, entered = run.seal, "select folder, published from releases where run = $1"
+        known: dict[str, int] = dict(ask(entered, seal))
+        for release in run.ever_visible():
+            folder, version = str(release.folder.parent), release.folder.name
+            if folder not in known:
+                self._enter(ask, run, (folder, version), self.people(run), published=True)
+            # Visible but not confirmed: the process was killed before `confirm`.
+            elif not known[folder]:
+                ask(
+                    "update releases set version = $3, published = 1 "
+                    "where run = $1 and folder = $2",
+                    *(seal, folder, version),
+                )
+
+    def _drop_stopped(self, ask: Ask) -> None:
+        """Delete what was announced and never visible: nobody can have seen that release."""
+        stopped = ask("select run, folder from releases where published = 0")
+        # Of a shared ledger they may be of another vault, which is at work.
+        runs = self.vault.by_seal() if stopped else {}
+        for seal, folder in stopped:
+            if seal in runs and all(
+                str(release.folder.parent) != folder for release in runs[seal].ever_visible()
+            ):
+                ask("delete from releases where run = $1 and folder = $2", seal, folder)
+                ask("delete from people where run not in (select run from releases)")
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
@@ -130,19 +140,23 @@ class Ledger:
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
-        """Return all other runs that have released anything.
-
-        The ledger is not locked while people are compared.
-        """
+        """Return all other runs that have released anything; people are compared unlocked."""
         with self._open_transaction() as ask:
             released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
-        overlaps = []
-        for other, rows in released.items():
+        source = self._source(source_sha256)
+        if people is None:
+            return [_compute_overlap(*each, source, None, None) for each in released.items()]
+        overlaps, entries, words = [], list(released.items()), sort_words(people)
+        # In parts, so that other processes get their turn between them.
+        for at in range(0, len(entries), _AT_ONCE):
+            part = entries[at : at + _AT_ONCE]
             with self._open_transaction() as ask:
-                theirs = _select_people(ask, other) if people is not None else None
-            overlaps.append(
-                _compute_overlap(other, rows, self._source(source_sha256), people, theirs)
-            )
+                theirs = [_select_people(ask, other) for other, _ in part]
+            met = people if may_meet(words, theirs) else None
+            overlaps += [
+                _compute_overlap(*each, source, met, of_it)
+                for each, of_it in zip(part, theirs, strict=True)
+            ]
         return overlaps
 
     def announce(
@@ -155,10 +169,11 @@ class Ledger:
         """
         with self._open_transaction() as ask:
             # `seen` was compared without the lock; under it only what came since is compared.
+            known = frozenset(seen)
             new = {
                 other: rows
                 for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
-                if other not in seen
+                if other not in known
             }
             source = self._source(run.source_sha256)
             overlaps = [

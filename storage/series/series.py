@@ -10,10 +10,12 @@ The run of a version is that of its batch. It keeps what the next version needs;
 published, all that holds values of people is removed from the runs before it.
 """
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +69,12 @@ class Version:
         """Labels of the partitions whose rows were new; of sources without partitions, hashes."""
         return list(self.about.get("parts", ()))
 
-    @property
+    @cached_property
     def published(self) -> bool:
-        """Whether it was ever visible; a retracted version counts, since nobody can prove less."""
+        """Whether it was ever visible; a retracted version counts, since nobody can prove less.
+
+        As it was when it was asked for first: what is read again later knows better.
+        """
         return bool(self.run.ever_visible() or Retractions.of(self.run).all)
 
 
@@ -102,14 +107,16 @@ class Series:
         return [each for each in self.list_versions() if each.published]
 
     @property
+    def first(self) -> Version | None:
+        """The first version that was published."""
+        numbers = reversed(self._numbers())
+        return next((each for each in map(self._read, numbers) if each.published), None)
+
+    @property
     def last(self) -> Version | None:
         """The last version that was published."""
         # From the end: there may be a hundred before it.
         return next((each for each in map(self._read, self._numbers()) if each.published), None)
-
-    def by_part(self) -> dict[str, Version]:
-        """The versions by the labels of their partitions."""
-        return {label: each for each in self.versions() for label in each.parts}
 
     def load_pending_parts(self, number: int) -> dict[str, Stored]:
         """Parts by the labels of partitions in which nobody could hide, the last one last.
@@ -138,7 +145,8 @@ class Series:
 
     def find_version_in_work(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""
-        return self._read(number) if number in self._numbers() else None
+        known = (self.path / str(number) / VERSION).exists()
+        return self._read(number) if known else None
 
     def folder(self, number: int) -> Run:
         """Where the stages of a version lie that come before its run."""
@@ -181,34 +189,42 @@ class Series:
         record = {"source_sha256": source_sha256, "chains": sorted(chains)}
         write_json(self.path / str(number) / _WAITING, record)
 
-    def forget_values(self) -> None:
+    def forget_values(self, recorded: Sequence[Version]) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed.
 
         Removed are, too, tracebacks, which may hold values, and the data and secrets of runs that
-        were begun and made anew from another batch. Why such a run was refused stays.
+        were begun and made anew from another batch. Why such a run was refused stays. `recorded`
+        are the versions of `list_versions`.
         """
-        versions = self.versions()
+        versions = [each for each in recorded if each.published]
         for version in versions:
-            remove_folder(self.path / str(version.number) / PENDING)
-        for version in versions[:-1]:
-            remove_folder(self.path / str(version.number) / "split")
-            for record in version.run.path.glob("[!.]*/stage.json"):
-                if record.parent.name not in _KEPT:
-                    remove_folder(record.parent)
-            if _PROFILE in version.about:
-                about = {name: each for name, each in version.about.items() if name != _PROFILE}
-                write_json(self.path / str(version.number) / VERSION, about)
-        recorded = self.list_versions()
+            self._forget_version(version, keeps=version is versions[-1])
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         # A run that was given up once may be the run of a version by now.
         for name in given_up - {each.run.path.name for each in recorded}:
             _strip_run(self.vault.runs / name)
         runs = (version.run.path for version in versions)
-        for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
-            for failure in folder.glob("failure-*.txt"):
-                failure.unlink()
-            for left in folder.glob(".*.partial"):  # whoever made or removed it was killed
-                shutil.rmtree(left, ignore_errors=True)
+        for folder in (self.vault.runs, *self.path.glob("[0-9]*/"), *runs):
+            _sweep(folder)
+
+    def _forget_version(self, version: Version, *, keeps: bool) -> None:
+        """Remove what a published version keeps of people, unless it `keeps` all but who waited."""
+        folder = self.path / str(version.number)
+        # Listed once: there may be a hundred versions, and nearly all of them were emptied before.
+        names = os.listdir(folder)
+        if PENDING in names:
+            remove_folder(folder / PENDING)
+        if keeps:
+            return
+        if "split" in names:
+            remove_folder(folder / "split")
+        run = version.run.path
+        for name in os.listdir(run):
+            if name not in _KEPT and name[0] != "." and os.path.exists(run / name / "stage.json"):
+                remove_folder(run / name)
+        if _PROFILE in version.about:
+            about = {name: each for name, each in version.about.items() if name != _PROFILE}
+            write_json(folder / VERSION, about)
 
     def list_versions(self) -> list[Version]:
         """Every version of which the run is known, published or not, the oldest first."""
@@ -240,10 +256,19 @@ class Series:
         )
 
 
+def _sweep(folder: Path) -> None:
+    """Remove tracebacks, and what a process that was killed left half made or half removed."""
+    for name in os.listdir(folder):
+        if name.startswith("failure-") and name.endswith(".txt"):
+            (folder / name).unlink()
+        elif name.startswith(".") and name.endswith(".partial"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+
+
 def _strip_run(run: Path) -> None:
     """Remove what a run holds but its words."""
     for path in sorted(run.glob("*")):
         if path.name not in _WORDS:
             remove_folder(path) if path.is_dir() else path.unlink()
-    for left in run.glob(".*.partial"):
-        shutil.rmtree(left, ignore_errors=True)
+    if run.is_dir():
+        _sweep(run)

@@ -29,8 +29,10 @@ def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) ->
     gone.
     """
     standing = [parent / name for name in shelf_of(parent).versions() if name not in listed]
-    known = [release for run in vault.every_run() for release in run.ever_visible()]
-    foreign = [path.name for path in standing if not _is_known(path, known)]
+    foreign = []
+    if standing:  # else no run has to be read: there may be thousands
+        known = [release for run in vault.every_run() for release in run.ever_visible()]
+        foreign = [path.name for path in standing if not _is_known(path, known)]
     if foreign:
         named = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
         raise FolderError(

@@ -247,6 +247,10 @@ class Run:
         # A folder that stands without the note: the process was killed between rename and note.
         return [mark for mark in marks if mark.published or mark.stands()]
 
+    def has_confirmed_all(self) -> bool:
+        """Whether every release that this run marked became visible, by its own notes."""
+        return all(mark["published"] for mark in self._releases().values())
+
     def _releases(self) -> dict[str, Any]:
         path = self.path / RELEASES
         return read_json(path) if path.exists() else {}

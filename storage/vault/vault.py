@@ -11,6 +11,7 @@ and source find the same run. Folders have mode 0700, files 0600.
 
 import fcntl
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -114,7 +115,13 @@ class Vault:
 
     def every_run(self) -> list[Run]:
         """All runs, ordered by the names of their folders."""
-        return [Run(path.parent) for path in sorted(self.runs.glob("[!.]*/run.json"))]
+        # Not `glob`, which takes five times as long: a vault may have thousands of runs.
+        names = sorted(os.listdir(self.runs)) if self.runs.is_dir() else []
+        return [
+            Run(self.runs / name)
+            for name in names
+            if name[0] != "." and os.path.exists(f"{self.runs}/{name}/run.json")
+        ]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:

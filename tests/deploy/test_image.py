@@ -21,7 +21,7 @@ from crowdcover.flows.commands import COMMANDS
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = ROOT / "deploy/Dockerfile"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-BESIDE = {"requirements.lock", "pyproject.toml", "README.md", "LICENSE"}
+BESIDE = {"requirements.lock", "pyproject.toml", "README.md", "LICENSE", "deploy/sbom.py"}
 NOT_INSTALLED = {"tests", "benchmarks"}
 PROGRAMS = ("buildah", "mmdebstrap")
 BASE = ("--variant=apt", "--include=python3,python3-venv,ca-certificates", "bookworm")

@@ -14,7 +14,7 @@ from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
-from crowdcover.flows.launch.deployments import refuse_prefect_failures
+from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
 from crowdcover.flows.plan.plan import PlanError
 from crowdcover.flows.release import release
 from crowdcover.flows.runs.parameters import Accept, load_run_plan

@@ -361,9 +361,10 @@ def restored(request, tmp_path):
 def test_a_batch_of_one_is_refused():
     """A cell in which one record came or went alone leaves nobody to hide among."""
     from crowdcover.kinds.table.judge import versions as judge
+    from crowdcover.kinds.table.version_fits import NO_FITS
 
     n = 6
-    fits = {1: (np.arange(0, n * n + 1, n), np.tile(np.arange(n, dtype=np.int32), n))}
+    fits = NO_FITS.also(np.arange(0, n * n + 1, n), np.tile(np.arange(n, dtype=np.int32), n))
     rows = pl.DataFrame(
         {
             "#chain": range(n),

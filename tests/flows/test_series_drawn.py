@@ -18,6 +18,7 @@ from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.release import release_plan
 from crowdcover.flows.runs.partitions import format_partition_settings
 from crowdcover.kinds.table.judge import versions as judge
+from crowdcover.kinds.table.version_fits import load_fits
 from crowdcover.kinds.versions import Before
 from crowdcover.reports.drawing import left_out
 from crowdcover.storage.ledger.identifier_spelling import FORM
@@ -289,7 +290,7 @@ def count_as_auditor(registry):
         for key, row in version["rows"].items()
     }
     carried = pl.Series([births[key] for key in history["#key"]], dtype=pl.Binary)
-    fits = judge.load_fitting_rows(kept.audited.folder, kept.number)
+    fits = load_fits(kept.audited, kept.number)
     _, section, _ = judge.of_crowds(history.with_columns(carried.alias("#constant")), fits)
     return section
 

@@ -151,9 +151,9 @@ def _release_plans(
             outcomes[number] = exit_code(refusal), str(refusal)
     # Prefect and Dask take seconds to import: not if every plan was refused.
     if plans:
-        from crowdcover.flows.launch.deployments import refuse_prefect_failures
         from crowdcover.flows.launch.many_plans import release_all
         from crowdcover.flows.launch.own_server import run_own_server
+        from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
 
         with refuse_prefect_failures(), run_own_server():
             # Keys are places on the command line: refused plans have left gaps among them.

@@ -60,16 +60,12 @@ def run(options: argparse.Namespace) -> int:
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
-    from crowdcover.flows.launch.deployments import (
-        parse_schedules,
-        refuse_prefect_failures,
-        serve_plans,
-    )
-
-    order = _read_care_order(options)
+    from crowdcover.flows.launch.deployments import parse_schedules, serve_plans
     from crowdcover.flows.launch.one_plan import freeze_plan
+    from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
     from crowdcover.flows.runs.partitions import require_partition
 
+    order = _read_care_order(options)
     when = parse_schedules(names, options.cron, options.timezone)
     for plan in plans:
         # A schedule names no partition. A run that a person starts may name one.

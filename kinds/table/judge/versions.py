@@ -1,5 +1,6 @@
 """The audit of a version of a series: what every version before it showed counts, too."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.series import SeriesCell, cell_crowds, count_histories
+from anon_core.errors import GuaranteeError
+from anon_core.measures.series import SeriesCell, count_crowds, count_histories
 from anon_core.measures.table.fitting import find_fitting_rows
 from crowdcover.kinds.columns import Column, type_source_column
 from crowdcover.kinds.judge.audit import Finding
@@ -37,9 +39,9 @@ from crowdcover.kinds.table.version_files import (
     ROW_SEAL,
     SINCE,
     VALUES,
-    fits_file,
     is_in_version,
 )
+from crowdcover.kinds.table.version_fits import BatchFits
 from crowdcover.kinds.table.version_records import records_of_rows
 from crowdcover.storage.ledger.digests import column_digests
 from crowdcover.storage.ledger.identifier_spelling import FORM
@@ -47,7 +49,6 @@ from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.run import Stored
 
 FROZEN, _WITHDRAWN, _BATCH = "rows as before", "withdrawn rows", "the batch as checked"
-Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 _SINGLE, CROWDS_IN_EACH, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
@@ -237,17 +238,8 @@ def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Ser
     )
 
 
-def load_fitting_rows(folder: Path, number: int) -> Fitting:
-    """The rows that fit each record, by batch."""
-    fits = {}
-    for born in range(1, number + 1):
-        with np.load(folder / fits_file(born)) as kept:
-            fits[born] = (kept["start"], kept["row"])
-    return fits
-
-
 def of_crowds(
-    history: pl.DataFrame, fits: Fitting, allowed: int = 0, batch: int = 0
+    history: pl.DataFrame, fits: BatchFits, allowed: int = 0, batch: int = 0
 ) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went.
 
@@ -255,18 +247,25 @@ def of_crowds(
     `batch`. Returned are the findings, the numbers, and the chains of all who have too few.
     """
     history = history.with_columns(_number_values(history[CONSTANT]))  # one number for one value
-    batches, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
-    # All cells of a batch at once: a chain has one record in a batch, so in one of its cells.
-    for (born,), part in history.partition_by(BORN, as_dict=True, maintain_order=True).items():
-        died = part[DIED].fill_null(-1).to_numpy()
-        start, row = _keep_within(*fits[born], died)
-        chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        batches.append(SeriesCell(chain, start, row, value=part[CONSTANT].to_numpy()))
-        crowd = cell_crowds(start, row, person=person)
-        margins.append(crowd - part[DEMANDED_K].to_numpy())
-        crowds.append(crowd[died < 0])  # rows of the last version
+    died = history[DIED].fill_null(0).to_numpy().astype(np.int64)  # 0: rows of the last version
+    if not history[BORN].is_sorted() or len(fits.start) - 1 != history.height:
+        raise GuaranteeError(
+            "what the vault keeps of the series does not belong together; restore it from a backup"
+        )
+    # Rows that came and went together are a cell. All cells of a batch at once: a chain has one
+    # record in a batch, so in one of its cells.
+    cell = history[BORN].to_numpy().astype(np.int64) * (int(died.max(initial=0)) + 1) + died
+    start, row = _keep_within(fits.start, fits.row, cell)
+    chain, person, value = (history[name].to_numpy() for name in (CHAIN, PERSON, CONSTANT))
+    batches = []
+    for begin, end in itertools.pairwise(fits.first.tolist()):
+        of = slice(begin, end)
+        own_start = start[begin : end + 1] - start[begin]
+        own = row[start[begin] : start[end]] - np.int32(begin)
+        batches.append(SeriesCell(chain[of], own_start, own, value=value[of]))
+    crowd = count_crowds(batches, person)  # int64, one number a row
+    margin = crowd - history[DEMANDED_K].to_numpy()
     cells = history.select(BORN, DIED).n_unique()
-    margin = np.concatenate(margins)  # int64, one number a row
     below = int((margin < 0).sum())
     histories = count_histories(batches)
     k = history.group_by(CHAIN).agg(pl.col(DEMANDED_K).max()).sort(CHAIN)
@@ -301,7 +300,7 @@ def of_crowds(
             "records_ever": people,
             "histories_below_k": few,
             "linked_below_k": one,
-            **_summarize_last_version(history, np.concatenate(crowds)),
+            **_summarize_last_version(history, crowd[died == 0]),
         },
         short,
     )
@@ -335,9 +334,9 @@ def _summarize_last_version(history: pl.DataFrame, crowds: NDArray[np.int64]) ->
 
 
 def _keep_within(
-    start: NDArray[np.int64], row: NDArray[np.int32], cell: NDArray[np.int32]
+    start: NDArray[np.int64], row: NDArray[np.int32], cell: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Of the fits of a batch, those of records and rows in the same cell."""
+    """Of the rows that fit each record, those in the same cell as the record."""
     record = np.repeat(np.arange(len(cell)), np.diff(start))
     keep = cell[record] == cell[row]
     counts = np.bincount(record[keep], minlength=len(cell))

@@ -43,15 +43,18 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
     with drawing.apply_style():
         figure = drawing.start_figure(300)
         axes = drawing.place_axes(figure, (52, 48, 316, 206))
-        for heights, bottoms, colour in (
-            (stay, [0] * len(stay), ACCENT),
-            (new, stay, SECOND),
-            ([-rows for rows in gone], [0] * len(gone), MUTED),
-            ([-rows for rows in held], [-rows for rows in gone], DANGER),
+        for edges, colour in (
+            ([(0, rows) for rows in stay], ACCENT),
+            ([(low, low + rows) for low, rows in zip(stay, new, strict=True)], SECOND),
+            ([(-rows, 0) for rows in gone], MUTED),
+            ([(-low - rows, -low) for low, rows in zip(gone, held, strict=True)], DANGER),
         ):
-            axes.bar(numbers, heights, bottom=bottoms, color=colour, width=0.7, linewidth=0)
+            drawing.draw_columns(axes, numbers, edges, color=colour)
         axes.axhline(0, color=GRID, linewidth=1)
-        axes.margins(y=0.08)
+        highest = max(map(sum, zip(stay, new, strict=True)))
+        deepest = max(map(sum, zip(gone, held, strict=True)))
+        room = 0.08 * max(1, highest + deepest)
+        axes.set_ylim(-deepest - (room if deepest else 0), highest + room)
         _format_version_axis(axes, numbers)
         _format_count_axis(axes)
         _draw_legend(

@@ -1,6 +1,7 @@
 """What the vault keeps of the versions before."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -19,8 +20,8 @@ from crowdcover.kinds.table.version_files import (
     ROW_KEY,
     ROWS,
     VALUES,
-    fits_file,
 )
+from crowdcover.kinds.table.version_fits import BatchFits, load_fits
 from crowdcover.kinds.table.version_records import records_of_rows
 from crowdcover.kinds.versions import Before
 from crowdcover.storage.ledger.identifier_spelling import FORM
@@ -88,11 +89,24 @@ class Earlier:
             CHAIN, keep="first", maintain_order=True
         )
 
+    def batch(self, born: int) -> slice:
+        """Where the rows of a batch stand: rows are in the order of their batches."""
+        born_in = self.rows[BORN].to_numpy()
+        return slice(*np.searchsorted(born_in, [born, born + 1]).tolist())
+
     def fits(self, born: int) -> Fits:
         """The rows of a batch that fit each of its records."""
-        assert self.audited is not None
-        with np.load(self.audited.file(fits_file(born))) as kept:
-            return Fits(kept["start"], kept["row"])
+        return Fits(*self.kept_fits.of(born))
+
+    @property
+    def all_fits(self) -> Fits:
+        """The rows that fit each record, of all batches: records and rows stand as `rows` do."""
+        return Fits(self.kept_fits.start, self.kept_fits.row)
+
+    @cached_property
+    def kept_fits(self) -> BatchFits:
+        """As the last audit kept them."""
+        return load_fits(self.audited, self.number)
 
 
 def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.DataFrame:

@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.series.histories import ValueCounts
 from anon_core.tables.pasts import MOST_WAYS, Pasts
 from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.table.layout import TABLE
@@ -30,7 +29,6 @@ from crowdcover.kinds.table.series.returning import Returning
 from crowdcover.kinds.table.series.widening import find_gone_rows
 from crowdcover.kinds.table.version_files import (
     BATCH,
-    BORN,
     CHAIN,
     CONSTANT,
     DEMANDED_K,
@@ -225,9 +223,10 @@ def _build_parts(
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
+    dies = earlier.rows[ROW_KEY].is_in(out[ROW_KEY].implode())
     pasts = None
     if linking is not None:
-        pasts = linking.pasts(_count_gone(earlier, out, linking), joined)
+        pasts = linking.pasts(linking.count(dies.to_numpy()), joined)
     waits = joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
     person = joined[PERSON].to_numpy()
     may = candidates.stays & ~waits  # bool (candidates,)
@@ -238,7 +237,6 @@ def _build_parts(
     waited = batch[CHAIN].is_in(earlier.held[CHAIN].implode())
     had = joined[CHAIN].is_in(earlier.had[CHAIN].implode()).to_numpy()
     lost = joined[CHAIN].is_in(out[CHAIN].implode()).to_numpy()
-    dies = earlier.rows[ROW_KEY].is_in(out[ROW_KEY].implode())
     died = pl.when(dies).then(earlier.number + 1).otherwise(pl.col(DIED)).alias(DIED)
     return SplitVersion(
         earlier.rows.drop(RECORD_DIGEST).with_columns(died),
@@ -256,15 +254,6 @@ def _build_parts(
         int(waited.sum()),
         returning.held(candidates, joined, np.flatnonzero(~hides & candidates.stays)),
     )
-
-
-def _count_gone(earlier: Earlier, out: pl.DataFrame, linking: Linking) -> list[ValueCounts]:
-    """The cells of rows that are withdrawn now."""
-    keys = out[ROW_KEY].implode()
-    of_out = earlier.rows.filter(pl.col(ROW_KEY).is_in(keys))
-    return [
-        linking.count(born, pl.col(ROW_KEY).is_in(keys)) for born in of_out[BORN].unique().sort()
-    ]
 
 
 def _find_hiding(

@@ -38,8 +38,8 @@ from crowdcover.kinds.table.version_files import (
     ROWS,
     SHORT,
     SINCE,
-    fits_file,
 )
+from crowdcover.kinds.table.version_fits import load_fits
 from crowdcover.kinds.versions import Before, KnownPeople, Versions
 from crowdcover.storage.ledger.digests import column_digests, of_column, read_people
 from crowdcover.storage.ledger.identifier_spelling import FORM
@@ -146,14 +146,10 @@ class TableVersions(TableSeriesRules, Versions):
         born = history.filter(pl.col(BORN) == number)
         records = judge.of_source(batch.again(), plan, following.record, asked.key, form)
         findings.append(judge.of_batch(new, laid, born, records))
-        start, row = judge.fits_of(laid)
-        np.savez(folder / fits_file(number), start=start, row=row)
-        for each in range(1, number):
-            assert before is not None
-            content = before.audited.file(fits_file(each)).read_bytes()
-            # Copied: a later version reads this stage only, those before it may be gone.
-            (folder / fits_file(each)).write_bytes(content)
-        fits = judge.load_fitting_rows(folder, number)
+        # All in one file: a later version reads this stage only, those before it may be gone.
+        audited = None if before is None else before.audited
+        fits = load_fits(audited, number - 1).also(*judge.fits_of(laid))
+        fits.write(folder)
         more, section, short = judge.of_crowds(history, fits, following.short_histories, number)
         inside = born[CHAIN].is_in(short.tolist()).to_numpy()
         # `history` numbers chains anew, and the maker waits by its own numbers: look up by place.
@@ -189,7 +185,7 @@ class TableVersions(TableSeriesRules, Versions):
         more, section, _ = judge.of_crowds(
             # The vault's list may go on past this version.
             judge.rewind_history(history, number),
-            judge.load_fitting_rows(kept.audited.folder, kept.number),
+            load_fits(kept.audited, number),
             following.short_histories,
         )
         measured = pl.read_parquet(kept.audited.file(kept_of.KEPT_ROWS), glob=False)

@@ -48,7 +48,7 @@ def _withdraw_rows(
     linking: Linking | None,
 ) -> None:
     """Set `gone` for the members of one batch; `least` others go there at least."""
-    everyone = earlier.rows.filter(pl.col(BORN) == born)
+    everyone = earlier.rows[earlier.batch(born)]
     here = everyone[DIED].is_null().to_numpy()
     place = {key: at for at, key in enumerate(everyone[ROW_KEY].filter(pl.Series(here)).to_list())}
     keys = earlier.members[ROW_KEY].filter(pl.Series(of_batch)).to_list()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.errors import InputError
-from anon_core.measures.series import MOST_HISTORIES, SeriesCell, cell_crowds, count_histories
+from anon_core.measures.series import MOST_HISTORIES, SeriesCell, count_crowds, count_histories
 from tests import naive
 from tests.anon_core.series.cells import fitting
 
@@ -30,16 +30,24 @@ def test_matchable_rows_and_people(own, data):
     sits = np.empty(n, dtype=np.int64)
     sits[seat] = person
     rows = naive.possible_rows(fit)
-    assert cell_crowds(*listed(fit), seat).tolist() == [len(each) for each in rows]
+    chain = np.arange(n)
+    seated, alone = SeriesCell(chain, *listed(fit), seat), SeriesCell(chain, *listed(own))
+    assert count_crowds([seated]).tolist() == [len(each) for each in rows]
     people = [len({int(sits[row]) for row in each}) for each in rows]
-    assert cell_crowds(*listed(fit), seat, person).tolist() == people
-    assert cell_crowds(*listed(own)).tolist() == [len(each) for each in rows]
+    assert count_crowds([seated], person).tolist() == people
+    assert count_crowds([alone]).tolist() == [len(each) for each in rows]
+    both = count_crowds([alone, seated], np.concatenate([person, person]))
+    assert both[n:].tolist() == people
 
 
 def test_nothing_is_matchable_without_true_seats():
     fit = np.array([[True, True], [False, True]])
+    chain = np.arange(2)
+    sound = SeriesCell(chain, *listed(np.ones((2, 2), dtype=bool)))
     for seat in ([1, 0], [0, 0]):
-        assert cell_crowds(*listed(fit), np.array(seat)).tolist() == [0, 0]
+        wrong = SeriesCell(chain, *listed(fit), np.array(seat))
+        assert count_crowds([wrong]).tolist() == [0, 0]
+        assert count_crowds([sound, wrong, sound]).tolist() == [2, 2, 0, 0, 2, 2]
 
 
 @st.composite

@@ -7,8 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from anon_core.series.histories import count_matchable_rows, find_pasts
+from anon_core.series.histories_kernels import number_strong_components
 from anon_core.tables.pasts import MOST_WAYS
 from tests import naive
 from tests.anon_core.series.cells import fits_of, fitting
@@ -52,3 +55,12 @@ def test_great_numbers_stop():
     for cells in (5, 6, 400):
         pasts = find_pasts([cell] * cells, own, np.zeros(64, dtype=np.int64))
         assert set(pasts.ways.tolist()) == {min(MOST_WAYS, 64**cells)}
+
+
+@given(hnp.arrays(bool, st.integers(1, 12).map(lambda n: (n, n))))
+def test_components_have_the_numbers_of_scipy(edges):
+    """Numbers decide ties, so they are compared, not only who is in one component."""
+    start = np.concatenate([[0], np.cumsum(edges.sum(axis=1))])
+    row = np.nonzero(edges)[1].astype(np.int32)
+    expected = connected_components(csr_array(edges), directed=True, connection="strong")[1]
+    assert number_strong_components(start, row).tolist() == expected.tolist()

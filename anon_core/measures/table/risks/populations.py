@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, hyp2f1
 
 
@@ -74,6 +73,8 @@ def estimate_uniques_by_pitman(sizes: NDArray[np.integer], population: int) -> f
     Hoshino, Applying Pitman's Sampling Formula to Microdata Disclosure Risk Assessment.
     """
     drawn, groups = int(sizes.sum()), len(sizes)
+    from scipy.optimize import minimize  # takes a third of a second to import
+
     size, times = np.unique(sizes, return_counts=True)
     if times[0] == groups and size[0] == 1:
         return float(population)  # the likelihood grows up to the model in which all are unique
@@ -221,6 +222,8 @@ def estimate_uniques_by_snb(sizes: NDArray[np.integer], population: int) -> floa
     Chen and Keller-McNulty, Estimation of Identification Disclosure Risk in Microdata: the slide
     negative binomial model.
     """
+    from scipy.optimize import brentq  # takes a third of a second to import
+
     drawn, groups = int(sizes.sum()), len(sizes)
     fraction, alone = drawn / population, int((sizes == 1).sum())
     if alone == groups:
