@@ -1,5 +1,7 @@
 """What groups of a sample tell about the population that it was drawn from."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, hyp2f1
@@ -73,8 +75,6 @@ def estimate_uniques_by_pitman(sizes: NDArray[np.integer], population: int) -> f
     Hoshino, Applying Pitman's Sampling Formula to Microdata Disclosure Risk Assessment.
     """
     drawn, groups = int(sizes.sum()), len(sizes)
-    from scipy.optimize import minimize  # takes a third of a second to import
-
     size, times = np.unique(sizes, return_counts=True)
     if times[0] == groups and size[0] == 1:
         return float(population)  # the likelihood grows up to the model in which all are unique
@@ -90,16 +90,24 @@ def estimate_uniques_by_pitman(sizes: NDArray[np.integer], population: int) -> f
             + (times * (gammaln(size - share) - gammaln(1 - share))).sum()
         )
 
-    best = min(
-        (
-            minimize(compute_loss, start, method="Nelder-Mead", options={"maxiter": 2000})
-            for start in ([np.log(groups), -2.0], [np.log(groups), 0.0], [0.0, 2.0])
-        ),
-        key=lambda found: found.fun,
-    )
-    shift, share = _read_parameters(best.x)
+    found = _find_least(compute_loss, ([np.log(groups), -2.0], [np.log(groups), 0.0], [0.0, 2.0]))
+    shift, share = _read_parameters(found)
     uniques = np.exp(gammaln(shift + 1) - gammaln(shift + share)) * population**share
     return float(min(uniques, population))
+
+
+def _find_least(
+    compute_loss: Callable[[NDArray[np.float64]], float], starts: Sequence[Sequence[float]]
+) -> NDArray[np.float64]:
+    """Where a loss is least, of what is found from each start."""
+    from scipy.optimize import minimize  # takes a third of a second to import
+
+    found = (
+        minimize(compute_loss, start, method="Nelder-Mead", options={"maxiter": 2000})
+        for start in starts
+    )
+    best: NDArray[np.float64] = min(found, key=lambda each: each.fun).x
+    return best
 
 
 def estimate_uniques_by_inverse_gaussian(sizes: NDArray[np.integer], population: int) -> float:
@@ -131,14 +139,9 @@ def estimate_uniques_by_inverse_gaussian(sizes: NDArray[np.integer], population:
         return -float((times * (log_chances - seen)).sum())
 
     middle = np.log(sizes.mean())
-    best = min(
-        (
-            minimize(compute_loss, start, method="Nelder-Mead", options={"maxiter": 2000})
-            for start in ([middle, 0.0], [middle, 2 * middle + 1], [-2.0, 0.0], [-6.0, 6.0])
-        ),
-        key=lambda found: found.fun,
-    )
-    mean, spread = np.exp(np.clip(best.x, -30, 30))
+    starts = ([middle, 0.0], [middle, 2 * middle + 1], [-2.0, 0.0], [-6.0, 6.0])
+    found = _find_least(compute_loss, starts)
+    mean, spread = np.exp(np.clip(found, -30, 30))
     unseen = log_inverse_gaussian_chances(np.zeros(1, dtype=np.int64), mean, spread)[0]
     one = np.ones(1, dtype=np.int64)
     alone = log_inverse_gaussian_chances(one, mean / fraction, spread / fraction)[0]

@@ -46,7 +46,7 @@ def test_a_person_who_signs_reads_whole_sentences():
         "names the right row with a chance of 1 in 52 on average. Limit: 0, as promised. It is "
         "kept. Is a crowd of 10 too small? Raise k in the plan."
     )
-    assert third.startswith("Can something be learnt about somebody? 0 of 500 people have only rows")
+    assert third.startswith("Can something be learnt about somebody? 0 of 500 people have only")
     assert third.endswith("Limit: 10.0 % of all, as the plan demands. It is kept.")
 
 
@@ -84,7 +84,8 @@ def test_attacks_are_held_against_the_limit_of_the_plan(limit, result):
     assert f"1 in {round(1 / limit)} on average, as the plan demands" in line.limit
     assert linked(release).limit == "Limit: 0, as promised. It is kept."  # of another attack
     release["checks"] = [limited("marketer risk", limit)]
-    assert f"1 in {round(1 / limit)} on average, as the plan demands. It is kept" in linked(release).limit
+    said = f"1 in {round(1 / limit)} on average, as the plan demands. It is kept"
+    assert said in linked(release).limit
 
 
 @pytest.mark.parametrize("number", [12, None])
