@@ -39,6 +39,7 @@ from crowdcover.flows.runs.targets import find_standing_release
 from crowdcover.storage.approval.approval import WaitingError
 from crowdcover.storage.ledger.admission import admit_plan
 from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.outages import wait_out_outages
 from crowdcover.storage.places.place import place_of
 from crowdcover.storage.series.retractions import refuse_unfinished
 from crowdcover.storage.series.series import Series
@@ -107,7 +108,7 @@ def release(
 def release_plan(plan: ReleasePlan) -> str:
     """Release the data of a plan: a plain call outside of a flow run."""
     vault = Vault(Path(plan.publish.vault)).open()
-    with keep_failures(vault.runs, "release"):
+    with keep_failures(vault.runs, "release"), wait_out_outages(log_line):
         with trace_release(plan) as folders:
             folder = _release_source(plan, vault)
             folders.append(place_of(folder))

@@ -6,15 +6,16 @@ releases.json says what became visible. From it the entries of a vault are corre
 is admitted or published, so that no release is forgotten after a crash or the loss of the ledger.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
+from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from crowdcover.storage.source.values import FOREIGN_ERRORS
 from crowdcover.storage.vault import secret_streams
@@ -33,7 +34,10 @@ TABLES = (
     "primary key (run, kind))",
 )
 
+# Of people whose run has no release any more.
+_DELETE_UNLISTED = "delete from people where run not in (select run from releases)"
 Remade = Callable[[Run, bytes], People]
+_Result = TypeVar("_Result")
 
 
 class LedgerError(AnonymityError):
@@ -96,32 +100,37 @@ class Ledger:
             for seal, run in runs.items()
             for release in run.ever_visible()
         }
-        with self._open_transaction() as ask:
-            known = {
-                (run, folder): bool(seen)
-                for run, folder, seen in ask("select run, folder, published from releases")
-            }
-            for (seal, folder), version in visible.items():
-                if (seal, folder) not in known:
-                    run, place = runs[seal], (folder, version)
-                    self._enter(ask, run, place, self.people(run), published=True)
-                # Visible but not confirmed: the process was killed before `confirm`.
-                elif not known[seal, folder]:
-                    ask(
-                        "update releases set version = $3, published = 1 "
-                        "where run = $1 and folder = $2",
-                        *(seal, folder, version),
-                    )
-            # Announced and never visible: nobody can have seen that release.
-            for entry, seen in known.items():
-                if entry[0] in runs and not seen and entry not in visible:
-                    ask("delete from releases where run = $1 and folder = $2", *entry)
-            ask("delete from people where run not in (select run from releases)")
+        self._transact(lambda ask: self._mend_entries(ask, runs, visible))
+
+    def _mend_entries(
+        self, ask: Ask, runs: Mapping[str, Run], visible: Mapping[tuple[str, str], str]
+    ) -> None:
+        known = {
+            (run, folder): bool(seen)
+            for run, folder, seen in ask("select run, folder, published from releases")
+        }
+        for (seal, folder), version in visible.items():
+            if (seal, folder) not in known:
+                run, place = runs[seal], (folder, version)
+                self._enter(ask, run, place, self.people(run), published=True)
+            # Visible but not confirmed: the process was killed before `confirm`.
+            elif not known[seal, folder]:
+                ask(
+                    "update releases set version = $3, published = 1 "
+                    "where run = $1 and folder = $2",
+                    *(seal, folder, version),
+                )
+        # Announced and never visible: nobody can have seen that release.
+        for entry, seen in known.items():
+            if entry[0] in runs and not seen and entry not in visible:
+                ask("delete from releases where run = $1 and folder = $2", *entry)
+        ask(_DELETE_UNLISTED)
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
-        with self._open_transaction() as ask:
-            return bool(ask("select 1 from releases where run = $1", run.seal))
+        return bool(
+            self._transact(lambda ask: ask("select 1 from releases where run = $1", run.seal))
+        )
 
     def find_overlaps(
         self, run: Run | None, source_sha256: str, people: People | None
@@ -134,12 +143,13 @@ class Ledger:
 
         The ledger is not locked while people are compared.
         """
-        with self._open_transaction() as ask:
-            released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
+        seal = "" if run is None else run.seal
+        released = self._transact(lambda ask: _select_other_releases(ask, seal, self.kin))
         overlaps = []
         for other, rows in released.items():
-            with self._open_transaction() as ask:
-                theirs = _select_people(ask, other) if people is not None else None
+            theirs = None
+            if people is not None:
+                theirs = self._transact(partial(_select_people, run=other))
             overlaps.append(
                 _compute_overlap(other, rows, self._source(source_sha256), people, theirs)
             )
@@ -153,7 +163,8 @@ class Ledger:
         New are those of other runs than `seen`. If there are any, nothing was entered: the look
         and the entry are one transaction.
         """
-        with self._open_transaction() as ask:
+
+        def enter(ask: Ask) -> list[Overlap]:
             # `seen` was compared without the lock; under it only what came since is compared.
             new = {
                 other: rows
@@ -170,31 +181,27 @@ class Ledger:
             self._enter(ask, run, (folder, version), people, published=False)
             return []
 
+        return self._transact(enter)
+
     def confirm(self, run: Run, folder: str) -> None:
         """Note that an announced release is visible."""
-        with self._open_transaction() as ask:
-            ask(
-                "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
-            )
+        entry = "update releases set published = 1 where run = $1 and folder = $2"
+        self._transact(lambda ask: ask(entry, run.seal, folder))
 
     def lists(self, run: Run, folder: str, version: str) -> bool:
         """Whether this version in this folder is entered as a release of the run."""
         listed = "select version from releases where run = $1 and folder = $2"
-        with self._open_transaction() as ask:
-            return (version,) in ask(listed, run.seal, folder)
+        return (version,) in self._transact(lambda ask: ask(listed, run.seal, folder))
 
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        with self._open_transaction() as ask:
-            ask(entry, run.seal, folder, version)
-            ask("delete from people where run not in (select run from releases)")
+        self._transact(lambda ask: (ask(entry, run.seal, folder, version), ask(_DELETE_UNLISTED)))
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
-        with self._open_transaction() as ask:
-            ask("delete from releases where run = $1 and published = 0", run.seal)
-            ask("delete from people where run not in (select run from releases)")
+        entry = "delete from releases where run = $1 and published = 0"
+        self._transact(lambda ask: (ask(entry, run.seal), ask(_DELETE_UNLISTED)))
 
     def versions(self, folder: str) -> set[str]:
         """Versions that this vault has published in a folder, also by runs that are gone by now.
@@ -203,9 +210,8 @@ class Ledger:
         """
         if self.uri is not None:
             return set()
-        with self._open_transaction() as ask:
-            entered = "select version from releases where folder = $1 and published = 1"
-            return {version for (version,) in ask(entered, folder)}
+        entered = "select version from releases where folder = $1 and published = 1"
+        return {version for (version,) in self._transact(lambda ask: ask(entered, folder))}
 
     def people(self, run: Run) -> People:
         """Return the people that a run releases, digested under this ledger's key."""
@@ -246,17 +252,22 @@ class Ledger:
         """Digest a fingerprint: without the key nobody can recognise a source they guess."""
         return secret_streams.digest_with_key(self.key, sha256.encode()).hex()
 
-    @contextmanager
-    def _open_transaction(self) -> Iterator[Ask]:
-        """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
-        where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
-        refusal = ""
-        try:
+    def _transact(self, work: Callable[[Ask], _Result]) -> _Result:
+        """Do something in one exclusive transaction, as a whole again after an outage.
+
+        Foreign errors become refusals that hide the URI.
+        """
+
+        def transact() -> _Result:
             with open_ledger_transaction(
                 self.vault.path / LEDGER, self.uri, lasting=self.lasting
             ) as ask:
                 self._require_ours(ask)
-                yield ask
+                return work(ask)
+
+        where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
+        try:
+            return ask_again("the ledger", transact)
         except AnonymityError:
             raise
         except ImportError:
@@ -273,8 +284,7 @@ class Ledger:
                 else f"{where} does not answer ({kind_of(error)}), "
                 f"and nothing is published without it; {remedy}"
             )
-        if refusal:
-            raise LedgerError(refusal)
+        raise LedgerError(refusal)
 
     def _require_ours(self, ask: Ask) -> None:
         for table in TABLES:
