@@ -29,6 +29,9 @@ QUIET_DEFAULTS = {
     # Prefect's temporary server starts slowly on a busy machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
+# Prefect's client asks again after 2, 4, ... 64 s, also where the database of its server is away:
+# some of these failures the server calls errors of its own.
+PATIENT_CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": "6", "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500"}
 
 ROOT = Path(__file__).parents[2]
 PIPELINE = "pip install 'crowdcover[pipeline]'"
@@ -45,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
     options = build_parser().parse_args(arguments)
     # Before Prefect is imported: it takes its settings from the environment then.
-    for name, value in QUIET_DEFAULTS.items():
+    for name, value in (QUIET_DEFAULTS | PATIENT_CLIENT).items():
         os.environ.setdefault(name, value)
     if writes_json_logs():
         for name, value in JSON_LOGS.items():
