@@ -213,6 +213,13 @@ def _silence_drivers() -> None:
         logger.propagate = False
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())
+    # Of a connection that was cut, aiohttp leaves tasks whose errors nobody asks for.
+    logging.getLogger("asyncio").addFilter(_is_no_lost_request)
+
+
+def _is_no_lost_request(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not type(error).__module__.startswith("aiohttp")
 
 
 def _extract_stamp(about: Mapping[str, Any]) -> tuple[str, ...]:

@@ -19,20 +19,20 @@ from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 
-VARIABLE = "CROWDCOVER_WAIT"
-LONGEST = 120.0  # seconds that a question waits in all, unless the variable says otherwise
-FIRST = 1.0  # seconds of the first pause; each is twice the one before
+WAIT_VARIABLE = "CROWDCOVER_WAIT"
+LONGEST_WAIT = 120.0  # seconds that a question waits in all, unless the variable says otherwise
+_FIRST = 1.0  # seconds of the first pause; each is twice the one before
 _Result = TypeVar("_Result")
 _SAY: ContextVar[Callable[[str], None] | None] = ContextVar("says that a run waits", default=None)
 
 # SQLSTATEs: the server ends or begins its work, has no free connection, must undo a deadlock, or a
 # lock was not free in time, such as one that a connection holds which was cut.
-STATES = {"57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"}
+_STATES = {"57P01", "57P02", "57P03", "53300", "40001", "40P01", "55P03"}
 _NOT_AWAY = {"08004", "08P01"}  # of class 08, connections: rejected, and a protocol that differs
 # Of SQL Server and its client library: as above; then those of its service on Azure.
-MSSQL_NUMBERS = {1205, 20002, 20003, 20004, 20006, 20009, 20017, 20047, 40197, 40501, 40613}
+_MSSQL_NUMBERS = {1205, 20002, 20003, 20004, 20006, 20009, 20017, 20047, 40197, 40501, 40613}
 # Of drivers that state neither, in small letters.
-PHRASES = (
+_PHRASES = (
     *("connection refused", "connection reset", "connection timed out", "timeout expired"),
     *("no route to host", "network is unreachable", "temporary failure in name resolution"),
     # libpq says this where the socket of a local server is missing.
@@ -44,12 +44,12 @@ PHRASES = (
     *("unable to contact slurm controller", "socket timed out on send/recv"),
 )
 # Classes of drivers of object storage; the names of a class and of those that it is made of count.
-CLASSES = {
+_CLASSES = {
     *("ConnectionError", "HTTPClientError", "ResponseStreamingError", "IncompleteReadError"),
     *("ClientConnectionError", "ClientPayloadError", "TimeoutError"),
 }
 _CERTIFICATES = {"SSLError", "ClientConnectorCertificateError", "ClientSSLError"}
-HTTP_STATUS = {408, 429, 500, 502, 503, 504}
+_HTTP_STATUS = {408, 429, 500, 502, 503, 504}
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def ask_again(what: str, ask: Callable[[], _Result]) -> _Result:
 
 def list_pauses() -> list[float]:
     """Seconds between the tries of a question; none where the variable says 0."""
-    left, pause, pauses = _read_longest(), FIRST, []
+    left, pause, pauses = _read_longest(), _FIRST, []
     while left > 0:
         pauses.append(min(pause, left))
         left, pause = left - pause, 2 * pause
@@ -95,9 +95,9 @@ def list_pauses() -> list[float]:
 
 
 def _read_longest() -> float:
-    stated = os.environ.get(VARIABLE, "")
+    stated = os.environ.get(WAIT_VARIABLE, "")
     # Whatever is no number of seconds: a run must not fail because of it.
-    return float(stated) if re.fullmatch(r"\d{1,6}(\.\d+)?", stated) else LONGEST
+    return float(stated) if re.fullmatch(r"\d{1,6}(\.\d+)?", stated) else LONGEST_WAIT
 
 
 def is_outage(error: BaseException) -> bool:
@@ -107,13 +107,13 @@ def is_outage(error: BaseException) -> bool:
     if package in ("sqlite3", "duckdb") or names & _CERTIFICATES:
         return False
     if isinstance(number := _find_number(error), int):
-        return number in MSSQL_NUMBERS
+        return number in _MSSQL_NUMBERS
     if state := str(getattr(error, "sqlstate", None) or ""):
-        return state in STATES or (state.startswith("08") and state not in _NOT_AWAY)
-    if names & CLASSES or _find_http_status(error) in HTTP_STATUS:
+        return state in _STATES or (state.startswith("08") and state not in _NOT_AWAY)
+    if names & _CLASSES or _find_http_status(error) in _HTTP_STATUS:
         return True
     text = str(error).lower()
-    return any(phrase in text for phrase in PHRASES)
+    return any(phrase in text for phrase in _PHRASES)
 
 
 def _find_number(error: BaseException) -> Any:

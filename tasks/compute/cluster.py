@@ -92,7 +92,7 @@ def require_ready_cluster(cluster: Cluster, folder: Path) -> None:
     partition = cluster.partition
     try:
         unknown = partition is not None and not ask_again(
-            slurm.TITLE, lambda: slurm.has_partition(partition)
+            slurm.CONTROLLER, lambda: slurm.has_partition(partition)
         )
         there = slurm.list_partitions() if unknown else []
     except NoAnswer:

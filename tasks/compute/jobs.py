@@ -24,7 +24,7 @@ from crowdcover.tasks.compute.cluster import (
     under_way,
     wait_for_condition,
 )
-from crowdcover.tasks.compute.slurm import IN_VAIN, SILENT, TITLE, JobRecord, NoAnswer
+from crowdcover.tasks.compute.slurm import CONTROLLER, IN_VAIN, SILENT, JobRecord, NoAnswer
 from crowdcover.tasks.compute.spec import Cluster
 
 ENGINE = "anon_core.engines.mpi"
@@ -86,7 +86,7 @@ def run_job(
         try:
             # Looked for in each try: a job may have been submitted without an answer.
             handle = ask_again(
-                TITLE,
+                CONTROLLER,
                 lambda: (
                     under_way(folder, owner)
                     or submit_job(

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 NEEDED = ("sbatch", "scancel", "scontrol", "squeue")
 _ANSWERS_WITHIN = 60  # seconds
-TITLE = "Slurm's controller"
-SILENT = f"{TITLE} does not answer"
+CONTROLLER = "Slurm's controller"
+SILENT = f"{CONTROLLER} does not answer"
 
 _ENDED = frozenset(
     (

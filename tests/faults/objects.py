@@ -43,7 +43,7 @@ def down(folder, door, seed, seconds=3):
     ended.set()
     thread.join()
     door.is_open, door.close_before = True, None
-    return _after(order, whole, bool(closed), not refusal)
+    return _after(order, whole, bool(closed), not refusal, ended=not refusal)
 
 
 def killed(folder, door, seed):
@@ -74,10 +74,11 @@ def _order(folder, seed):
     return ordered(folder / "order", seed, publish={"path": prefix})
 
 
-def _after(order, whole, met, clear):
-    """Look for half a version, run again, and compare."""
+def _after(order, whole, met, clear, *, ended=False):
+    """Look for half a version, run again, and compare; `ended`: the run completed."""
     version = place_of(order.document["publish"]["path"]) / "people" / "v1"
-    half = "manifest.json" in version.below()  # it is written last
+    # The manifest is written last: a run that did not complete has none.
+    half = "manifest.json" in version.below() and not (ended and published(version) == whole)
     finished = order.stage_times()
     folder = order.release()
     lost = published(folder) != whole or not order.stage_times().items() >= finished.items()

@@ -23,7 +23,7 @@ def waited(monkeypatch):
     """Seconds of the pauses, which nobody waits for."""
     pauses = []
     monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", pauses.append)
-    monkeypatch.delenv(outages.VARIABLE)
+    monkeypatch.delenv(outages.WAIT_VARIABLE)
     return pauses
 
 
@@ -128,7 +128,7 @@ def test_the_longest_outage(waited):
         ask_again("the source", store)
     assert store.asked == 8
     assert waited == [1, 2, 4, 8, 16, 32, 57]
-    assert sum(waited) == outages.LONGEST
+    assert sum(waited) == outages.LONGEST_WAIT
     assert not any("zq7" in line or "example" in line for line in said)
 
 
@@ -143,14 +143,14 @@ def test_nobody_waits_outside_of_a_run(waited):
     [("0", []), ("1", [1]), ("2.5", [1, 1.5]), ("600", [1, 2, 4, 8, 16, 32, 64, 128, 256, 89])],
 )
 def test_the_variable_says_how_long(monkeypatch, stated, pauses):
-    monkeypatch.setenv(outages.VARIABLE, stated)
+    monkeypatch.setenv(outages.WAIT_VARIABLE, stated)
     assert list_pauses() == pauses
 
 
 @pytest.mark.parametrize("stated", ["", "soon", "-1", "inf", "nan", "1e9"])
 def test_what_is_no_number_of_seconds_changes_nothing(monkeypatch, stated):
-    monkeypatch.setenv(outages.VARIABLE, stated)
-    assert sum(list_pauses()) == outages.LONGEST
+    monkeypatch.setenv(outages.WAIT_VARIABLE, stated)
+    assert sum(list_pauses()) == outages.LONGEST_WAIT
 
 
 class Bucket:
