@@ -16,6 +16,7 @@ from prefect.settings import PREFECT_HOME
 from prefect.utilities.annotations import freeze
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.launch.scheduled_names import name_scheduled_runs
 from crowdcover.flows.release import release
 from crowdcover.kinds.section import PlanError
 from crowdcover.storage.approval.approval import WaitingError
@@ -116,13 +117,14 @@ def serve_plans(
         )
         for name, path in plans.items()
     ]
-    prefect.serve(
-        *cast("list[RunnerDeployment]", deployments),
-        limit=workers,
-        # A stop of the service leaves the schedules as they are; Prefect would pause them.
-        pause_on_shutdown=False,
-        print_starting_message=not quiet,
-    )
+    with name_scheduled_runs({name: each.timezone for name, each in when.items()}):
+        prefect.serve(
+            *cast("list[RunnerDeployment]", deployments),
+            limit=workers,
+            # A stop of the service leaves the schedules as they are; Prefect would pause them.
+            pause_on_shutdown=False,
+            print_starting_message=not quiet,
+        )
 
 
 def describe_deployment(name: str) -> str:
