@@ -107,7 +107,7 @@ def test_an_outage_is_waited_out(waited, error):
         assert ask_again("the ledger", store) == "the answer"
     assert (store.asked, waited) == (4, [1, 2, 4])
     assert said == [
-        f"waiting for the ledger ({type(error).__name__}): try {number} of 8 in {pause} s"
+        f"waiting for the ledger ({type(error).__name__}): try {number} of at most 8 in {pause} s"
         for number, pause in ((2, 1), (3, 2), (4, 4))
     ]
 
@@ -130,6 +130,17 @@ def test_the_longest_outage(waited):
     assert waited == [1, 2, 4, 8, 16, 32, 57]
     assert sum(waited) == outages.LONGEST_WAIT
     assert not any("zq7" in line or "example" in line for line in said)
+
+
+def test_slow_tries_count(waited, monkeypatch):
+    """A driver that takes 50 s to fail is not asked eight times."""
+    clock = iter(range(0, 10**6, 25))  # it is read twice after each failure
+    monkeypatch.setattr("crowdcover.storage.places.outages.time.monotonic", lambda: next(clock))
+    store = Store(99, ConnectionRefusedError())
+    with pytest.raises(ConnectionRefusedError), wait_out_outages(lambda _: None):
+        ask_again("the source", store)
+    assert 2 <= store.asked < 8
+    assert store.asked == len(waited) + 1
 
 
 def test_nobody_waits_outside_of_a_run(waited):
@@ -196,10 +207,8 @@ def test_objects_are_asked_again(waited, bucket):
     bucket.objects[place.url], bucket.fails = b"rows", 2
     with wait_out_outages(said.append):
         assert place.read_bytes() == b"rows"
-    assert said == [
-        "waiting for the object storage of s3://people (ConnectionResetError): try 2 of 8 in 1 s",
-        "waiting for the object storage of s3://people (ConnectionResetError): try 3 of 8 in 2 s",
-    ]
+    start = "waiting for the object storage of s3://people (ConnectionResetError): try"
+    assert said == [f"{start} 2 of at most 8 in 1 s", f"{start} 3 of at most 8 in 2 s"]
     bucket.fails = 99
     with (
         pytest.raises(StoreError, match="does not answer") as caught,

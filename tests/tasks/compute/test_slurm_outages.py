@@ -62,7 +62,7 @@ def test_a_submission_is_tried_again_unless_the_job_is_there(
     run_job(tmp_path, tmp_path / "logs", CLUSTER, lambda _: None)
     assert controller.submitted == 1
     assert said == [
-        f"waiting for Slurm's controller (NoAnswer): try {number} of 8 in {pause} s"
+        f"waiting for Slurm's controller (NoAnswer): try {number} of at most 8 in {pause} s"
         for number, pause in ((2, 1), (3, 2), (4, 4))[:tries]
     ]
 
