@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -28,7 +29,12 @@ QUIET_DEFAULTS = {
     "GX_ANALYTICS_ENABLED": "false",
     # Prefect's temporary server starts slowly on a busy machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    # Of pydantic, of how Prefect declares its settings: for processes that this one starts.
+    "PYTHONWARNINGS": "ignore:The 'alias' attribute with value",
 }
+# Prefect's client asks again after 2, 4, ... 64 s, also where the database of its server is away:
+# some of these failures the server calls errors of its own.
+PATIENT_CLIENT = {"PREFECT_CLIENT_MAX_RETRIES": "6", "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500"}
 
 ROOT = Path(__file__).parents[2]
 PIPELINE = "pip install 'crowdcover[pipeline]'"
@@ -45,8 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
     options = build_parser().parse_args(arguments)
     # Before Prefect is imported: it takes its settings from the environment then.
-    for name, value in QUIET_DEFAULTS.items():
+    for name, value in (QUIET_DEFAULTS | PATIENT_CLIENT).items():
         os.environ.setdefault(name, value)
+    # The same in this process, which has read that variable before.
+    warnings.filterwarnings("ignore", r"The '\w+' attribute with value", module="pydantic")
     if writes_json_logs():
         for name, value in JSON_LOGS.items():
             os.environ.setdefault(name, value)

@@ -30,6 +30,7 @@ from crowdcover.flows.runs.parameters import (
 )
 from crowdcover.flows.runs.partitions import read_plan_source
 from crowdcover.flows.runs.states import (
+    Ended,
     complete_flow_run,
     hold_plan_slot,
     pause_flow_run,
@@ -39,6 +40,7 @@ from crowdcover.flows.runs.targets import find_standing_release
 from crowdcover.storage.approval.approval import WaitingError
 from crowdcover.storage.ledger.admission import admit_plan
 from crowdcover.storage.ledger.ledger import Ledger
+from crowdcover.storage.places.outages import wait_out_outages
 from crowdcover.storage.places.place import place_of
 from crowdcover.storage.series.retractions import refuse_unfinished
 from crowdcover.storage.series.series import Series
@@ -93,31 +95,30 @@ def release(
     with about_plan(name_of_plan(plan)):
         try:
             with hold_plan_slot():
-                folder = release_plan(load_run_plan(plan, accept, partition))
+                ended = release_plan(load_run_plan(plan, accept, partition))
         except WaitingError as waiting:
             pause_flow_run(str(waiting))
             # Outside of a flow run only: within one, `pause_flow_run` raises Prefect's Pause.
             raise
         except AnonymityError as refusal:
             return refuse_flow_run(refusal)
-        complete_flow_run(folder)
-        return folder
+        return complete_flow_run(ended)
 
 
-def release_plan(plan: ReleasePlan) -> str:
+def release_plan(plan: ReleasePlan) -> Ended:
     """Release the data of a plan: a plain call outside of a flow run."""
     vault = Vault(Path(plan.publish.vault)).open()
-    with keep_failures(vault.runs, "release"):
+    with keep_failures(vault.runs, "release"), wait_out_outages(log_line):
         with trace_release(plan) as folders:
-            folder = _release_source(plan, vault)
-            folders.append(place_of(folder))
+            ended = _release_source(plan, vault)
+            folders.append(place_of(ended.folder))
         # Whether it was published now or stands: a run may have stopped between both.
         if sentence := load_as_planned(plan, folders[0]):
             log_line(sentence)
-    return folder
+    return ended
 
 
-def _release_source(plan: ReleasePlan, vault: Vault) -> str:
+def _release_source(plan: ReleasePlan, vault: Vault) -> Ended:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     plan.check_machine()
     take_up_decisions(plan, vault)
@@ -137,15 +138,15 @@ def _release_source(plan: ReleasePlan, vault: Vault) -> str:
         return _release_next_version(plan, vault, reading)
 
 
-def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> str:
+def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> Ended:
     """The next version of a series; the last one where nothing has changed since."""
     try:
         reading = source
         # A failed round lets chains of its batch wait, so no later batch of this version has them.
         # The source has finitely many, so the rounds end: at the latest with an empty batch.
         while isinstance(version := prepare_next_version(plan, vault, reading), NextVersion):
-            if published := _admit_source(plan, vault, version.batch, version):
-                return published
+            if (ended := _admit_source(plan, vault, version.batch, version)).folder:
+                return ended
             reading = source.again()
     finally:
         source.end()
@@ -159,13 +160,13 @@ def _release_next_version(plan: ReleasePlan, vault: Vault, source: Reading) -> s
             "published; restore it from a copy"
         )
     log_line(f"nothing changed since version {version.number}: {folder.name}")
-    return str(folder)
+    return Ended(str(folder), published=False)
 
 
 def _admit_source(
     plan: ReleasePlan, vault: Vault, reading: Reading, version: NextVersion | None = None
-) -> str:
-    """Admit what was read, under the plan as the vault knows it."""
+) -> Ended:
+    """Admit what was read, under the plan as the vault knows it; see `_run_stages`."""
     kind = plan.kind
     plan, reading = recognise_source(plan, vault, reading)
     second = plan.publish.allow_second_release
@@ -184,9 +185,9 @@ def _admit_source(
         # Before the work. `publish` looks again, since the folder may change meanwhile.
         if (folder := find_standing_release(plan, run, ledger)) is not None:
             log_line(f"published before and unchanged since: {folder.name}")
-            return str(folder)
+            return Ended(str(folder), published=False)
         try:
-            return _run_stages(plan, run, reading, to, version)
+            return Ended(_run_stages(plan, run, reading, to, version), published=True)
         finally:
             reading.end()
 

@@ -19,9 +19,12 @@ from crowdcover.reports.verdict import judge_manifest
 from crowdcover.reports.words import ABOVE, NOT_MEASURED, WITHIN, Block, Figure, ShareCell, Words
 
 
-def render_release(manifest: Manifest, words: Words) -> str:
-    """The release as markdown for a Prefect artifact: column names and counts, no values."""
-    blocks = _render_blocks(manifest, words)
+def render_release(manifest: Manifest, words: Words, places: Sequence[str] = ()) -> str:
+    """The release as markdown for a Prefect artifact: column names and counts, no values.
+
+    `places` say where the report lies and how the release is opened.
+    """
+    blocks = _render_blocks(manifest, words, places)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -72,7 +75,7 @@ def render_refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     return f"{text}\n{messages.say('refusal', 'accept')}\n\n```json\n{stated}\n```\n"
 
 
-def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
+def _render_blocks(manifest: Manifest, words: Words, places: Sequence[str]) -> Iterator[str]:
     yield f"# {escape_markup(facts.title_of(manifest))}"
     judged = judge_manifest(manifest, words)
     if judged.loud:
@@ -80,6 +83,7 @@ def _render_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
         yield escape_markup(judged.paragraph)
     else:
         yield f"**{escape_markup(judged.heading)}.** {escape_markup(judged.paragraph)}"
+    yield "\n".join(f"- {escape_markup(printable(each))}" for each in places)
     if text := series.describe_version(manifest):
         yield escape_markup(text)
     if listed := judged.notices:

@@ -33,6 +33,8 @@ os.environ.update(
     PREFECT_RUNNER_POLL_FREQUENCY="1",
     DO_NOT_TRACK="1",
     GX_ANALYTICS_ENABLED="false",
+    # What does not answer in a test never will, but for tests of outages.
+    CROWDCOVER_WAIT="0",
     COLUMNS="200",
 )
 # Nothing here outlives the machine, and writing through to a disk that others use takes long.

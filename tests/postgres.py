@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +32,11 @@ class Postgres:
         data, log = self.folder / "data", self.folder / "log"
         command("pg_ctl", "-D", data, "-o", options, "-l", log, "-w", "-t", "60", *arguments)
 
-    def restart(self):
-        """Cut all connections, and start again."""
-        self.control("-m", "immediate", "restart")
+    def restart(self, seconds=0):
+        """Cut all connections, and start again after some time."""
+        self.control("-m", "immediate", "stop")
+        time.sleep(seconds)
+        self.control("start")
 
     def run(self, statements, database="postgres"):
         """Run SQL as its user."""

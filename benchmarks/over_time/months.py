@@ -175,7 +175,7 @@ def release(folder, people, recount):
     """Publish the next version and count again; the manifest's section, or None if refused."""
     people.write(folder / "months.csv")
     try:
-        published = Path(release_plan(ReleasePlan.load(folder / "months.toml")))
+        published = Path(release_plan(ReleasePlan.load(folder / "months.toml")).folder)
     except AnonymityError as refusal:
         print(f"refused: {refusal}", flush=True)
         return None

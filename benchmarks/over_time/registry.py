@@ -99,7 +99,7 @@ def release(folder, name, section):
         f'[publish]\npath = "releases"\nvault = "vault-{name}"\n',
         encoding="utf-8",
     )
-    published = Path(release_plan(ReleasePlan.load(plan)))
+    published = Path(release_plan(ReleasePlan.load(plan)).folder)
     return json.loads((published / "manifest.json").read_text(encoding="utf-8"))
 
 

@@ -47,4 +47,4 @@ def save_release(plan: Plan, secret: bytes, frame: pl.DataFrame, folder: Path) -
     run = vault.run(ready.sha256, reading.sha256, ready.kind.name)
     write_private(run.path / "seed", secret)
     reading.end()
-    return Path(release_plan(ready))
+    return Path(release_plan(ready).folder)

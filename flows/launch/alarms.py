@@ -30,6 +30,7 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import SecretStr
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.runs.states import FINAL_STATES
 from crowdcover.kinds.section import PlanError
 from crowdcover.storage.places.credentials import without_password
 
@@ -44,8 +45,11 @@ _OF_A_RELEASE: dict[str, str | list[str]] = {
     "prefect.resource.role": "flow",
     "prefect.resource.name": ["release", "care"],
 }
-_ENDS = ("Completed", "Failed", "Crashed", "Cancelling", "Cancelled", "Paused", "Suspended")
-# A run that has not started has a random name: its deployment has the plan's.
+# Prefect calls an event by the name of the state. Completed and Failed are ends that a run did not
+# choose, such as one that a person sets.
+_OF_PREFECT = ("Completed", "Failed", "Crashed", "Cancelling", "Cancelled", "Paused", "Suspended")
+_ENDS = (*FINAL_STATES, *_OF_PREFECT)
+# A run that has not started may have a random name: its deployment has the plan's.
 _DEPLOYMENT = (
     "{% for each in event.related if each.role == 'deployment' %} of {{ each.name }}{% endfor %}"
 )
@@ -106,7 +110,7 @@ def _of_runs(patience: Patience) -> list[Alarm]:
         Alarm(
             "a run does not end",
             "crowdcover.run.unended",
-            _on_silence(["Running"], [*_ENDS, "Waiting for approval"], patience.end),
+            _on_silence(["Running"], _ENDS, patience.end),
             f"{_NAME} does not end",
             f"{_RUN} is still at work.",
         ),

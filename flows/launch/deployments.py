@@ -13,6 +13,7 @@ from prefect.schedules import Cron
 from prefect.utilities.annotations import freeze
 
 from crowdcover.flows.care import care
+from crowdcover.flows.launch.scheduled_names import name_scheduled_runs
 from crowdcover.flows.release import release
 from crowdcover.kinds.section import PlanError
 
@@ -128,14 +129,15 @@ def serve_plans(
         for name, path in plans.items()
     ]
     cared = [] if order is None else [order.to_deployment(*plan) for plan in plans.items()]
-    prefect.serve(
-        *cast("list[RunnerDeployment]", deployments),
-        *cared,
-        limit=workers,
-        # A stop of the service leaves the schedules as they are; Prefect would pause them.
-        pause_on_shutdown=False,
-        print_starting_message=not quiet,
-    )
+    with name_scheduled_runs({name: each.timezone for name, each in when.items()}):
+        prefect.serve(
+            *cast("list[RunnerDeployment]", deployments),
+            *cared,
+            limit=workers,
+            # A stop of the service leaves the schedules as they are; Prefect would pause them.
+            pause_on_shutdown=False,
+            print_starting_message=not quiet,
+        )
 
 
 def describe_deployment(name: str) -> str:

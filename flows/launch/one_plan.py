@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdcover.flows.launch.standing import find_untouched_release
+from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
 from crowdcover.tasks.orchestration.memory import keep_all_objects
 
@@ -55,7 +56,12 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
             sys.stderr.write("\n".join(said) + "\n")
         return folder
     frozen = freeze_plan(plan)
-    with plan.kind.compile_kernels(quiet=quiet):
+    from crowdcover.tasks.orchestration.terminal import find_screen, watch_on_terminal
+
+    with (
+        watch_on_terminal(quiet=quiet, plain=writes_json_logs()),
+        plan.kind.compile_kernels(quiet=quiet),
+    ):
         # Prefect takes seconds to import, and the kernels compile meanwhile.
         with keep_all_objects():
             from crowdcover.flows.launch.own_server import run_own_server
@@ -63,6 +69,8 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
             from crowdcover.flows.release import release
             from crowdcover.flows.runs.parameters import hand_on_plan
 
+        if (screen := find_screen()) is not None:
+            screen.take_console()
         hand_on_plan(frozen, plan)
         with refuse_prefect_failures(), run_own_server():
             return place_of(str(release(str(frozen))))

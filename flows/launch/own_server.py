@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 STOPS_WITHIN = 10.0
 # It has no pages to point to, and needs no types of blocks: a server that stays enters those. To
-# remember which types there are, Prefect would import every integration that is installed.
+# remember which types there are, Prefect would import every integration that is installed. What it
+# cannot do now, such as write on a full disk, it cannot do in a minute either.
 OF_A_RUN = {
     "PREFECT_UI_URL": "",
     "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
     "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "false",
+    "PREFECT_CLIENT_RETRY_EXTRA_CODES": "",
 }
 
 
@@ -49,7 +51,7 @@ def run_own_server() -> Iterator[None]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with _use_settings({"PREFECT_API_URL": f"{address}/api", **OF_A_RUN}), _serve(listening):
+        with use_settings({"PREFECT_API_URL": f"{address}/api", **OF_A_RUN}), _serve(listening):
             get_logger("crowdcover").info(
                 f"no PREFECT_API_URL is set: Prefect's server runs in this process, at {address}, "
                 "until the release ends"
@@ -58,7 +60,7 @@ def run_own_server() -> Iterator[None]:
 
 
 @contextmanager
-def _use_settings(settings: Mapping[str, str]) -> Iterator[None]:
+def use_settings(settings: Mapping[str, str]) -> Iterator[None]:
     """Set variables of Prefect: threads and processes that know no settings look there."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)

@@ -22,6 +22,7 @@ from pydantic import Field
 from anon_core.errors import GuaranteeError
 from crowdcover.flows.advice import format_approve_command, format_sign_command
 from crowdcover.flows.runs.parameters import IN_A_LINE
+from crowdcover.flows.runs.states import DECIDED
 from crowdcover.kinds import words_of
 from crowdcover.reports import markdown
 from crowdcover.storage.approval import identity
@@ -112,7 +113,13 @@ def require_approval(
             close_copy(terms.reports, run, request)
         if decision is None:
             announce_release(
-                request.question.manifest, "approval", f"Waits for approval until {request.until}"
+                request.question.manifest,
+                [
+                    f"The report: {how_to_read(run.path / PAGE)}",
+                    "The page: crowdcover open with the plan, step Waiting",
+                ],
+                "approval",
+                f"Waits for approval until {request.until}",
             )
             if flow_run is not None:
                 # Ends the process by Prefect's Pause, unless another flow run shows the form.
@@ -291,7 +298,7 @@ def _close_form(request: Request) -> None:
         return
     with suppress(Exception):  # it ends by itself when the time to decide is over
         if _is_paused(suspended):
-            done: State[Any] = Completed(name="Decided", message=decision.sentence)
+            done: State[Any] = Completed(name=DECIDED, message=decision.sentence)
             with get_client(sync_client=True) as client:
                 client.set_flow_run_state(UUID(suspended.flow_run), done, force=True)
 

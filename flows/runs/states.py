@@ -1,4 +1,10 @@
-"""How a flow run ends in Prefect: named by its version, waiting without red, or refused.
+"""How a flow run ends in Prefect: by a state that says what came of it, and named by its version.
+
+    Published             a version became visible             completed, green
+    Unchanged             the release stands as it is wanted   completed, green
+    Refused               nothing was published, and why       failed, red
+    Waiting for approval  a person has to decide               paused, grey
+    Decided               it waited, and a later run went on   completed, green
 
 Prefect suspends a run of a deployment and shows a form (flows/runs/approval.py). Any other run that
 waits for approval ends in the state `Waiting for approval`, which is a pause. The run that follows
@@ -8,7 +14,7 @@ the decision completes it.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -32,7 +38,16 @@ from crowdcover.tasks.orchestration.events import (
 )
 from crowdcover.tasks.orchestration.stage import show_in_prefect
 
-WAITING = "Waiting for approval"
+_PUBLISHED, _UNCHANGED, _REFUSED = "Published", "Unchanged", "Refused"
+WAITING, DECIDED = "Waiting for approval", "Decided"
+FINAL_STATES = (_PUBLISHED, _UNCHANGED, _REFUSED, WAITING, DECIDED)
+
+
+class Ended(NamedTuple):
+    """The folder of a release, and whether this run has published it; else it stood before."""
+
+    folder: str
+    published: bool
 
 
 def refuse_flow_run(refusal: AnonymityError) -> State[Any]:
@@ -54,13 +69,25 @@ def refuse_flow_run(refusal: AnonymityError) -> State[Any]:
     # The artifact only informs: without it the refusal must still end the run.
     with suppress(Exception):
         show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
-    return Failed(message=str(refusal), data=refusal)
+    return Failed(name=_REFUSED, message=str(refusal), data=refusal)
 
 
-def complete_flow_run(folder: str) -> None:
-    """Name the flow run after the version that it published, and end those that waited for it."""
-    _name_flow_run(PurePath(folder).name)
+def complete_flow_run(ended: Ended) -> str | State[Any]:
+    """Name the flow run after the version that stands, and end those that waited for it.
+
+    Its state says whether the run has published it. Outside of a flow run the folder is returned.
+    """
+    version = PurePath(ended.folder).name
+    _name_flow_run(version)
     _complete_waiting_runs("The release was published")
+    if find_flow_run() is None:
+        return ended.folder
+    said = f"{plan_name()} {version} is published"
+    if ended.published:
+        return Completed(name=_PUBLISHED, message=said, data=ended.folder)
+    return Completed(
+        name=_UNCHANGED, message=f"{said}, and nothing has changed since", data=ended.folder
+    )
 
 
 @contextmanager
@@ -124,7 +151,7 @@ def _complete_waiting_runs(message: str) -> None:
     with suppress(Exception), get_client(sync_client=True) as client:
         for each in _list_waiting_runs(client):
             if each != flow_run.id:
-                done: State[Any] = Completed(name="Decided", message=f"{message}: {flow_run.name}")
+                done: State[Any] = Completed(name=DECIDED, message=f"{message}: {flow_run.name}")
                 client.set_flow_run_state(each, done, force=True)
 
 

@@ -6,17 +6,18 @@ releases.json says what became visible. From it the entries of a vault are corre
 is admitted or published, so that no release is forgotten after a crash or the loss of the ledger.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
 from crowdcover.storage.ledger.meeting import may_meet, sort_words
 from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
+from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from crowdcover.storage.source.values import FOREIGN_ERRORS
 from crowdcover.storage.vault import secret_streams
@@ -37,7 +38,10 @@ TABLES = (
     TABLE,
 )
 
+# Of people whose run has no release any more.
+_DELETE_UNLISTED = "delete from people where run not in (select run from releases)"
 Remade = Callable[[Run, bytes], People]
+_Result = TypeVar("_Result")
 
 
 class LedgerError(AnonymityError):
@@ -94,11 +98,13 @@ class Ledger:
 
         The caller holds `Vault.lock_publishing`.
         """
-        with self._open_transaction() as ask:
-            for run, name, stamp in list_changed_runs(ask, self.vault, self.key):
-                self._take_in(ask, run)
-                note_run(ask, run, name, stamp)
-            self._drop_stopped(ask)
+        self._transact(self._take_in_changes)
+
+    def _take_in_changes(self, ask: Ask) -> None:
+        for run, name, stamp in list_changed_runs(ask, self.vault, self.key):
+            self._take_in(ask, run)
+            note_run(ask, run, name, stamp)
+        self._drop_stopped(ask)
 
     def _take_in(self, ask: Ask, run: Run) -> None:
         """Enter and confirm the visible releases of a run."""
@@ -126,12 +132,13 @@ class Ledger:
                 str(release.folder.parent) != folder for release in runs[seal].ever_visible()
             ):
                 ask("delete from releases where run = $1 and folder = $2", seal, folder)
-                ask("delete from people where run not in (select run from releases)")
+                ask(_DELETE_UNLISTED)
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
-        with self._open_transaction() as ask:
-            return bool(ask("select 1 from releases where run = $1", run.seal))
+        return bool(
+            self._transact(lambda ask: ask("select 1 from releases where run = $1", run.seal))
+        )
 
     def find_overlaps(
         self, run: Run | None, source_sha256: str, people: People | None
@@ -140,9 +147,12 @@ class Ledger:
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
-        """Return all other runs that have released anything; people are compared unlocked."""
-        with self._open_transaction() as ask:
-            released = _select_other_releases(ask, "" if run is None else run.seal, self.kin)
+        """Return all other runs that have released anything.
+
+        The ledger is not locked while people are compared.
+        """
+        seal = "" if run is None else run.seal
+        released = self._transact(lambda ask: _select_other_releases(ask, seal, self.kin))
         source = self._source(source_sha256)
         if people is None:
             return [_compute_overlap(*each, source, None, None) for each in released.items()]
@@ -150,8 +160,7 @@ class Ledger:
         # In parts, so that other processes get their turn between them.
         for at in range(0, len(entries), _AT_ONCE):
             part = entries[at : at + _AT_ONCE]
-            with self._open_transaction() as ask:
-                theirs = [_select_people(ask, other) for other, _ in part]
+            theirs = self._transact(partial(_list_people, runs=[other for other, _ in part]))
             met = people if may_meet(words, theirs) else None
             overlaps += [
                 _compute_overlap(*each, source, met, of_it)
@@ -167,7 +176,8 @@ class Ledger:
         New are those of other runs than `seen`. If there are any, nothing was entered: the look
         and the entry are one transaction.
         """
-        with self._open_transaction() as ask:
+
+        def enter(ask: Ask) -> list[Overlap]:
             # `seen` was compared without the lock; under it only what came since is compared.
             known = frozenset(seen)
             new = {
@@ -185,31 +195,27 @@ class Ledger:
             self._enter(ask, run, (folder, version), people, published=False)
             return []
 
+        return self._transact(enter)
+
     def confirm(self, run: Run, folder: str) -> None:
         """Note that an announced release is visible."""
-        with self._open_transaction() as ask:
-            ask(
-                "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
-            )
+        entry = "update releases set published = 1 where run = $1 and folder = $2"
+        self._transact(lambda ask: ask(entry, run.seal, folder))
 
     def lists(self, run: Run, folder: str, version: str) -> bool:
         """Whether this version in this folder is entered as a release of the run."""
         listed = "select version from releases where run = $1 and folder = $2"
-        with self._open_transaction() as ask:
-            return (version,) in ask(listed, run.seal, folder)
+        return (version,) in self._transact(lambda ask: ask(listed, run.seal, folder))
 
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        with self._open_transaction() as ask:
-            ask(entry, run.seal, folder, version)
-            ask("delete from people where run not in (select run from releases)")
+        self._transact(lambda ask: (ask(entry, run.seal, folder, version), ask(_DELETE_UNLISTED)))
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
-        with self._open_transaction() as ask:
-            ask("delete from releases where run = $1 and published = 0", run.seal)
-            ask("delete from people where run not in (select run from releases)")
+        entry = "delete from releases where run = $1 and published = 0"
+        self._transact(lambda ask: (ask(entry, run.seal), ask(_DELETE_UNLISTED)))
 
     def versions(self, folder: str) -> set[str]:
         """Versions that this vault has published in a folder, also by runs that are gone by now.
@@ -218,9 +224,8 @@ class Ledger:
         """
         if self.uri is not None:
             return set()
-        with self._open_transaction() as ask:
-            entered = "select version from releases where folder = $1 and published = 1"
-            return {version for (version,) in ask(entered, folder)}
+        entered = "select version from releases where folder = $1 and published = 1"
+        return {version for (version,) in self._transact(lambda ask: ask(entered, folder))}
 
     def people(self, run: Run) -> People:
         """Return the people that a run releases, digested under this ledger's key."""
@@ -261,17 +266,22 @@ class Ledger:
         """Digest a fingerprint: without the key nobody can recognise a source they guess."""
         return secret_streams.digest_with_key(self.key, sha256.encode()).hex()
 
-    @contextmanager
-    def _open_transaction(self) -> Iterator[Ask]:
-        """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
-        where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
-        refusal = ""
-        try:
+    def _transact(self, work: Callable[[Ask], _Result]) -> _Result:
+        """Do something in one exclusive transaction, as a whole again after an outage.
+
+        Foreign errors become refusals that hide the URI.
+        """
+
+        def transact() -> _Result:
             with open_ledger_transaction(
                 self.vault.path / LEDGER, self.uri, lasting=self.lasting
             ) as ask:
                 self._require_ours(ask)
-                yield ask
+                return work(ask)
+
+        where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
+        try:
+            return ask_again("the ledger", transact)
         except AnonymityError:
             raise
         except ImportError:
@@ -288,8 +298,7 @@ class Ledger:
                 else f"{where} does not answer ({kind_of(error)}), "
                 f"and nothing is published without it; {remedy}"
             )
-        if refusal:
-            raise LedgerError(refusal)
+        raise LedgerError(refusal)
 
     def _require_ours(self, ask: Ask) -> None:
         for table in TABLES:
@@ -323,6 +332,10 @@ def _select_other_releases(
         if run not in kin:
             found.setdefault(run, []).append(tuple(release))
     return found
+
+
+def _list_people(ask: Ask, runs: Sequence[str]) -> list[People]:
+    return [_select_people(ask, run) for run in runs]
 
 
 def _select_people(ask: Ask, run: str) -> People:

@@ -66,7 +66,7 @@ class ObjectShelf:
             (folder / leftover).unlink(missing_ok=True)
         files = sorted(file for file in aside.iterdir() if file.name != MANIFEST)
         for file in files:
-            (folder / file.name).create_from(file)
+            _write_file_once(folder / file.name, file)
         _require_conditions(folder, min(files, key=lambda file: file.stat().st_size))
         written = folder.below()
         if not has_version_files(folder, {file.name: hash_released_file(file) for file in files}):
@@ -116,8 +116,17 @@ def _require_conditions(folder: ObjectPath, file: Path) -> None:
         raise StoreError(UNCONDITIONAL.format(bucket=folder.bucket))
 
 
+def _write_file_once(place: ObjectPath, file: Path) -> None:
+    """Write a file if there is none; one of the same bytes is ours, its answer was lost."""
+    try:
+        place.create_from(file)
+    except FileExistsError:
+        if place.sha256() != hash_released_file(file):
+            raise
+
+
 def _write_manifest_once(manifest: ObjectPath, content: bytes) -> None:
-    """Write the manifest if there is none; one of the same bytes is ours, its answer was lost."""
+    """Write the manifest as `_write_file_once` does."""
     try:
         manifest.create(content)
     except FileExistsError:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.errors import InputError
+from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_SOURCE, kind_of, what_to_do
 from crowdcover.storage.source.database_types import Answer
 from crowdcover.storage.source.drivers import database_of
@@ -40,7 +41,7 @@ def query_database(uri: str, statement: str, form: int = FORM) -> Answered:
     assert database is not None, "plans with other addresses are refused"
     try:
         with silence_panics():
-            answer = database.fetch(uri, statement, form)
+            answer = ask_again("the source", lambda: database.fetch(uri, statement, form))
     except InputError:
         raise
     except ImportError:

@@ -14,6 +14,7 @@ from typing import TypeVar
 import polars as pl
 
 from anon_core.errors import AnonymityError
+from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import Asked, kind_of, what_to_do
 from crowdcover.storage.targets import target_of
 from crowdcover.storage.targets.base import Session, TargetError
@@ -67,12 +68,19 @@ class LoadOutcome:
 
 
 def run_in_transaction(uri: str, work: Callable[[Session], Result]) -> Result:
-    """Do something in one transaction; a refusal has no word of the driver, which quotes cells."""
+    """Do something in one transaction, as a whole again after an outage.
+
+    A refusal has no word of the driver, which quotes cells.
+    """
     target = target_of(uri)
     assert target is not None, "other addresses are refused"
-    try:
+
+    def transact() -> Result:
         with target.open(uri) as session:
             return work(session)
+
+    try:
+        return ask_again("the target", transact)
     except AnonymityError:
         raise
     except ImportError:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import ClusterError
+from crowdcover.storage.places.outages import ask_again, is_outage
 from crowdcover.storage.vault.files import read_json, write_json
 from crowdcover.tasks.compute import slurm
 from crowdcover.tasks.compute.slurm import SILENT, JobRecord, NoAnswer
@@ -88,8 +89,11 @@ def require_ready_cluster(cluster: Cluster, folder: Path) -> None:
             f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set "
             "launcher = 'mpirun'"
         )
+    partition = cluster.partition
     try:
-        unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
+        unknown = partition is not None and not ask_again(
+            slurm.CONTROLLER, lambda: slurm.has_partition(partition)
+        )
         there = slurm.list_partitions() if unknown else []
     except NoAnswer:
         raise ClusterError(f"{SILENT}; run again when it does") from None
@@ -118,7 +122,10 @@ def cancel_jobs_of(owner: str, runs: Path) -> None:
 def submit_job(
     folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int
 ) -> Handle:
-    """Submit a job that makes the folder's result, from its checkpoint if there is one."""
+    """Submit a job that makes the folder's result, from its checkpoint if there is one.
+
+    Raises NoAnswer in an outage of Slurm: then it is not known whether there is a job.
+    """
     import psij
 
     logs.mkdir(mode=0o700, exist_ok=True)
@@ -130,6 +137,8 @@ def submit_job(
         try:
             build_job_executor(cluster.launcher, folder).submit(job)
         except psij.SubmitException as error:
+            if is_outage(error):
+                raise NoAnswer from None
             lines = [
                 line.removeprefix("sbatch: error: ")
                 for line in str(error).splitlines()

@@ -16,6 +16,7 @@ from anon_core.engines.mpi.job import (
     read_progress,
 )
 from anon_core.errors import ClusterError
+from crowdcover.storage.places.outages import ask_again
 from crowdcover.tasks.compute.cluster import (
     Handle,
     cancel_folder_job,
@@ -23,7 +24,7 @@ from crowdcover.tasks.compute.cluster import (
     under_way,
     wait_for_condition,
 )
-from crowdcover.tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
+from crowdcover.tasks.compute.slurm import CONTROLLER, IN_VAIN, SILENT, JobRecord, NoAnswer
 from crowdcover.tasks.compute.spec import Cluster
 
 ENGINE = "anon_core.engines.mpi"
@@ -83,8 +84,15 @@ def run_job(
     while not has_result(folder):
         handle = None
         try:
-            handle = under_way(folder, owner) or submit_job(
-                folder, logs, cluster, owner, engine, _count_finished_steps(folder)
+            # Looked for in each try: a job may have been submitted without an answer.
+            handle = ask_again(
+                CONTROLLER,
+                lambda: (
+                    under_way(folder, owner)
+                    or submit_job(
+                        folder, logs, cluster, owner, engine, _count_finished_steps(folder)
+                    )
+                ),
             )
             record = _follow_job(handle, folder, watch)
         except NoAnswer:

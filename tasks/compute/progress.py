@@ -11,15 +11,15 @@ from typing import Any
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.context import FlowRunContext
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from anon_core.steps import Observer, Pace, State
 from crowdcover.tasks.compute.jobs import JobState
 from crowdcover.tasks.orchestration.events import key_of, plan_name
 from crowdcover.tasks.orchestration.stage import log_line
+from crowdcover.tasks.orchestration.terminal import build_bar, find_screen
 
 EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
-LOOK_BACK = 600.0  # seconds of work that the time left is estimated from
 _FIRST = "utility"  # the figure that the bar shows, where a step has it
 
 Keep = Callable[[State, Sequence[float]], None]
@@ -59,7 +59,10 @@ class _Shown:
             done = int(figures["records"])
             speed = _format_speed(done, sum(seconds))
             self._move(number, speed=speed)
-            log_line(f"part {number}{most}: {done:,d} of {self._records:,d} records, {speed}")
+            log_line(
+                f"part {number}{most}: {done:,d} of {self._records:,d} records, {speed}",
+                passing=True,
+            )
             return
         values = [
             f"{name.replace('_', ' ')} {_format_value(value)}" for name, value in figures.items()
@@ -67,7 +70,7 @@ class _Shown:
         speed = _format_speed(self._records, seconds[-1])
         shown = f"{_FIRST} {_format_value(figures[_FIRST])}" if _FIRST in figures else ""
         self._move(number, utility=shown, speed=speed)
-        log_line(f"iteration {number}{most}: {', '.join([*values, speed])}")
+        log_line(f"iteration {number}{most}: {', '.join([*values, speed])}", passing=True)
 
     def _move(self, completed: float, **fields: Any) -> None:
         self._moved, self._done = time.perf_counter(), completed
@@ -172,7 +175,7 @@ def _format_speed(records: int, seconds: float) -> str:
 @contextmanager
 def step_progress(records: int, seconds: Sequence[float], keep: Keep) -> Iterator[StepProgress]:
     """Open the artifact (inside a flow run) and the bar for steps of this process."""
-    with _build_bar() as bar:
+    with _open_bar() as bar:
         progress = StepProgress(records, seconds, keep, bar)
         yield progress
         progress.finish()
@@ -181,28 +184,23 @@ def step_progress(records: int, seconds: Sequence[float], keep: Keep) -> Iterato
 @contextmanager
 def job_progress(records: int) -> Iterator[JobProgress]:
     """Open the same for steps of a batch job."""
-    with _build_bar() as bar:
+    with _open_bar() as bar:
         progress = JobProgress(records, bar)
         yield progress
         progress.finish()
 
 
-def _build_bar() -> Progress:
-    """Return a bar, shown on a terminal unless the log is quiet."""
+@contextmanager
+def _open_bar() -> Iterator[Progress]:
+    """A bar: that of the screen, or one of its own on a terminal unless the log is quiet."""
+    if (screen := find_screen()) is not None:
+        with screen.lend_bar() as bar:
+            yield bar
+        return
     # Where many plans run, each has a process of its own, and all share one terminal.
     alone = parent_process() is None
     wanted = (
         alone and sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
     )
-    columns = (
-        *(TextColumn("{task.description}"), BarColumn(bar_width=12)),  # all of it fits 80 columns
-        *(TextColumn("{task.fields[utility]}"), TextColumn("{task.fields[speed]}")),
-        *(TimeRemainingColumn(), TextColumn("left at most")),
-    )
-    return Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        disable=not wanted,
-        speed_estimate_period=LOOK_BACK,
-    )
+    with build_bar(Console(stderr=True), disable=not wanted) as bar:
+        yield bar

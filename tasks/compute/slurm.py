@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 NEEDED = ("sbatch", "scancel", "scontrol", "squeue")
 _ANSWERS_WITHIN = 60  # seconds
-SILENT = "Slurm's controller does not answer"
+CONTROLLER = "Slurm's controller"
+SILENT = f"{CONTROLLER} does not answer"
 
 _ENDED = frozenset(
     (
@@ -46,8 +47,8 @@ IN_VAIN = {
 }
 
 
-class NoAnswer(Exception):  # noqa: N818 - never leaves tasks
-    """Slurm's controller does not answer at present."""
+class NoAnswer(ConnectionError):  # noqa: N818 - never leaves tasks
+    """Slurm's controller does not answer at present: an outage."""
 
 
 @dataclass(frozen=True)

@@ -88,12 +88,17 @@ def render_report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelea
 
 def announce_release(
     manifest: Mapping[str, Any],
+    places: Sequence[str],
     what: str = "release",
     description: str = "Guarantee and utility",
 ) -> None:
-    """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
+    """Show guarantee and utility as a markdown artifact of the flow run; emit its event.
+
+    `places` say where the report lies. They are no links: no browser follows one from Prefect's
+    page to a file.
+    """
     words = words_of(manifest)
-    shown = markdown.render_release(manifest, words)
+    shown = markdown.render_release(manifest, words, places)
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
     emit_release_event(
         "published" if what == "release" else "waiting",

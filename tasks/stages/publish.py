@@ -1,6 +1,7 @@
 """Write the release folder aside and rename it once."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -57,7 +58,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
         except OSError as error:
             raise FolderError(_explain_write_failure(error, run, checked, to)) from None
     write_verdicts_page(run)
-    announce_release(manifest)
+    announce_release(manifest, _describe_places(to.parent / str(manifest["version"])))
     if "second_release" in manifest:
         log_line(describe_crowd_counts(manifest["second_release"]))
     log_line(
@@ -67,6 +68,14 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     if sentence := words_of(manifest).describe_no_change(manifest):
         log_line(sentence)
     return to.parent / str(manifest["version"])
+
+
+def _describe_places(folder: Place) -> list[str]:
+    """Where the report of a release lies, and how the release is opened on this machine."""
+    places = [f"The report: {folder.absolute() / REPORT}"]
+    if isinstance(folder, Path):
+        places.append(f"The page: crowdcover open {shlex.quote(str(folder.absolute()))}")
+    return places
 
 
 def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 import importlib.util
 import os
-from functools import cache
+from functools import cache, partial
 
 from tests import postgres
-from tests.faults import clocks, databases, disks, kills, objects, together
+from tests.faults import clocks, databases, disks, kills, objects, prefects, together
 from tests.faults.moments import STAGES
 from tests.flows.s3 import storage
 
@@ -14,6 +14,13 @@ from tests.flows.s3 import storage
 def _server(stack):
     """One PostgreSQL cluster for all tries."""
     return stack.enter_context(postgres.running())
+
+
+@cache
+def _prefect(stack):
+    """One server of Prefect for all tries, on a cluster of its own."""
+    database = stack.enter_context(postgres.running())
+    return stack.enter_context(prefects.running(database))
 
 
 @cache
@@ -44,6 +51,10 @@ def _killed(stage):
 
 def _on_disk(fault, which):
     return lambda folder, seed, _: fault(folder, which, seed)
+
+
+def _prefect_restarted(point):
+    return lambda folder, seed, stack: prefects.restarted(folder, _prefect(stack), point, seed)
 
 
 def _restarted(point):
@@ -77,7 +88,12 @@ FAULTS = {
     **{
         f"PostgreSQL restarts while {during}": _restarted(point) for point, during in DURING.items()
     },
+    **{
+        f"Prefect's PostgreSQL restarts in {point.rpartition('.')[2]}": _prefect_restarted(point)
+        for point in prefects.POINTS
+    },
     "object storage is down while a version is written": _stored(objects.down),
+    "object storage is down for a minute": _stored(partial(objects.down, seconds=60)),
     "kill -9 between objects": _stored(objects.killed),
     "clock jumps by up to four years": lambda folder, seed, stack: clocks.jumped(
         folder, _clock(stack), seed
@@ -88,7 +104,7 @@ FAULTS = {
 
 def needs(name):
     """What this machine lacks to try a fault; empty if nothing."""
-    if name.startswith("PostgreSQL"):
+    if "PostgreSQL" in name:
         driver = importlib.util.find_spec("adbc_driver_postgresql")
         return postgres.missing() or ("" if driver else "the driver is not installed")
     if "object" in name:

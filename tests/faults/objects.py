@@ -4,7 +4,10 @@ import importlib.util
 import os
 import random
 import signal
+import threading
+import time
 import uuid
+from unittest import mock
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.places.place import place_of
@@ -15,19 +18,32 @@ from tests.flows.processes import run
 from tests.support.objects import WRITES, die_before
 
 
-def down(folder, door, seed):
-    """Close the storage before one of the writes; open it, and run again."""
+def down(folder, door, seed, seconds=3):
+    """Close the storage before one of the writes, for some time: nobody runs the plan again."""
     whole, _ = expected(seed)
     order = _order(folder, seed)
     door.requests, door.close_before = 0, random.Random(f"down {seed}").randint(1, WRITES)
-    refusal = ""
+    ended, closed = threading.Event(), []
+
+    def open_again():
+        while door.is_open:
+            if ended.wait(0.01):
+                return
+        closed.append(seed)
+        time.sleep(seconds)
+        door.is_open = True
+
+    thread, refusal = threading.Thread(target=open_again), ""
+    thread.start()
     try:
-        order.release()
+        with mock.patch.dict(os.environ, CROWDCOVER_WAIT="120"):
+            order.release()
     except AnonymityError as refused:
         refusal = str(refused)
+    ended.set()
+    thread.join()
     door.is_open, door.close_before = True, None
-    clear = "does not answer" in refusal and "run again" in refusal
-    return _after(order, whole, bool(refusal), clear)
+    return _after(order, whole, bool(closed), not refusal, ended=not refusal)
 
 
 def killed(folder, door, seed):
@@ -58,10 +74,11 @@ def _order(folder, seed):
     return ordered(folder / "order", seed, publish={"path": prefix})
 
 
-def _after(order, whole, met, clear):
-    """Look for half a version, run again, and compare."""
+def _after(order, whole, met, clear, *, ended=False):
+    """Look for half a version, run again, and compare; `ended`: the run completed."""
     version = place_of(order.document["publish"]["path"]) / "people" / "v1"
-    half = "manifest.json" in version.below()  # it is written last
+    # The manifest is written last: a run that did not complete has none.
+    half = "manifest.json" in version.below() and not (ended and published(version) == whole)
     finished = order.stage_times()
     folder = order.release()
     lost = published(folder) != whole or not order.stage_times().items() >= finished.items()

@@ -129,7 +129,7 @@ class Order:
 
     def release_as_before(self):
         """The same, of the plan as 0.1.0 understood it."""
-        return place_of(release_plan(ReleasePlan.load(self.plan).earlier[-1]))
+        return place_of(release_plan(ReleasePlan.load(self.plan).earlier[-1]).folder)
 
     def release_in_prefect(self):
         """Run the flow in this process: a flow run of the session's Prefect server."""

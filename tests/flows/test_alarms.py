@@ -17,6 +17,7 @@ from anon_core.errors import AnonymityError, GuaranteeError
 from crowdcover.flows.launch import alarms
 from crowdcover.flows.launch.alarms import Patience, install_alarms, remove_alarms, save_webhook
 from crowdcover.flows.release import release
+from crowdcover.flows.runs.states import FINAL_STATES
 from tests.flows.asking import ask, until
 from tests.flows.deployed import BIN, deployment, start, started, state
 from tests.flows.orders import RARE, Order, people
@@ -94,6 +95,14 @@ def test_what_cannot_be_told_is_refused_in_one_line(server):
         settings = temporary_settings({PREFECT_API_URL: stated, PREFECT_CLIENT_MAX_RETRIES: 0})
         with settings, pytest.raises(AnonymityError, match=words):
             alarms.read_alarms()
+
+
+def test_every_end_of_a_run_ends_the_wait_for_it():
+    """Prefect calls an event by the name of the state: unknown names are silence."""
+    triggers = {each.name: each.trigger for each in alarms.list_alarms(Patience())}
+    for name in ("a run is late", "a run does not end"):
+        expected = {each.removeprefix("prefect.flow-run.") for each in triggers[name].expect}
+        assert expected >= {*FINAL_STATES, "Failed", "Crashed", "Cancelled", "Suspended"}
 
 
 @pytest.mark.slow

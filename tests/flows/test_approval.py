@@ -510,9 +510,15 @@ class Served:
         (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [self.id]}}})
         return found["state"]
 
+    def tasks(self):
+        """The names of its tasks that are completed."""
+        mine = {"flow_runs": {"id": {"any_": [self.id]}}}
+        found = ask("/task_runs/filter", mine)
+        return [each["name"] for each in found if each["state_type"] == "COMPLETED"]
+
     def ends(self, *, suspended=False):
         """The state in which its process ends."""
-        names = {"Completed", "Failed", "Crashed", "Cancelled"} | (
+        names = {"Published", "Refused", "Failed", "Crashed", "Cancelled"} | (
             {"Suspended", WAITING} if suspended else set()
         )
         return until(self.state, lambda state: state["name"] in names)
@@ -570,7 +576,11 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
 @pytest.mark.slow
 def test_approved_in_prefect(suspended, order):
     suspended.answer(decision="approve", name="Ada", note="in the form")
-    assert suspended.ends()["name"] == "Completed"
+    assert suspended.ends()["name"] == "Published"
+    # Both processes passed all stages; each is listed once.
+    tasks = until(suspended.tasks, lambda names: "publish" in names)
+    assert sorted(tasks) == sorted({*tasks})
+    assert {"ingest", "anonymize", "check", "ask for approval", "publish"} <= {*tasks}
     assert order.versions == ["v1"]
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["by"], approval["note"]) == ("Ada", "in the form")
@@ -583,7 +593,7 @@ def test_approved_in_prefect(suspended, order):
 def test_rejected_in_prefect(suspended, order):
     suspended.answer(decision="reject", name="Bo")
     state = suspended.ends()
-    assert state["name"] == "Failed"
+    assert state["name"] == "Refused"
     assert f"run {order.run.path.name} was rejected by Bo at 20" in state["message"]
     assert order.versions == []
     with pytest.raises(GuaranteeError, match="was rejected by Bo"):
@@ -594,7 +604,7 @@ def test_rejected_in_prefect(suspended, order):
 def test_approved_in_the_terminal(suspended, order):
     done = decided(order, "approve")
     assert done.last_line.endswith(f"flow run {suspended.id} was resumed")
-    assert suspended.ends()["name"] == "Completed"
+    assert suspended.ends()["name"] == "Published"
     assert order.versions == ["v1"]
     assert read_json(order.folder_of_v1 / "manifest.json")["approval"]["by"] == "Ada Lovelace"
 
@@ -603,7 +613,7 @@ def test_approved_in_the_terminal(suspended, order):
 def test_rejected_in_the_terminal(suspended, order):
     assert decided(order, "reject").last_line.endswith(f"flow run {suspended.id} was resumed")
     state = suspended.ends()
-    assert state["name"] == "Failed"
+    assert state["name"] == "Refused"
     assert "rejected by Ada Lovelace" in state["message"]
     assert order.versions == []
 
@@ -625,7 +635,7 @@ def test_a_form_of_registered_approvers_takes_a_signed_decision_only(deployment,
     request = requests(order)[0]
     told = sign_decision(key, request, Rules.of(request.rules), (True, "Ada", "signed"))
     found.answer(signed=to_file(request.question, told).decode())
-    assert found.ends()["name"] == "Completed"
+    assert found.ends()["name"] == "Published"
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["identity"], approval["authenticated"]) == ("ada@example.org", "signature")
     assert audit_release(order.folder_of_v1, order.plan).passed
@@ -675,7 +685,7 @@ def test_a_decision_that_an_officer_signed_is_taken_up_by_the_next_run(deploymen
     (copy,) = (tmp_path / "reports" / "people").iterdir()
     done = command("sign", copy, "--decision", "approve", "--key", tmp_path / "key", "--quiet")
     assert done.code == 0, done.err
-    assert Served(deployment, order).ends()["name"] == "Completed"
+    assert Served(deployment, order).ends()["name"] == "Published"
     assert order.versions == ["v1"]
     assert audit_release(order.folder_of_v1, order.plan).passed
     state = first.state()
@@ -696,7 +706,7 @@ def test_cancelled_while_it_waits(suspended, deployment, order):
     assert another.ends(suspended=True)["name"] == "Suspended"
     assert [request.suspended.flow_run for request in requests(order)] == [another.id]
     another.answer(decision="approve", name="Ada")
-    assert another.ends()["name"] == "Completed"
+    assert another.ends()["name"] == "Published"
     assert order.versions == ["v1"]
 
 
@@ -710,7 +720,7 @@ def test_approved_without_a_way_to_prefect(suspended, order):
     assert "Traceback" not in done.err
     assert order.release() == order.folder_of_v1
     suspended.answer(decision="approve", name="Ada")
-    assert suspended.ends()["name"] == "Completed"
+    assert suspended.ends()["name"] == "Published"
     assert order.versions == ["v1"]
 
 
@@ -724,7 +734,7 @@ def test_two_answers_that_differ_publish_nothing(suspended, order):
     )
     suspended.answer(decision="reject", name="Bo", note="no")
     state = suspended.ends()
-    assert state["name"] == "Failed"
+    assert state["name"] == "Refused"
     assert "was approved by Ada Lovelace" in state["message"]
     assert "rejected by Bo" in state["message"]
     assert order.versions == []
@@ -735,11 +745,11 @@ def test_nobody_answers_in_prefect(deployment, order):
     order.write(publish={"approval_timeout": "1s"})
     found = Served(deployment, order)
     # the server fails it, at the latest when it is answered, or the run finds that it is too late
-    state = until(found.state, lambda state: state["name"] == "Failed" or expired(found))
-    if state["name"] != "Failed":
+    state = until(found.state, lambda state: state["type"] == "FAILED" or expired(found))
+    if state["type"] != "FAILED":
         with contextlib.suppress(FlowPauseTimeout, NotPausedError, RuntimeError):
             found.answer(decision="approve", name="Ada")
-    assert found.ends()["name"] == "Failed"
+    assert found.ends()["type"] == "FAILED"
     assert order.versions == []
     assert "nobody approved within 1s" in decide(order, "approve").err
 

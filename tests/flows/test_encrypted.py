@@ -153,7 +153,7 @@ def test_a_backfill_in_an_encrypted_vault(key, tmp_path, monkeypatch):
     def made(named):
         assert_no_plain_rows(order)
         seen.append(named)
-        return tmp_path / release_plan(ReleasePlan.load(order.plan, named))
+        return tmp_path / release_plan(ReleasePlan.load(order.plan, named)).folder
 
     folders = [folder for _, folder in backfill_partitions(plan, RANGE, made)]
     assert len(seen) == 5

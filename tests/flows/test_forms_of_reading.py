@@ -55,7 +55,7 @@ class Dated(Order):
 
     def as_older(self):
         """A release as an older build made it, and noted nothing of how it read the source."""
-        folder = release_plan(ReleasePlan.load(self.plan).read_as(1))
+        folder = release_plan(ReleasePlan.load(self.plan).read_as(1)).folder
         for path in self.vault.glob("runs/*/ingest/stage.json"):
             record = read_json(path)
             assert record["facts"].pop("form") == 1

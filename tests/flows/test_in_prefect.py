@@ -21,6 +21,7 @@ from crowdcover.flows.runs.parameters import Accept, load_run_plan
 from crowdcover.flows.runs.states import WAITING
 from crowdcover.kinds.judge.drift import DriftError
 from crowdcover.storage.approval.approval import WaitingError
+from crowdcover.storage.vault.refusals import SecondReleaseError
 from crowdcover.tasks.orchestration.events import key_of
 from tests.flows.asking import ask, until
 from tests.flows.orders import JUDGES, Order, people
@@ -68,7 +69,7 @@ def events_of(name, *wanted):
 def test_a_run_is_called_by_plan_and_version_and_its_artifacts_by_the_plan(server, tmp_path, name):
     order = Order(tmp_path, name=name)
     release(str(order.plan))
-    assert runs_of(name) == [(f"{name} v1", "COMPLETED", "Completed")]
+    assert runs_of(name) == [(f"{name} v1", "COMPLETED", "Published")]
     (run,) = found_runs(name)
     this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
     keys = {artifact["key"] for artifact in ask("/artifacts/filter", this)}
@@ -83,6 +84,30 @@ def test_a_run_is_called_by_plan_and_version_and_its_artifacts_by_the_plan(serve
     (shown,) = (each for each in ask("/artifacts/filter", this) if each["key"] == f"release-{name}")
     assert unescape(shown["data"]).startswith(f"# {name} v1\n\n**{verdict}.**")
     assert verdict.startswith("The privacy promise holds")
+    folder = order.folder / "releases" / name / "v1"
+    assert f"- The report: {folder / 'report.html'}" in unescape(shown["data"]).replace("\\", "")
+    assert f"- The page: crowdcover open {folder}" in unescape(shown["data"]).replace("\\", "")
+
+
+@pytest.mark.slow
+def test_a_run_that_did_nothing_and_one_that_was_refused_are_told_by_their_states(
+    server, tmp_path, name
+):
+    order = Order(tmp_path, name=name)
+    folders = [release(str(order.plan)) for _ in range(2)]
+    assert folders == [str(order.folder / "releases" / name / "v1")] * 2
+    order.write(privacy={"k": 5})
+    with pytest.raises(SecondReleaseError):
+        release(str(order.plan))
+    states = [run["state"] for run in found_runs(name)]
+    assert [(state["type"], state["name"]) for state in states] == [
+        ("COMPLETED", "Published"), ("COMPLETED", "Unchanged"), ("FAILED", "Refused"),
+    ]  # fmt: skip
+    assert [state["message"] for state in states[:2]] == [
+        f"{name} v1 is published",
+        f"{name} v1 is published, and nothing has changed since",
+    ]
+    assert "two releases of one table can be intersected" in states[2]["message"]
 
 
 @pytest.mark.slow
@@ -109,7 +134,7 @@ def test_a_run_that_waits_is_paused_and_completes_once_it_is_decided(server, tmp
     assert command("approve", order.run.path.name, "--vault", order.vault, *WHO).code == 0
     release(str(order.plan))
     assert [each[1:] for each in runs_of(name)] == [("COMPLETED", "Decided")] * 3 + [
-        ("COMPLETED", "Completed")
+        ("COMPLETED", "Published")
     ]
     told = events_of(name, "waiting", "waiting", "waiting", "published")
     assert told[-1]["version"] == "v1"
@@ -123,7 +148,7 @@ def test_a_rejection_is_failed_with_the_reason_and_ends_the_waiting(server, tmp_
     assert command("reject", order.run.path.name, "--vault", order.vault, *WHO).code == 0
     with pytest.raises(GuaranteeError):
         release(str(order.plan))
-    assert [each[1:] for each in runs_of(name)] == [("COMPLETED", "Decided"), ("FAILED", "Failed")]
+    assert [each[1:] for each in runs_of(name)] == [("COMPLETED", "Decided"), ("FAILED", "Refused")]
     _, refused = events_of(name, "waiting", "refused")
     assert refused["exit_code"] == 4
     assert "was rejected by" in refused["reason"]

@@ -69,7 +69,7 @@ def test_what_prefect_keeps_of_a_run_is_all_there(tmp_path):
     }
     lines = {line for (line,) in alone.ask("select message from log")}
     assert "published 90 rows as people v1" in lines
-    assert "Finished in state Failed()" in lines  # the last line of a refused run came, too
+    assert "Finished in state Refused()" in lines  # the last line of a refused run came, too
     reasons = alone.ask("select message from flow_run_state where type = 'FAILED'")
     assert any("20 rows instead of 90" in reason for (reason,) in reasons)
     events = {event for (event,) in alone.ask("select event from events")}

@@ -866,7 +866,7 @@ def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path)
     assert "90 of 90 records demand k > 90" in run["state"]["message"]
     logs = until(
         lambda: ask("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}}),
-        lambda lines: any("Finished in state Failed" in line["message"] for line in lines),
+        lambda lines: any("Finished in state Refused" in line["message"] for line in lines),
     )
     assert not any("Traceback" in line["message"] for line in logs)
 

@@ -125,7 +125,7 @@ class Registry:
     def publish(self, plan):
         """Make a version if there is one to make, and note it."""
         try:
-            folder = release_plan(plan)
+            folder = release_plan(plan).folder
         except NobodyHidesError:  # the version that stands shows people who left: retract it
             return f"v{len(self.versions)}"
         last = Series(Vault(self.order.vault), "people").last

@@ -1,5 +1,6 @@
 """Many plans as deployments: schedules, time zones, work pools, and one run of a plan at a time."""
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -16,6 +17,18 @@ from tests.flows.orders import Order
 from tests.flows.processes import command
 
 ROOT = Path(__file__).parents[2]
+
+
+def scheduled(deployments):
+    """The runs that are due of some deployments."""
+    these = {"any_": [each["id"] for each in deployments]}
+    wanted = {"deployment_id": these, "state": {"type": {"any_": ["SCHEDULED"]}}}
+    return ask("/flow_runs/filter", {"flow_runs": wanted})
+
+
+def unnamed(run):
+    """Whether a run that is due has a name that does not say of what."""
+    return re.fullmatch(r"(north|south)-\d+ due \d{4}-\d\d-\d\d \d\d:\d\d", run["name"]) is None
 
 
 def test_a_cron_is_for_all_plans_or_for_one():
@@ -87,6 +100,8 @@ def test_plans_are_served_by_their_own_clocks_and_run_one_at_a_time(server, tmp_
         told = [each["schedules"][0]["schedule"] for each in served]
         assert [each["cron"] for each in told] == ["0 2 1 * *", "30 4 * * 1"]
         assert {each["timezone"] for each in told} == {"Europe/Rome"}
+        due = until(lambda: scheduled(served), lambda runs: runs and not any(map(unnamed, runs)))
+        assert {run["name"][-5:] for run in due} == {"02:00", "04:30"}
         for arguments in (
             ["work-pool", "create", "server", "--type", "process", "--overwrite"],
             ["--no-prompt", "deploy", "--all"],

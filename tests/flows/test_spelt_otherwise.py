@@ -79,7 +79,7 @@ def write(folder, spell, number=PEOPLE, **more):
 def release(folder, name="first", more=""):
     plan = folder / f"{name}.toml"
     plan.write_text(PLAN.format(name=name, more=more), encoding="utf-8")
-    return release_plan(ReleasePlan.load(plan))
+    return release_plan(ReleasePlan.load(plan)).folder
 
 
 @pytest.mark.long

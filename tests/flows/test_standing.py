@@ -33,7 +33,7 @@ def standing(tmp_path):
 
 
 def release(folder, name):
-    return Path(place_of(release_plan(ReleasePlan.load(folder / f"{name}.toml"))))
+    return Path(place_of(release_plan(ReleasePlan.load(folder / f"{name}.toml")).folder))
 
 
 def rows_of(path):

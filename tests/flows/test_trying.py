@@ -71,7 +71,9 @@ def manifest_of(order, *changes):
     order.document = json.loads(plan.model_dump_json(exclude_unset=True))
     order.write()
     order.fix_seed(hashlib.sha256(b"try 1").digest())
-    return json.loads((order.folder / release_plan(plan) / "manifest.json").read_text("utf-8"))
+    return json.loads(
+        (order.folder / release_plan(plan).folder / "manifest.json").read_text("utf-8")
+    )
 
 
 @pytest.mark.long

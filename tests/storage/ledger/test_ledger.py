@@ -357,12 +357,10 @@ def test_a_ledger_of_another_version(ledger):
 
 
 def test_a_refusal_within_passes_and_nothing_is_entered(ledger):
-    def fail():
-        with ledger._open_transaction() as ask:
-            ask("insert into people values ($1, $2, $3, $4)", "run", "kind", 0, b"")
-            raise FolderError("no")
+    def fail(ask):
+        ask("insert into people values ($1, $2, $3, $4)", "run", "kind", 0, b"")
+        raise FolderError("no")
 
     with pytest.raises(FolderError, match="no"):
-        fail()
-    with ledger._open_transaction() as ask:
-        assert ask("select count(*) from people") == [(0,)]
+        ledger._transact(fail)
+    assert ledger._transact(lambda ask: ask("select count(*) from people")) == [(0,)]

@@ -24,7 +24,7 @@ class Stage:
         monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
         monkeypatch.setattr(module, "create_progress_artifact", self.create)
         monkeypatch.setattr(module, "update_progress_artifact", self.update)
-        monkeypatch.setattr(module, "log_line", self.lines.append)
+        monkeypatch.setattr(module, "log_line", lambda line, **_: self.lines.append(line))
         self.bar = Progress(console=Console(file=io.StringIO()))
 
     def create(self, progress, **_):

@@ -69,7 +69,10 @@ def test_a_final_state_is_logged_without_the_refusal(logger, words):
     assert logged(failed) == "Finished in state Failed(InfeasibleError)"
     assert logged("Encountered exception during execution", InfeasibleError(REFUSAL)) is None
     assert logged("Encountered exception during execution", ValueError()) is not None
-    assert logged("Finished in state Completed()") is None  # the stage has said what it did
+    refused = f"Finished in state Refused('{REFUSAL}', type=FAILED)"
+    assert logged(refused) == "Finished in state Refused()"
+    for name in ("Completed", "Published", "Unchanged"):  # the stage has said what it did
+        assert logged(f"Finished in state {name}('of people')") is None
     assert logged("Finished in state Cancelled()") == "Finished in state Cancelled()"
 
 
