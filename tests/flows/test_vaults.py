@@ -453,7 +453,7 @@ ODD_NAMES = ("lock", "parts", "job", "job-logs", "checkpoint", "people.partial",
 
 
 def test_no_name_of_a_series_or_plan_keeps_it_out_of_a_backup(vault, tmp_path):
-    (vault.path / "plans").mkdir(mode=0o700)
+    (vault.path / "plans").mkdir(mode=0o700, exist_ok=True)
     for name in ODD_NAMES:
         series_with(vault, bytes(32), name)
         write_json(vault.path / "plans" / name, {"name": name})
@@ -765,7 +765,7 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
 
 
 def test_no_name_of_a_series_or_plan_keeps_it_from_a_rotation(vault, keys, monkeypatch):
-    (vault.path / "plans").mkdir(mode=0o700)
+    (vault.path / "plans").mkdir(mode=0o700, exist_ok=True)
     for name in ODD_NAMES:
         series_with(vault, bytes(32), name)
         write_json(vault.path / "plans" / name, {"name": name})
