@@ -54,6 +54,11 @@ def find_decision_objection(
     # A person may reject a release that the same person asked for: that publishes nothing.
     if reason or not decision.approved:
         return reason
+    if rules.approvals > 1 and not _is_authenticated(decision):
+        return (
+            f"nobody authenticated who decided, and publish.approvals = {rules.approvals} needs to "
+            "know; decide in a terminal, or state publish.approvers or publish.sign_in"
+        )
     if any(is_of_same_person(decision, each) for each in earlier):
         return (
             "this person approved already, by name, account or key, and publish.approvals = "
@@ -107,9 +112,14 @@ def _find_sign_in_objection(decision: Decision, rules: Rules) -> str:
     return ""
 
 
+def _is_authenticated(decision: Decision) -> bool:
+    """Whether anybody vouches for who decided."""
+    return decision.authenticated != identity.NOBODY and bool(decision.identity)
+
+
 def _of_one_person(decision: Decision, asked_by: Mapping[str, str]) -> str:
     """Why an approval may be by the person who asked; empty if it is by another one."""
-    if decision.authenticated == identity.NOBODY or not decision.identity:
+    if not _is_authenticated(decision):
         return (
             "nobody authenticated who decided, and publish.requester_may_approve = false needs "
             "to know"

@@ -324,6 +324,19 @@ def test_a_server_states_who_answered(keys):
         state_identity(keys[ADA], "run", ANSWER, "a\nb")
 
 
+@pytest.mark.parametrize("approvals", [1, 2])
+def test_a_typed_name_is_nobody_of_several(run, approvals):
+    """Nobody knows who typed it in Prefect's open form; in a terminal the account vouches."""
+    question, rules = Approval.of(run).last.question, Rules({}, True, approvals=approvals)
+
+    def told(decision):
+        return find_decision_objection(question, decision, ASKED_BY, rules)
+
+    assert ("nobody authenticated who decided" in told(typed("Ada"))) == (approvals > 1)
+    assert told(typed("Ada", approved=False)) == ""  # anybody may stop a release
+    assert told(typed("Ada", "ada")) == ""
+
+
 def test_only_who_is_signed_in_counts_where_the_plan_wants_that(run, keys):
     request, rules = Approval.of(run).last, Rules({}, True, sign_in=public_of(keys[ADA]))
     proxied = replace(typed("Ada"), identity=ADA, authenticated=identity.PROXY)
