@@ -54,4 +54,4 @@ def visited(folder, rows=None, partition=PARTITION, **sections):
 
 
 def release_one(plan, named):
-    return Path(release_plan(ReleasePlan.load(Path(plan), named)))
+    return Path(release_plan(ReleasePlan.load(Path(plan), named)).folder)

@@ -409,7 +409,7 @@ def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
     if PASSWORD in source.get("uri", ""):
         monkeypatch.setenv("PGPASSWORD", PASSWORD)
         source["uri"] = source["uri"].replace(f":{PASSWORD}@", "@")
-    folder = Path(release_plan(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))))
+    folder = Path(release_plan(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))).folder)
     found = pl.read_parquet(folder / "data.parquet", glob=False).sort("row")
     right = pl.DataFrame(expected)
     assert found.select(right.columns).schema == right.schema
