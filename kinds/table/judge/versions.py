@@ -273,7 +273,6 @@ def of_crowds(
     few = len(short)
     new = history.filter(pl.col(CHAIN).is_in(short.tolist()), pl.col(BORN) == batch).height
     one = int((histories.rows < k[DEMANDED_K].to_numpy()).sum())
-    people = k.height
     what = "people who" if history[RECORD_DIGEST].null_count() == 0 else "records that"
     return (
         [
@@ -287,7 +286,7 @@ def of_crowds(
             Finding(
                 HISTORIES,
                 few == 0,
-                f"{few} of {people} {what} ever had a row have fewer than k histories"
+                f"{few} of {k.height} {what} ever had a row have fewer than k histories"
                 f"{_describe_short_histories(few, allowed, new)}; {one} have fewer than k rows in "
                 "some version for someone who links rows by what never changes",
                 required=not 0 < few <= allowed or new > 0,
@@ -297,7 +296,7 @@ def of_crowds(
             "cells": cells,
             "below_k": below,
             "least_margin": int(margin.min()),
-            "records_ever": people,
+            "records_ever": k.height,
             "histories_below_k": few,
             "linked_below_k": one,
             **_summarize_last_version(history, crowd[died == 0]),
