@@ -89,9 +89,8 @@ def test_rows_are_those_of_the_command(seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(8, 68, 20))
-def test_rows_of_60_tables_are_those_of_the_command(first, tmp_path):
-    made = [releases_are_equal(seed, tmp_path / str(seed)) for seed in range(first, first + 20)]
+def test_rows_of_20_tables_are_those_of_the_command(tmp_path):
+    made = [releases_are_equal(seed, tmp_path / str(seed)) for seed in range(8, 28)]
     assert sum(each is not None for each in made) > 10
 
 
