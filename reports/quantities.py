@@ -2,12 +2,14 @@
 
 import math
 import numbers
+import re
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
 from anon_core.errors import escape_unprintable
 
 NOT_STATED = "not stated"
+_SENTENCE_ENDS = re.compile(r"(?<=[.?]) (?=[A-Z0-9])")
 
 
 def is_number(number: Any) -> TypeGuard[float]:
@@ -113,3 +115,8 @@ def moment(text: Any) -> str:
 def printable(text: Any) -> str:
     """Text from outside, with escapes for signs that could rewrite a terminal or a page."""
     return escape_unprintable(str(text))
+
+
+def take_first_sentence(text: str) -> str:
+    """The first sentence of a text of several."""
+    return _SENTENCE_ENDS.split(text, maxsplit=1)[0]

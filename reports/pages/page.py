@@ -7,6 +7,7 @@ from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.notices import HEADING
 from crowdcover.reports.pages.templates import load_template
+from crowdcover.reports.quantities import take_first_sentence
 from crowdcover.reports.verdict import count_unprotected, judge_manifest, protects_nobody
 from crowdcover.reports.words import ABOVE, WITHIN, Words
 
@@ -18,6 +19,7 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
     """
     places = range(len(steps.list_steps(manifest)))
     lines = risk_lines.list_risk_lines(manifest, words)
+    no_change = words.describe_no_change(manifest)
     return load_template("report.html.j2").render(
         manifest=manifest,
         sections=load_messages("crowdcover.reports").name_entries("sections"),
@@ -41,7 +43,9 @@ def render_release_page(manifest: Manifest, measured: Any, words: Words) -> str:
         columns=words.columns(manifest),
         risks=words.risks(manifest),
         risk_lines=lines,
-        no_change=words.describe_no_change(manifest),
+        no_change=no_change,
+        # The section on promises has all of it.
+        promise=take_first_sentence(words.promise(manifest).removeprefix(no_change).lstrip()),
         risks_heading=risk_lines.RISKS_HEADING,
         asides=risk_lines.list_asides(lines),
         results={WITHIN: "pass", ABOVE: "fail"},

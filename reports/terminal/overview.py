@@ -1,12 +1,12 @@
 """A release on one screen of a terminal, for `crowdcover show`; `summary` has all of it."""
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdcover.reports import decisions, risk_lines, series
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
+from crowdcover.reports.quantities import take_first_sentence
 from crowdcover.reports.terminal.summary import STYLES, title_of_verdict
 from crowdcover.reports.verdict import Verdict, judge_manifest
 from crowdcover.reports.words import Words
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MOST_LINES = 25  # on a terminal of 80 columns or more
 _ALARM = "bold white on red"
 _MESSAGES = load_messages("crowdcover.reports")
-_SENTENCE_ENDS = re.compile(r"(?<=[.?]) (?=[A-Z0-9])")
 
 
 def print_overview(
@@ -58,14 +57,14 @@ def _list_first_parts(
     if judged.tone == "fails" or not lines:
         yield Text(judged.paragraph)
     if sentence := series.describe_version(manifest):
-        yield Text(_take_first_sentence(sentence))
+        yield Text(take_first_sentence(sentence))
     yield Text("")
     if judged.tone != "fails":
         yield _list_rows([
             (
                 "!" if line.tone in ("open", "fail") else "",
                 risk_lines.describe_line(
-                    line._replace(finding=_take_first_sentence(line.finding))
+                    line._replace(finding=take_first_sentence(line.finding))
                 ),
             )
             for line in lines
@@ -78,15 +77,11 @@ def _list_first_parts(
 def _list_points(manifest: Manifest, judged: Verdict) -> Iterator[tuple[str, str]]:
     """The first sentence of each warning and of each decision, with a sign before it."""
     for notice in judged.notices:
-        yield "!" if notice.risk else "?", _take_first_sentence(notice.text)
+        yield "!" if notice.risk else "?", take_first_sentence(notice.text)
     # A release that fails is not to be used: there is nothing to decide.
     if judged.tone != "fails":
         for decision in decisions.list_decisions(manifest):
-            yield "-", _take_first_sentence(decision.text)
-
-
-def _take_first_sentence(text: str) -> str:
-    return _SENTENCE_ENDS.split(text, maxsplit=1)[0]
+            yield "-", take_first_sentence(decision.text)
 
 
 def _say_where(place: str, left_out: int) -> "RenderableType":
