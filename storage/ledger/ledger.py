@@ -21,7 +21,7 @@ from crowdcover.storage.ledger.meeting import (
     select_people_of,
     sort_words,
 )
-from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
+from crowdcover.storage.ledger.taken_in import TABLE, forget_reading, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
 from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
@@ -214,7 +214,13 @@ class Ledger:
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        self._transact(lambda ask: (ask(entry, run.seal, folder, version), ask(_DELETE_UNLISTED)))
+
+        def delete(ask: Ask) -> None:
+            ask(entry, run.seal, folder, version)
+            ask(_DELETE_UNLISTED)
+            forget_reading(ask, run)
+
+        self._transact(delete)
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
