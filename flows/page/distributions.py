@@ -94,6 +94,8 @@ def _count_levels(levels: Levels, source: pl.Series) -> Numbers:
                 counts[place] += number
         return counts
     given = np.flatnonzero(~levels.missing)
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.dt.date()  # levels are days
     # Levels ascend and share no value: a value is of the last one that begins there or below.
     begins = np.where(levels.above, np.nextafter(levels.lo, np.inf), levels.lo)[given]
     found = values.to_physical().cast(pl.Float64).to_numpy()

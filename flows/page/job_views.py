@@ -1,6 +1,5 @@
 """Try, release, audit: start the command, show its log, stop it."""
 
-import json
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ from crowdcover.flows.page.following import follow_job
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import MOST_LINES, CommandRun
 from crowdcover.flows.page.session import Session, shorten_path, shorten_place
-from crowdcover.flows.page.tried import describe_setting, read_tried
+from crowdcover.flows.page.tried import describe_settings, read_answer, read_tried
 from crowdcover.kinds.section import PlanError
 
 _AUDITED = (0, 4)  # the exit codes of an audit that has measured
@@ -50,9 +49,7 @@ def follow_try(session: Session, _: Request) -> Response:
     job = session.tried
     if job is None:
         return follow_job(None, "/try")
-    return follow_job(
-        job, "/try", lambda: job.log, lambda: [describe_setting(each) for each in job.printed]
-    )
+    return follow_job(job, "/try", lambda: job.log, lambda: describe_settings(job.printed))
 
 
 def start_try(session: Session, request: Request) -> Response:
@@ -115,14 +112,19 @@ def stop_making(session: Session, _: Request) -> Response:
 
 def show_affected(session: Session, _: Request) -> Response:
     """Whose crowds show one sensitive value, by levels, as the audit measures it."""
-    job = session.audited
+    job, found, refusal = session.audited, None, ""
+    if job is not None and job.code in _AUDITED:
+        found = read_answer("\n".join(job.printed), "holds", "affected")
+    if job is not None and not job.is_running and not job.stopped and found is None:
+        refusal = job.refusal or "the answer of the audit cannot be read; measure again"
     return fill_page(
         session,
         "affected.html.j2",
         job=job,
         most_lines=MOST_LINES,
         folder=session.require_release(),
-        found=json.loads("\n".join(job.printed)) if job and job.code in _AUDITED else None,
+        found=found,
+        refused=refusal,
     )
 
 

@@ -13,6 +13,7 @@ from crowdcover.kinds.judge.files import read_matching
 from crowdcover.kinds.table.layout import KEY, MATCHING, TABLE
 from crowdcover.storage.places.place import Place
 from crowdcover.storage.series.retractions import same_place
+from crowdcover.storage.shelf.content import has_version_files
 from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import Vault
 
@@ -28,7 +29,8 @@ class Owned(NamedTuple):
 def find_run_of(session: Session, folder: Place) -> Run | None:
     """The run that published a release of a table; None without its plan and vault.
 
-    A version of a series has rows of several runs, so it has none.
+    None, too, where manifest or signature are not those that it published. A version of a series
+    has rows of several runs, so it has none.
     """
     draft = session.draft
     if draft is None or draft.saved is None:
@@ -43,7 +45,11 @@ def find_run_of(session: Session, folder: Place) -> Run | None:
     published = (
         run
         for run in vault.every_run()
-        if any(same_place(each.folder, folder) for each in run.ever_visible())
+        if any(
+            # Another release may have taken the place since.
+            same_place(each.folder, folder) and has_version_files(folder, each.files)
+            for each in run.ever_visible()
+        )
     )
     return next((run for run in published if run.has("ingest") and run.has("anonymize")), None)
 

@@ -17,6 +17,8 @@ _CHARTED = (
     *("jaccard", "false", "missing", "discrepancy"),
 )
 
+_OF_SETTING = ("records", "numbers", "shown", "per_column", "refused", "seconds")
+
 
 class ColumnLoss(NamedTuple):
     """A column, and its loss under each setting."""
@@ -47,9 +49,18 @@ class Chart(NamedTuple):
     picture: Markup
 
 
+def read_answer(text: str, *needed: str) -> dict[str, Any] | None:
+    """The JSON object that a command printed; None where that is cut off, or something else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.keys() >= set(needed) else None
+
+
 def read_tried(lines: Sequence[str]) -> Tried | None:
     """The settings of `crowdcover try --lines`; None before the first one."""
-    settings = [{**each, "label": name_setting(each)} for each in map(json.loads, lines)]
+    settings = [{**each, "label": name_setting(each)} for each in _read_settings(lines)]
     if not settings:
         return None
     measured = [each for each in settings if each["numbers"]]
@@ -69,11 +80,19 @@ def name_setting(setting: Mapping[str, Any]) -> str:
     return f"k = {setting['k']}" if "k" in setting else "as the plan states"
 
 
-def describe_setting(line: str) -> str:
-    """A line of `crowdcover try --lines` for people."""
-    setting = json.loads(line)
-    numbers = "; ".join(f"{name} {shown}" for name, shown in setting["shown"].items())
-    return f"{name_setting(setting)}: {numbers or 'no numbers'}"
+def describe_settings(lines: Sequence[str]) -> list[str]:
+    """The settings of `crowdcover try --lines` for people."""
+    found = []
+    for setting in _read_settings(lines):
+        numbers = "; ".join(f"{name} {shown}" for name, shown in setting["shown"].items())
+        found.append(f"{name_setting(setting)}: {numbers or 'no numbers'}")
+    return found
+
+
+def _read_settings(lines: Sequence[str]) -> list[dict[str, Any]]:
+    """Each setting; lines of a stopped command, or of a library, may be none."""
+    answers = (read_answer(line, *_OF_SETTING) for line in lines)
+    return [each for each in answers if each is not None]
 
 
 def _list_losses(

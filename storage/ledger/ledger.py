@@ -14,8 +14,14 @@ from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
-from crowdcover.storage.ledger.meeting import may_meet, sort_words
-from crowdcover.storage.ledger.taken_in import TABLE, list_changed_runs, note_run
+from crowdcover.storage.ledger.meeting import (
+    cut_parts,
+    may_meet,
+    select_other_releases,
+    select_people_of,
+    sort_words,
+)
+from crowdcover.storage.ledger.taken_in import TABLE, forget_reading, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
 from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
@@ -27,7 +33,6 @@ from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
 _SCHEMA = "1"
-_AT_ONCE = 64  # releases whose people are read in one transaction
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -152,20 +157,19 @@ class Ledger:
         The ledger is not locked while people are compared.
         """
         seal = "" if run is None else run.seal
-        released = self._transact(lambda ask: _select_other_releases(ask, seal, self.kin))
+        released = self._transact(lambda ask: select_other_releases(ask, seal, self.kin))
         source = self._source(source_sha256)
         if people is None:
             return [_compute_overlap(*each, source, None, None) for each in released.items()]
-        overlaps, entries, words = [], list(released.items()), sort_words(people)
+        overlaps: list[Overlap] = []
+        words = sort_words(people)
         # In parts, so that other processes get their turn between them.
-        for at in range(0, len(entries), _AT_ONCE):
-            part = entries[at : at + _AT_ONCE]
-            theirs = self._transact(partial(_list_people, runs=[other for other, _ in part]))
-            met = people if may_meet(words, theirs) else None
-            overlaps += [
-                _compute_overlap(*each, source, met, of_it)
-                for each, of_it in zip(part, theirs, strict=True)
-            ]
+        for part in cut_parts({other: rows[0][3] for other, rows in released.items()}):
+            theirs = self._transact(partial(select_people_of, runs=part))
+            for other in part:
+                of_it = theirs.pop(other)
+                met = people if may_meet(words, [of_it]) else None
+                overlaps.append(_compute_overlap(other, released[other], source, met, of_it))
         return overlaps
 
     def announce(
@@ -182,12 +186,12 @@ class Ledger:
             known = frozenset(seen)
             new = {
                 other: rows
-                for other, rows in _select_other_releases(ask, run.seal, self.kin).items()
+                for other, rows in select_other_releases(ask, run.seal, self.kin).items()
                 if other not in known
             }
             source = self._source(run.source_sha256)
             overlaps = [
-                _compute_overlap(other, rows, source, people, _select_people(ask, other))
+                _compute_overlap(other, rows, source, people, select_people_of(ask, [other])[other])
                 for other, rows in new.items()
             ]
             if shares := [overlap for overlap in overlaps if overlap.shares]:
@@ -210,7 +214,13 @@ class Ledger:
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        self._transact(lambda ask: (ask(entry, run.seal, folder, version), ask(_DELETE_UNLISTED)))
+
+        def delete(ask: Ask) -> None:
+            ask(entry, run.seal, folder, version)
+            ask(_DELETE_UNLISTED)
+            forget_reading(ask, run)
+
+        self._transact(delete)
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
@@ -319,34 +329,6 @@ class Ledger:
             )
 
 
-def _select_other_releases(
-    ask: Ask, seal: str, kin: frozenset[str]
-) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the releases of other runs: run -> (name, version, source) of each."""
-    rows = ask(
-        "select run, name, version, source from releases where run <> $1 order by at, run, folder",
-        seal,
-    )
-    found: dict[str, list[tuple[Any, ...]]] = {}
-    for run, *release in rows:
-        if run not in kin:
-            found.setdefault(run, []).append(tuple(release))
-    return found
-
-
-def _list_people(ask: Ask, runs: Sequence[str]) -> list[People]:
-    return [_select_people(ask, run) for run in runs]
-
-
-def _select_people(ask: Ask, run: str) -> People:
-    rows = ask("select kind, repeated, persons from people where run = $1", run)
-    return People(
-        0,
-        {kind: persons for kind, _, persons in rows},
-        frozenset(kind for kind, often, _ in rows if often),
-    )
-
-
 def _compute_overlap(
     run: str,
     rows: Sequence[tuple[Any, ...]],
@@ -357,5 +339,5 @@ def _compute_overlap(
     shared = (
         0 if people is None or theirs is None else int((match_people(people, theirs) >= 0).sum())
     )
-    names = tuple(f"{name} {version}" for name, version, _ in rows)
+    names = tuple(f"{name} {version}" for name, version, *_ in rows)
     return Overlap(run, names, any(row[2] == source for row in rows), shared)

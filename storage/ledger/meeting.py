@@ -1,13 +1,50 @@
-"""Whether people may be in two releases: nearly all others are told apart at once."""
+"""Other releases in the ledger, and whether people may be in two: nearly all others are not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.transaction import Ask
 
 _NOTHING = np.empty(0, dtype=np.uint64)
+_AT_ONCE, _MOST_PEOPLE = 64, 1_000_000  # runs, and their people, that one transaction reads
+
+
+def select_other_releases(
+    ask: Ask, seal: str, kin: frozenset[str]
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the releases of other runs: run -> (name, version, source, records) of each."""
+    rows = ask(
+        "select run, name, version, source, records from releases where run <> $1 "
+        "order by at, run, folder",
+        seal,
+    )
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for run, *release in rows:
+        if run not in kin:
+            found.setdefault(run, []).append(tuple(release))
+    return found
+
+
+def select_people_of(ask: Ask, runs: Sequence[str]) -> dict[str, People]:
+    """The people of each run; their number is not read."""
+    return {run: _select_people(ask, run) for run in runs}
+
+
+def cut_parts(records: Mapping[str, int]) -> list[list[str]]:
+    """Runs in parts of so few people that a part needs no more memory than a large release."""
+    parts: list[list[str]] = []
+    people = 0
+    for run, number in records.items():
+        if not parts or people + number > _MOST_PEOPLE or len(parts[-1]) == _AT_ONCE:
+            parts.append([])
+            people = 0
+        parts[-1].append(run)
+        people += number
+    return parts
 
 
 def sort_words(people: People) -> NDArray[np.uint64]:
@@ -25,3 +62,12 @@ def may_meet(words: NDArray[np.uint64], others: Iterable[People]) -> bool:
 def _join_words(of: Iterable[People]) -> NDArray[np.uint64]:
     halves = [np.frombuffer(one.digests[kind], "<u8")[::2] for one in of for kind in one.digests]
     return np.concatenate([_NOTHING, *halves])
+
+
+def _select_people(ask: Ask, run: str) -> People:
+    rows = ask("select kind, repeated, persons from people where run = $1", run)
+    return People(
+        0,
+        {kind: persons for kind, _, persons in rows},
+        frozenset(kind for kind, often, _ in rows if often),
+    )

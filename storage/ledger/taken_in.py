@@ -49,6 +49,14 @@ def note_run(ask: Ask, run: Run, name: str, stamp: str) -> None:
         ask("insert into looked values ($1, $2, $3, $4)", name, run.seal, len(visible), stamp)
 
 
+def forget_reading(ask: Ask, run: Run) -> None:
+    """Let a run be read again, in each copy of its vault, since it lost an entry.
+
+    Its number of entries may soon be as it was: one vault retracts a release and publishes another.
+    """
+    ask("delete from looked where seal = $1", run.seal)
+
+
 def _stamp_file(path: Path) -> str:
     """What tells a file from the one that replaces it; empty where there is none."""
     try:

@@ -72,13 +72,23 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
     form, number = "picked", privacy.get("classes_below_k")
     if privacy["k_min"] < 2:
         form, number = "alone", privacy.get("unprotected")
-    result = NOT_MEASURED if number is None else ABOVE if number else WITHIN
-    return _build_line("picked", form, number, manifest, result, aside=True)
+    return _build_line("picked", form, number, manifest, _judge_count(number), aside=True)
+
+
+def _judge_count(number: int | None) -> str:
+    """A number of users against none."""
+    return NOT_MEASURED if number is None else ABOVE if number else WITHIN
 
 
 def _describe_linked(manifest: Manifest) -> RiskLine:
     """How many who know some items find more often than promised: of those who find most."""
     tried = [attack for attack in attacks(manifest) if is_number(attack.above)]
+    privacy = manifest["privacy"]
+    if privacy["k_min"] < 2:
+        # Nobody is found more often than 1 in 1, so no attack counts these users.
+        alone, most = privacy.get("unprotected"), max((each.above for each in tried), default=0.0)
+        if not is_number(alone) or alone >= most * privacy["records"]:
+            return _build_line("linked", "alone", alone, manifest, _judge_count(alone))
     if not tried:
         return _build_line("linked", "unlinked", None, manifest, NO_LIMIT)
     found = max(tried, key=lambda attack: (attack.above, attack.success))

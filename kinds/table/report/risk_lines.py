@@ -57,7 +57,8 @@ def list_uniform_columns(manifest: Manifest) -> list[tuple[str, int]]:
 
 def _describe_picked(manifest: Manifest) -> RiskLine:
     """Of how many a row is named with a chance above the promise, or among too few rows."""
-    counted = _count_alone(manifest) or _count_picked(manifest)
+    found = _count_picked(manifest)
+    counted = _find_largest(_count_alone(manifest), [found])
     strongest = attackers.find_strongest_attack(attackers.attacks(manifest))
     line = _build_line(
         "picked",
@@ -67,7 +68,7 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
         limits=_find_mean_limits(manifest),
         aside=_say("aside", manifest),
     )
-    return line._replace(warns=counted.form == "likelier")
+    return line._replace(warns=found.form == "likelier")
 
 
 def _count_picked(manifest: Manifest) -> _Count:
@@ -80,11 +81,14 @@ def _count_picked(manifest: Manifest) -> _Count:
         return _build_count("even", privacy.get("likelier_than_k"), records)
     if CLASSES in promised:
         return _build_count("classes", privacy.get("classes_below_k"), records)
+    below = privacy.get("matchable_below_k")
+    if is_number(below) and below != 0:  # a broken promise comes before what no promise is about
+        return _build_count("narrow", below, records)
     insider = [each for each in attackers.attacks(manifest) if each.name == "insider"]
     share = insider[0].above.get("1") if insider else None
     if is_number(share) and share > 0:
         return _build_count("likelier", round(share * records), records)
-    return _build_count("narrow", privacy.get("matchable_below_k"), records)
+    return _build_count("narrow", below, records)
 
 
 def _count_alone(manifest: Manifest) -> _Count | None:
@@ -95,15 +99,22 @@ def _count_alone(manifest: Manifest) -> _Count | None:
     return _build_count("alone", count_unprotected(whole), whole["privacy"]["records"])
 
 
+def _find_largest(alone: _Count | None, others: list[_Count]) -> _Count:
+    """What is true of most people; of equal ones the first, and people with k = 1 before all."""
+    counts = others if alone is None else [alone, *others]
+    return max(counts, key=lambda each: each.share)
+
+
 # ---------------------------------------------------------------- linked
 
 
 def _describe_linked(manifest: Manifest) -> RiskLine:
     """Of how many the row is found by other data: names, a value, another release, a version."""
-    counted = _count_alone(manifest)
-    if counted is None:
-        # Of equal ones max takes the first: joining names is what the promise is about.
-        counted = max(_list_links(manifest), key=lambda each: each.share)
+    links = _list_links(manifest)
+    # Of equal ones joining names comes before other links: it is what the promise is about.
+    counted = _find_largest(_count_alone(manifest), links)
+    notable = [each for each in links if each.form == "unique" and each.share >= NOTABLE]
+    more = len(notable) - (counted.form == "unique")
     linkage = [each for each in attackers.attacks(manifest) if each.name == "linkage"]
     line = _build_line(
         "linked",
@@ -112,7 +123,10 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
         mean=linkage[0].success if linkage and counted.form == "list" else None,
         limits=_find_mean_limits(manifest, "linkage"),
     )
-    return line._replace(warns=counted.form == "unique" and counted.share >= NOTABLE)
+    if more > 0:
+        also = _say("more_unique", manifest, form=counted.form, others=more, share=NOTABLE)
+        line = line._replace(finding=f"{line.finding} {also}")
+    return line._replace(warns=bool(notable))
 
 
 def _list_links(manifest: Manifest) -> list[_Count]:

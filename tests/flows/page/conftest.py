@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from dataclasses import dataclass
 from html import unescape
 
 import pytest
@@ -14,6 +15,20 @@ from tests.flows.orders import Order
 
 PORT = 40404
 ADDRESS = f"http://127.0.0.1:{PORT}"
+
+
+@dataclass
+class Ended:
+    """A command that has ended."""
+
+    printed: list
+    code: int = 0
+    command: str = "crowdcover audit"
+    log: tuple = ()
+    refusal: str = ""
+    is_running: bool = False
+    stopped: bool = False
+    seconds: float = 1.0
 
 
 def options(opened, **others):

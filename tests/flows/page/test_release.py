@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import dataclass
 from html import unescape
 
 import polars as pl
@@ -11,21 +10,8 @@ import pytest
 import crowdcover as cc
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import RARE, Order
-from tests.flows.page.conftest import post, refused_words, session_of, visit
+from tests.flows.page.conftest import Ended, post, refused_words, session_of, visit
 from tests.flows.processes import command
-
-
-@dataclass
-class Ended:
-    """A command that has ended."""
-
-    printed: list
-    code: int = 0
-    command: str = "crowdcover audit"
-    log: tuple = ()
-    refusal: str = ""
-    is_running: bool = False
-    stopped: bool = False
 
 
 @pytest.fixture
@@ -59,6 +45,21 @@ def test_only_with_the_plan_rows_stand_beside_their_people(opened, owner, releas
         assert own[:3] == given
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
+
+
+def test_other_bytes_at_the_place_of_a_release_are_of_no_run(owner, released):
+    client, _ = owner
+    manifest = released.folder_of_v1 / "manifest.json"
+    kept = manifest.read_bytes()
+    try:
+        manifest.write_bytes(kept + b"\n")
+        assert "beside their people" not in client.get("/release").text
+        page = client.get("/column?column=smokes").text
+        assert page.count("<svg") == 1
+        assert "PRIVATE" not in page
+    finally:
+        manifest.write_bytes(kept)
+    assert "beside their people" in client.get("/release").text
 
 
 def test_a_column_shows_the_shares_of_both_sides(opened, owner, released):
@@ -173,6 +174,23 @@ def test_what_the_page_says_of_who_is_affected(owner, affected, words):
     page = client.get("/affected").text
     assert words in page
     assert ("1 other value<" in page) == bool(affected and affected[0][2])
+
+
+@pytest.mark.parametrize(
+    ("printed", "code", "words"),
+    [
+        (["a warning", '{"holds": true, "affected": []}'], 0, "the answer of the audit cannot be"),
+        (['{"holds": tr'], 4, "exit code 4"),
+        (['{"error": "x"}'], 0, "the answer of the audit cannot be"),
+    ],
+)
+def test_an_answer_of_the_audit_that_cannot_be_read_is_refused(owner, printed, code, words):
+    client, session = owner
+    session.audited = Ended(printed, code, refusal=f"exit code {code}" if code else "")
+    page = client.get("/affected")
+    assert page.status_code == 200
+    assert refused_words(page.text).startswith(words)
+    assert "Measure again" in page.text
 
 
 @pytest.mark.long

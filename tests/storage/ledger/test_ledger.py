@@ -11,8 +11,15 @@ import polars as pl
 import pytest
 
 from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger import ledger as ledger_module
 from crowdcover.storage.ledger import transaction as module
-from crowdcover.storage.ledger.digests import PEOPLE_FILE, People, read_people, write_people
+from crowdcover.storage.ledger.digests import (
+    PEOPLE_FILE,
+    People,
+    match_people,
+    read_people,
+    write_people,
+)
 from crowdcover.storage.ledger.ledger import Ledger, LedgerError
 from crowdcover.storage.vault import secret_streams
 from crowdcover.storage.vault.files import file_sha256
@@ -91,6 +98,26 @@ def test_overlaps_are_shared_people_or_the_same_source(ledger, tmp_path):
     assert ledger.find_overlaps(one, SOURCE, ledger.people(one)) == []
     assert ledger.knows(one)
     assert not ledger.knows(two)
+
+
+def test_only_runs_that_may_meet_are_compared_in_full(ledger, monkeypatch):
+    nobody, some, ours = (
+        People(len(each), {"column id": b"".join(bytes([one]) * 16 for one in each)}, frozenset())
+        for each in ([1, 2], [3, 4, 5], [5, 6])
+    )
+    for plan, name, people in ((PLAN, "first", nobody), (OTHER, "second", some)):
+        run = ledger.vault.run(plan, SOURCE if plan == PLAN else ELSEWHERE)
+        assert ledger.announce(run, f"/r/{name}", "v1", people, []) == []
+    compared = []
+
+    def match(ours, theirs):
+        compared.append(len(list(theirs.each("column id"))))
+        return match_people(ours, theirs)
+
+    monkeypatch.setattr(ledger_module, "match_people", match)
+    found = ledger.others(None, "u" * 64, ours)
+    assert sorted(told(found)) == [(("first v1",), False, 0), (("second v1",), False, 1)]
+    assert compared == [3]
 
 
 def test_one_run_in_two_places_is_one_other_release(ledger, tmp_path):

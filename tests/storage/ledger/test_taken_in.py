@@ -1,5 +1,6 @@
 """A ledger reads a run again if its releases changed, or if it lost them."""
 
+import shutil
 from unittest import mock
 
 import pytest
@@ -60,6 +61,26 @@ def test_what_the_ledger_lost_is_entered_again(vault, tmp_path):
     assert not ledger.knows(run)
     ledger.mend()
     assert ledger.knows(run)
+
+
+def test_a_copy_of_a_vault_enters_again_what_the_other_forgot(vault, tmp_path):
+    """Both share a ledger; what one retracts, the other has published all the same."""
+    run = published(vault, "1", tmp_path / "people")
+    ledger = Ledger(vault, lambda *_: PEOPLE)
+    ledger.mend()
+    shutil.copytree(vault.path, tmp_path / "copy")
+    copy = Ledger(Vault(tmp_path / "copy"), lambda *_: PEOPLE)
+    for name in ("ledger.sqlite", "ledger.key"):
+        (copy.vault.path / name).unlink()
+        (copy.vault.path / name).symlink_to(vault.path / name)
+    copy.mend()
+    ledger.forget(run, str(tmp_path / "people"), "v1")
+    run.forget_released(run.released(tmp_path / "people"))
+    run.mark_released(Release(tmp_path / "others" / "v1", FILES, published=True))
+    ledger.mend()  # as many entries as before
+    assert not copy.lists(run, str(tmp_path / "people"), "v1")
+    copy.mend()
+    assert copy.lists(run, str(tmp_path / "people"), "v1")
 
 
 def test_a_run_that_did_not_confirm_its_release_is_read_each_time(vault, tmp_path):

@@ -115,6 +115,33 @@ def test_the_link_of_most_people_is_named():
     assert linked(release).result == ABOVE
 
 
+def test_one_person_without_a_promise_hides_nothing_of_others():
+    release = matchable()
+    release["privacy"] |= {"k_min": 1, "unprotected": 1}
+    release["protection"]["unique_values"] = {"admitted": 40, "ward": 30, "bed": 24}
+    line = linked(release)
+    assert line.people == "40 of 500 people (8.0 %)"
+    assert line.finding.endswith("finds the rows. So it is with 1 more column, for 5.0 % or more.")
+    assert line.warns
+    assert picked(release).people == "206 of 500 people (41.2 %)"
+    assert picked(release).warns
+    release["privacy"]["unprotected"] = 300
+    for line in (linked(release), picked(release)):
+        assert line.people == "300 of 500 people (60.0 %)"
+        assert line.warns
+    assert "For 5.0 % or more, each of 2 columns has a value" in linked(release).finding
+    release["protection"]["unique_values"] = {"bed": 24}
+    assert not linked(release).warns
+
+
+def test_a_broken_promise_comes_before_what_none_is_about():
+    release = matchable()
+    release["privacy"]["matchable_below_k"] = 3
+    line = picked(release)
+    assert line.people.startswith("3 of 500 people")
+    assert line.result == ABOVE
+
+
 def test_versions_count_all_rows_so_far():
     line = picked(version())
     assert line.people == "0 of 4,500 people"
