@@ -59,6 +59,13 @@ def find_decision_objection(
             f"nobody authenticated who decided, and publish.approvals = {rules.approvals} needs to "
             "know; decide in a terminal, or state publish.approvers or publish.sign_in"
         )
+    # An account of a machine and a login may be of one person under two names.
+    if rules.approvals > 1 and rules.sign_in and decision.authenticated != identity.PROXY:
+        return (
+            f"an account of the machine vouches for it, and publish.approvals = {rules.approvals} "
+            "counts only people whom publish.sign_in vouches for: one person may have both; "
+            "approve in Prefect's form"
+        )
     if any(is_of_same_person(decision, each) for each in earlier):
         return (
             "this person approved already, by name, account or key, and publish.approvals = "

@@ -348,3 +348,19 @@ def test_only_who_is_signed_in_counts_where_the_plan_wants_that(run, keys):
     assert told(typed("Ada", "ada"), rules) == ""  # in a terminal: the account vouches
     assert "no server vouches" in told(typed("Ada"), rules)
     assert "no sign-in can be verified" in told(proxied, Rules({}, True))
+
+
+def test_an_account_of_the_machine_is_nobody_beside_logins(run, keys):
+    """One person may have both, under two names."""
+    request = Approval.of(run).last
+    rules = Rules({}, True, approvals=2, sign_in=public_of(keys[ADA]))
+    signed_in = replace(typed("Ada"), identity=ADA, authenticated=identity.PROXY)
+
+    def told(decision, earlier=()):
+        return find_decision_objection(request.question, decision, ASKED_BY, rules, earlier)
+
+    assert "an account of the machine vouches" in told(typed("Bo", "bo"), [signed_in])
+    assert "an account of the machine vouches" in told(typed("Bo", "bo"))
+    assert told(typed("Bo", "bo", approved=False)) == ""
+    other = replace(typed("Bo"), identity=BO, authenticated=identity.PROXY)
+    assert told(other, [signed_in]) == ""
