@@ -6,7 +6,6 @@ one; the flow run then ends as Failed, and the server is told, for its alarms.
 
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,13 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from prefect import State, flow
+from prefect.runtime import deployment
 from prefect.states import Failed
 
 from anon_core.errors import AnonymityError, InputError
 from crowdcover.flows.look.audit import PLAN_CHANGED, SOURCE_CHANGED, recompute_guarantees
 from crowdcover.flows.look.told_events import tell_server
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.runs.parameters import load_run_plan, name_of_plan
+from crowdcover.flows.runs.parameters import name_of_plan, read_run_plan, refuse_another
 from crowdcover.flows.runs.states import hold_plan_slot
 from crowdcover.kinds.section import PlanError
 from crowdcover.reports.markdown import escape_markup
@@ -80,20 +80,50 @@ def care(
     Args:
         plan: path of the plan
         what: any of verify, backup, rehearse, audit; without it, all that can be done
-        backups: a folder, outside of the vault, for backups
-        recipient: public key that backups are encrypted to, where it is not the vault's own
+        backups: a folder, outside of the vault, for backups; that of the deployment
+        recipient: public key that backups are encrypted to, where it is not the vault's own; that
+            of the deployment
     """
     with about_plan(name_of_plan(plan)), hold_plan_slot():
-        known = load_run_plan(plan, None, None)
-        folder = None if backups is None else Path(backups)
-        duties = what or list_duties(folder, recipient)
-        found = {duty: _do(duty, Care(known, folder, recipient)) for duty in duties}
+        try:
+            about = _begin(plan, backups, recipient)
+        except AnonymityError as refusal:
+            return _refuse(plan, refusal)
+        name = about.plan.name
+        duties = what or list_duties(about.backups, recipient)
+        found = {duty: _do(duty, about) for duty in duties}
         failed = [duty for duty, outcome in found.items() if not outcome.passed]
         if failed:
             words = ", ".join(failed)
-            tell_server("care.failed", [known.name], failed=words)
-            return Failed(message=f"care of {known.name} found what is not well: {words}")
-        return f"care of {known.name}: {', '.join(found)}: all is well"
+            tell_server("care.failed", [name], failed=words)
+            return Failed(message=f"care of {name} found what is not well: {words}")
+        return f"care of {name}: {', '.join(found)}: all is well"
+
+
+def _begin(plan: str, backups: str | None, recipient: str | None) -> Care:
+    """What the duties need; refused: a vault that is gone, and what no run may choose.
+
+    A run that chose its own recipient would take the secrets of the vault away.
+    """
+    refuse_another(plan, backups=backups, recipient=recipient)
+    # Not kept in the vault, as a release does: that would make a vault that is gone anew.
+    about = Care(read_run_plan(plan), None if backups is None else Path(backups), recipient)
+    if not about.vault.runs.is_dir():
+        raise FolderError(
+            f"there is no vault {about.vault.path}: the first release makes it; if there was one, "
+            "restore a backup"
+        )
+    return about
+
+
+def _refuse(plan: str, refusal: AnonymityError) -> State[Any]:
+    """Tell the server that nothing was looked after, and end the flow run in the refusal."""
+    name = name_of_plan(plan)
+    # The deployment has the plan's name, also where the plan cannot be read.
+    name = deployment.name or name
+    failed = "vault" if isinstance(refusal, FolderError) else "plan"
+    tell_server("care.failed", [name], failed=failed)
+    return Failed(name="Refused", message=f"care of {name}: {refusal}", data=refusal)
 
 
 def list_duties(backups: Path | None, recipient: str | None) -> list[Duty]:
@@ -125,8 +155,6 @@ def _do(duty: Duty, about: Care) -> DutyResult:
 def _verify(about: Care) -> DutyResult:
     """Look for damage in keys, stages, ledger and releases."""
     vault = about.vault
-    if not vault.runs.is_dir():
-        raise FolderError(f"there is no vault {vault.path}: the first release makes it")
     report = inspect_vault(vault)
     look_at_ledger(report, Ledger(vault, about.plan.kind.remade, about.plan.publish.ledger_uri))
     return _describe_report(report)
@@ -153,13 +181,21 @@ def _rehearse(about: Care) -> DutyResult:
     """Restore the newest backup aside, verify what came of it, and remove it."""
     newest = _find_newest_backup(about)
     # Beside the backups: what is restored holds secrets, and other folders may be open to others.
-    aside = Path(tempfile.mkdtemp(prefix=".rehearsal-", dir=about.folder))
+    # Of one name: what a run that was killed has left is removed by the next one.
+    aside = about.folder / f".rehearsal-{about.plan.name}"
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        aside.mkdir(mode=0o700)
+    except FileExistsError:
+        raise FolderError(f"{aside} of an earlier rehearsal cannot be removed; remove it") from None
     try:
         made = restore_backup(newest, aside / "vault")
         found = _describe_report(inspect_vault(Vault(aside / "vault")))
         runs = len(list(Vault(aside / "vault").every_run()))
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+    if aside.exists():
+        raise FolderError(f"{aside} holds a restored vault and cannot be removed; remove it")
     now = len(list(about.vault.every_run()))
     lines = (
         f"{newest.name}, made {made.made}: {made.files} files were restored and removed again",

@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
     options = build_parser().parse_args(arguments)
     # Before Prefect is imported: it takes its settings from the environment then.
-    for name, value in (QUIET_DEFAULTS | PATIENT_CLIENT).items():
+    # Other commands are waited for in a terminal: Prefect's own patience is enough for them.
+    patience = PATIENT_CLIENT if options.patient else {}
+    for name, value in (QUIET_DEFAULTS | patience).items():
         os.environ.setdefault(name, value)
     # The same in this process, which has read that variable before.
     warnings.filterwarnings("ignore", r"The '\w+' attribute with value", module="pydantic")

@@ -19,6 +19,7 @@ class Command:
 
     `run` prints results to standard output and returns the exit code. It may be named as
     "module:function": then the module, which may take long, is imported when the command runs.
+    `patient`: it runs flows, and asks a server of Prefect that is away for minutes.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Command:
     example: str
     arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int] | str
+    patient: bool = False
 
     def add_to(self, commands: Any) -> None:
         """Add the command to the subparsers of `crowdcover`."""
@@ -42,7 +44,7 @@ class Command:
             default=argparse.SUPPRESS,
             help="print results and errors only",
         )
-        parser.set_defaults(run=self.execute)
+        parser.set_defaults(run=self.execute, patient=self.patient)
         self.arguments(parser)
 
     def execute(self, options: argparse.Namespace) -> int:

@@ -149,8 +149,8 @@ def _of_plans(patience: Patience) -> list[Alarm]:
             "crowdcover.care.failed",
             _on_event("crowdcover.care.failed", _OF_A_PLAN),
             f"care of {_NAME} failed",
-            "Not well: {{ event.payload.failed }}. The artifacts of the run of care say what was "
-            "found.",
+            "Not well: {{ event.payload.failed }}. The run of care says in its message and its "
+            "artifacts what was found.",
         ),
         Alarm(
             "a vault was not backed up",

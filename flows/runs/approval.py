@@ -188,16 +188,13 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
     """
     approval = Approval.of(run)
     request = approval.last
-    if (
-        request is None
-        or request.suspended is None
-        or request.suspended.flow_run != str(flow_run.id)
-    ):
+    suspended = None if request is None else request.suspended
+    if request is None or suspended is None or suspended.flow_run != str(flow_run.id):
         return
-    answer = cast(
-        "dict[str, Any] | None", read_flow_run_input(f"suspended-{request.suspended.key}-response")
-    )
-    if answer is None:
+    key = f"suspended-{suspended.key}-response"
+    answer = cast("dict[str, Any] | None", read_flow_run_input(key))
+    # What `resume_suspended_run` repeats from the vault is no second decision.
+    if answer is None or (request.decision and _format_answer(request).items() <= answer.items()):
         return
     decision = _read_answer(answer, request)
     if decision is None:
@@ -262,11 +259,8 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
     """
     approval = Approval.of(run)
     request = approval.requests[-1]
-    if (
-        request.suspended is not None
-        and request.suspended.flow_run != str(flow_run.id)
-        and _is_paused(request.suspended)
-    ):
+    shown = request.suspended
+    if shown is not None and shown.flow_run != str(flow_run.id) and _is_paused(shown):
         return  # another flow run already shows the form for this request
     # A new key for each form: under a known one Prefect returns the old answer without asking.
     key = uuid4().hex
@@ -328,27 +322,28 @@ def _describe_next_step(run: Run, request: Request, to: Destination, terms: Term
     )
 
 
+def _format_answer(request: Request) -> dict[str, str]:
+    """The answer of the form that repeats the decision of the vault."""
+    decision = request.decision
+    assert decision is not None
+    if Rules.of(request.rules).approvers:
+        return {"signed": to_file(request.question, decision).decode()}
+    verb = "approve" if decision.approved else "reject"
+    return {"decision": verb, "name": decision.by, "note": decision.note}
+
+
 def resume_suspended_run(request: Request) -> str:
     """Resume the suspended flow run of a request with the decision from the vault.
 
     Returns a sentence about the outcome; never raises.
     """
-    suspended, decision = request.suspended, request.decision
-    assert suspended is not None
-    assert decision is not None
-    run = f"flow run {suspended.flow_run}"
+    assert request.suspended is not None
+    run = f"flow run {request.suspended.flow_run}"
     # Without an address Prefect starts a server of its own, which knows no such flow run.
     if not PREFECT_API_URL.value():
         return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
-    form = {
-        "decision": "approve" if decision.approved else "reject",
-        "name": decision.by,
-        "note": decision.note,
-    }
-    if Rules.of(request.rules).approvers:
-        form = {"signed": to_file(request.question, decision).decode()}
     try:
-        resume_flow_run(UUID(suspended.flow_run), run_input=form)
+        resume_flow_run(UUID(request.suspended.flow_run), run_input=_format_answer(request))
     except Exception as error:  # noqa: BLE001 - network, Prefect, or a deleted flow run
         return f"{run} could not be resumed ({type(error).__name__}); run the release"
     return f"{run} was resumed"

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from prefect.client.orchestration import get_client
 from prefect.runtime import flow_run
@@ -42,18 +42,25 @@ class Accept(BaseModel):
     ]
 
 
-def refuse_another(plan: str) -> None:
+def refuse_another(plan: str, **others: Any) -> None:
     """Refuse a plan that is not the one of the deployment: no run may choose its own k.
 
     A run that has waited keeps the plan that it was started with, although the deployment may have
-    got another one since.
+    got another one since. `others` are parameters that no run may choose either.
     """
     run = find_flow_run()
     if run is None or run.deployment_id is None:
         return
     with get_client(sync_client=True) as client:
-        stated = client.read_deployment(run.deployment_id).parameters.get("plan", plan)
-        if stated == plan:
+        stated = client.read_deployment(run.deployment_id).parameters
+        # A parameter that the deployment leaves out is None for all its runs.
+        for name, value in others.items():
+            if stated.get(name) != value:
+                raise PlanError(
+                    f"the parameter `{name}` is not that of this deployment; start a run without "
+                    "it. To change it for all runs, serve the plan anew"
+                )
+        if stated.get("plan", plan) == plan:
             return
         # All states so far, since a run that was resumed is no longer paused.
         waited = any(state.is_paused() for state in client.read_flow_run_states(run.id))

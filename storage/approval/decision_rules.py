@@ -59,6 +59,13 @@ def find_decision_objection(
             f"nobody authenticated who decided, and publish.approvals = {rules.approvals} needs to "
             "know; decide in a terminal, or state publish.approvers or publish.sign_in"
         )
+    # An account of a machine and a login may be of one person under two names.
+    if rules.approvals > 1 and rules.sign_in and decision.authenticated != identity.PROXY:
+        return (
+            f"an account of the machine vouches for it, and publish.approvals = {rules.approvals} "
+            "counts only people whom publish.sign_in vouches for: one person may have both; "
+            "approve in Prefect's form"
+        )
     if any(is_of_same_person(decision, each) for each in earlier):
         return (
             "this person approved already, by name, account or key, and publish.approvals = "
@@ -70,9 +77,10 @@ def find_decision_objection(
 def is_of_same_person(one: Decision, other: Decision) -> bool:
     """Whether two decisions may be of one person: by a name that is typed or known, or by key.
 
-    A deputy counts as the person in whose place the deputy decides, too.
+    A deputy counts as the person in whose place the deputy decides, too. So do two signed files of
+    one account: whoever holds two keys has signed both.
     """
-    if one.key and one.key == other.key:
+    if (one.key and one.key == other.key) or (one.account and one.account == other.account):
         return True
     names = [
         {name for name in (each.by, each.identity, each.in_place_of) if name}
@@ -216,7 +224,12 @@ def _parse_approval_section(stated: Mapping[str, Any], request: Request) -> Deci
     """The approval as a manifest states it."""
     texts = {name: str(stated.get(name) or "") for name in _STATED}
     asked_by = stated.get("requested_by", {})
-    known = next((each for each in request.approvals if each.at == texts["at"]), request.decision)
+    # Two people may have decided in one second.
+    stated_by = (texts["at"], texts["identity"])
+    known = next(
+        (each for each in request.approvals if (each.at, each.identity) == stated_by),
+        request.decision,
+    )
     return Decision(
         # Only approvals are published; the signature of a rejection does not verify with this.
         approved=True,

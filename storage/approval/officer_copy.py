@@ -16,7 +16,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ from crowdcover.storage.vault.run import Run
 
 REPORT, _NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"
+# How far the clock of a signer may be ahead of the one of this machine.
+_AHEAD = timedelta(minutes=5)
 
 
 def locate_copy(reports: Path, run: Run, question: Question) -> Path:
@@ -155,6 +157,12 @@ def accept_signed_decision(text: str, request: Request, rules: Rules, owner: str
         raise DecisionError(
             f"a signed decision does not count: it was signed after {request.until}, when the "
             "time for it ended"
+        )
+    # With a later time, publish.approval_valid would let it count for longer.
+    if decision.age < -_AHEAD:
+        raise DecisionError(
+            f"a signed decision does not count: it was signed at {decision.at}, which is later "
+            "than now; set the clock of the machine that signs, and sign again"
         )
     return decision
 

@@ -668,7 +668,7 @@ def test_two_people_who_are_signed_in_answer_one_after_the_other(deployment, ord
         until(found.state, lambda state: state["name"] == "Suspended")
         assert [each.identity for each in requests(order)[0].agreed] == agreed
     answer("Bo", "bo@example.org")
-    assert found.ends()["name"] == "Completed"
+    assert found.ends()["name"] == "Published"
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["identity"], approval["authenticated"]) == ("bo@example.org", "reverse proxy")
     assert [each["by"] for each in approval["also"]] == ["Ada"]

@@ -2,14 +2,17 @@
 
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from crowdcover.flows.care import Care, care, list_duties
 from crowdcover.flows.care import _do as do
-from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.plan.plan import PlanError, ReleasePlan
+from crowdcover.flows.runs import parameters
 from crowdcover.storage.encryption import encryption
 from crowdcover.storage.encryption.encryption import is_encrypted
+from crowdcover.storage.vault.vault import Vault
 from tests.flows.asking import ask, until
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
@@ -37,6 +40,85 @@ def test_what_is_done_where_nothing_is_named(tmp_path):
     assert list_duties(None, None) == ["verify", "audit"]
     assert list_duties(tmp_path, None) == ["verify", "backup", "rehearse", "audit"]
     assert list_duties(tmp_path, "age1x") == ["verify", "backup", "audit"]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """The events that care sends."""
+    sent = []
+    monkeypatch.setattr("crowdcover.flows.care.tell_server", lambda *each, **facts: sent.append(
+        (*each, facts)))  # fmt: skip
+    return sent
+
+
+def test_a_vault_that_is_gone_is_told_and_not_made(tmp_path, told):
+    order = Order(tmp_path)
+    state = care.fn(str(order.plan), backups=str(tmp_path / "backups"))
+    assert (state.type, state.name) == ("FAILED", "Refused")
+    assert f"there is no vault {order.vault}" in state.message
+    assert told == [("care.failed", ["people"], {"failed": "vault"})]
+    assert not order.vault.exists()
+    assert not (tmp_path / "backups").exists()
+
+
+def test_care_of_a_plan_that_cannot_be_read_is_told(tmp_path, told, monkeypatch):
+    order = Order(tmp_path)
+    order.plan.write_text("name = ")
+    monkeypatch.setattr("prefect.runtime.deployment.name", "people", raising=False)
+    assert care.fn(str(order.plan)).name == "Refused"
+    assert told == [("care.failed", ["people"], {"failed": "plan"})]
+
+
+def test_no_run_of_a_deployment_chooses_where_secrets_go(tmp_path, told, monkeypatch):
+    order = Order(tmp_path)
+    Vault(order.vault).open()
+    stated = {"plan": str(order.plan), "backups": "/srv/backups"}
+
+    class Client:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def read_deployment(self, _):
+            return SimpleNamespace(parameters=stated)
+
+    run = SimpleNamespace(deployment_id="d", id="r")
+    monkeypatch.setattr(parameters, "find_flow_run", lambda: run)
+    monkeypatch.setattr(parameters, "get_client", lambda **_: Client())
+    parameters.refuse_another(str(order.plan), backups="/srv/backups", recipient=None)
+    for name, others in (
+        ("recipient", {"backups": "/srv/backups", "recipient": "age1own"}),
+        ("backups", {"backups": str(tmp_path), "recipient": None}),
+        ("backups", {"backups": None, "recipient": None}),
+    ):
+        with pytest.raises(PlanError, match=f"parameter `{name}` is not that of this deployment"):
+            parameters.refuse_another(str(order.plan), **others)
+    state = care.fn(str(order.plan), backups="/srv/backups", recipient="age1own")
+    assert "parameter `recipient` is not that of this deployment" in state.message
+    assert [each[2] for each in told] == [{"failed": "plan"}]
+
+
+def test_a_rehearsal_leaves_nothing(tmp_path, monkeypatch):
+    secret, _ = encryption.new_key()
+    monkeypatch.setenv(encryption.KEY, secret)
+    order, backups = Order(tmp_path), tmp_path / "backups"
+    Vault(order.vault).open()
+    given = about(order, backups)
+    assert do("backup", given).passed
+    left = backups / ".rehearsal-people"
+    (left / "vault").mkdir(parents=True)  # of a run that was killed
+    outcome = do("rehearse", given)
+    assert outcome.passed, outcome.lines
+    assert not left.exists()
+    with monkeypatch.context() as stuck:
+        stuck.setattr("crowdcover.flows.care.shutil.rmtree", lambda *_, **__: None)
+        outcome = do("rehearse", given)
+        assert (outcome.passed, "cannot be removed" in outcome.lines[0]) == (False, True)
+        assert left.exists()
+        outcome = do("rehearse", given)
+        assert (outcome.passed, "of an earlier rehearsal" in outcome.lines[0]) == (False, True)
 
 
 @pytest.mark.slow

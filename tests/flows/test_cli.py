@@ -51,6 +51,22 @@ def own_environment(monkeypatch):
         monkeypatch.setenv(name, os.environ.get(name, level))
 
 
+def test_only_commands_that_run_flows_wait_long_for_a_server(monkeypatch, tmp_path):
+    """A person at a terminal is told earlier that the server is away."""
+    patient = {name for name, each in cli.COMMANDS.items() if each.patient}
+    assert patient == {"release", "serve", "demo"}
+    for arguments, waits in (
+        (["release", str(tmp_path / "none.toml")], True),
+        (["approve", "0" * 16, "--vault", str(tmp_path), "--by", "Ada"], False),
+        (["vault", "verify", "--vault", str(tmp_path)], False),
+    ):
+        environment = {k: v for k, v in os.environ.items() if k not in cli.PATIENT_CLIENT}
+        monkeypatch.setattr(os, "environ", environment)
+        with pytest.raises(SystemExit):
+            cli.main(arguments)
+        assert (environment.keys() >= cli.PATIENT_CLIENT.keys()) == waits
+
+
 # ---------------------------------------------------------------- help
 
 

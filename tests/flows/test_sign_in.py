@@ -8,11 +8,15 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from anon_core.errors import GuaranteeError
 from crowdcover.flows.launch.sign_in import (
     HEADER_VARIABLE,
     KEY_VARIABLE,
@@ -20,10 +24,23 @@ from crowdcover.flows.launch.sign_in import (
     build_server,
 )
 from crowdcover.flows.plan.plan import PlanError
+from crowdcover.flows.runs import approval as module
 from crowdcover.flows.runs.approval import Form, SignedInForm
-from crowdcover.storage.approval.approval import DecisionError
+from crowdcover.storage.approval import identity
+from crowdcover.storage.approval.approval import (
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+    Suspended,
+    page_sha256,
+)
 from crowdcover.storage.approval.sign_in import read_identity
 from crowdcover.storage.approval.signing_keys import new_key, public_of, read_key
+from crowdcover.storage.approval.statement import Terms
+from crowdcover.storage.vault.vault import Vault
 from tests.conftest import DATABASE, STARTS_WITHIN, STOPS_WITHIN
 from tests.flows.processes import terminate
 
@@ -100,6 +117,35 @@ def test_who_is_signed_in_is_stated_by_the_server_alone(key):
 def test_nobody_is_stated(key, form, headers):
     _, answer = answered(key, form, headers, {**ANSWER, "signed_in": "eve@example.org"})
     assert answer == ANSWER
+
+
+def test_the_answer_that_a_terminal_repeats_is_not_judged_again(key, tmp_path, monkeypatch):
+    """No server vouches for it: the log would say that it does not count, and it is published."""
+    run = Vault(tmp_path / "vault").run("plan", "source")
+    (run.path / PAGE).write_text("page")
+    terms = Terms(timedelta(hours=1), sign_in=public_of(read_key(key)))
+    question = Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, {})
+    Approval.of(run).ask(
+        Request.of(question, page_sha256(run), timedelta(hours=1), {}, terms.rules)
+    )
+    made = Decision.of(approved=True, by="Ada", note="read")
+    made = replace(made, identity="ada", authenticated=identity.ACCOUNT)
+    Approval.of(run).amend(decision=made, suspended=Suspended("run", "form"))
+    sent, said, flow_run = [], [], SimpleNamespace(id="run")
+    monkeypatch.setattr(module, "read_flow_run_input", lambda _: sent[-1])
+    monkeypatch.setattr(module, "log_line", said.append)
+    sent.append(module._format_answer(Approval.of(run).last))
+    assert sent == [ANSWER]
+    module._take_answer(run, flow_run)
+    assert said == []
+    sent.append({**ANSWER, "name": "Bo"})  # of somebody else, and nobody vouches
+    module._take_answer(run, flow_run)
+    assert "does not count" in said[0]
+    Approval.of(run).amend(rules=None)
+    sent.append({**ANSWER, "decision": "reject"})
+    with pytest.raises(GuaranteeError, match="The first decision stays"):
+        module._take_answer(run, flow_run)
+    assert Approval.of(run).last.decision == made
 
 
 def test_other_requests_pass_as_they_are(key):

@@ -35,4 +35,5 @@ COMMAND = Command(
     "crowdcover demo",
     arguments,
     run,
+    patient=True,
 )

@@ -167,4 +167,5 @@ COMMAND = Command(
     "crowdcover release examples/adult.toml --set privacy.k=10",
     arguments,
     run,
+    patient=True,
 )

@@ -105,4 +105,5 @@ COMMAND = Command(
     'crowdcover serve people.toml firms.toml --cron "0 2 1 * *" --timezone Europe/Rome',
     arguments,
     run,
+    patient=True,
 )

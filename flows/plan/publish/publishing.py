@@ -145,7 +145,7 @@ class PublishSection(Section):
             )
 
     def _check_sign_in(self) -> None:
-        """Refuse what is no public key, and a server where persons sign themselves."""
+        """Refuse what is no public key, and a server beside rules that it cannot serve."""
         if self.sign_in is None:
             return
         if not is_public(self.sign_in):
@@ -157,6 +157,12 @@ class PublishSection(Section):
             raise PlanError(
                 "publish.sign_in and publish.approvers exclude each other: registered people sign "
                 "with keys of their own; leave one of them out"
+            )
+        if not self.requester_may_approve:
+            raise PlanError(
+                "publish.requester_may_approve = false cannot be kept with publish.sign_in: a run "
+                "knows the account that asked, and not the login of that person; leave it out, or "
+                "state publish.approvers in place of publish.sign_in"
             )
 
     def _check_reports(self, places: Mapping[str, Path]) -> None:

@@ -659,6 +659,10 @@ WRONG = [
                 "publish.sign_in and publish.approvers exclude each other",
             ),
             (
+                f"sign_in = '{PUBLIC}'\nrequester_may_approve = false",
+                "publish.requester_may_approve = false cannot be kept with publish.sign_in",
+            ),
+            (
                 f"approvals = 2\napprovers = {{a = '{PUBLIC}'}}",
                 "publish.approvals = 2 wants more different people than publish.approvers",
             ),

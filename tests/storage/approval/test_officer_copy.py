@@ -178,6 +178,18 @@ def test_what_was_signed_too_late_is_not_taken_up(copy, run, keys, rules):
     assert Approval.of(run).last.decision is None
 
 
+def test_what_is_signed_ahead_of_the_clock_is_not_taken_up(copy, run, keys, rules):
+    """Else publish.approval_valid would let it count for longer."""
+    now = module.current_time()
+    decide(copy, keys, at=module.format_record_time(now + timedelta(minutes=20)))
+    (reason,) = take_up(copy.parents[1], run, rules)
+    assert "which is later than now" in reason
+    assert Approval.of(run).last.decision is None
+    decide(copy, keys, at=module.format_record_time(now + timedelta(minutes=2)))
+    assert take_up(copy.parents[1], run, rules) == []
+    assert Approval.of(run).require().identity == "ada@example.org"
+
+
 def test_odd_files_among_the_decisions_are_no_decisions(copy, run, tmp_path, keys, rules):
     folder = copy / "decisions"
     (folder / "text").write_text("I agree")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
@@ -21,6 +22,7 @@ from crowdcover.storage.approval.approval import (
 )
 from crowdcover.storage.approval.decision_rules import (
     ExpiredError,
+    _find_objection_to_any,
     find_decision_objection,
     find_release_objection,
     is_of_same_person,
@@ -148,6 +150,8 @@ def test_one_rejection_ends_it(run):
         (typed("Ada"), typed("Bo", "ada"), True),  # the account may be hers
         (replace(typed("Ada"), key="k"), replace(typed("Bo"), key="k"), True),
         (replace(typed("Ada"), key="k"), replace(typed("Bo"), key="l"), False),
+        (replace(typed("Ada"), account="a"), replace(typed("Bo"), account="a"), True),
+        (replace(typed("Ada"), account="a"), replace(typed("Bo"), account="b"), False),
         (replace(typed("Cy"), in_place_of=ADA), typed("Ada", ADA), True),
     ],
 )
@@ -198,7 +202,9 @@ def test_a_deputy_of_who_asked_cannot_approve(run, keys, terms):
         assert ("the person who asked for the release decided" in words) == refused
 
 
-def test_all_that_is_signed_in_the_copy_is_taken_up(run, keys, terms, tmp_path):
+def test_all_that_is_signed_in_the_copy_is_taken_up(run, keys, terms, tmp_path, monkeypatch):
+    accounts = (f"account {number}" for number in count())
+    monkeypatch.setattr(identity, "find_account_name", lambda _: next(accounts))
     reports, rules = tmp_path / "reports", Rules.of(terms.rules)
     copy = write_copy(reports, run, Approval.of(run).last)
 
@@ -348,3 +354,34 @@ def test_only_who_is_signed_in_counts_where_the_plan_wants_that(run, keys):
     assert told(typed("Ada", "ada"), rules) == ""  # in a terminal: the account vouches
     assert "no server vouches" in told(typed("Ada"), rules)
     assert "no sign-in can be verified" in told(proxied, Rules({}, True))
+
+
+def test_an_account_of_the_machine_is_nobody_beside_logins(run, keys):
+    """One person may have both, under two names."""
+    request = Approval.of(run).last
+    rules = Rules({}, True, approvals=2, sign_in=public_of(keys[ADA]))
+    signed_in = replace(typed("Ada"), identity=ADA, authenticated=identity.PROXY)
+
+    def told(decision, earlier=()):
+        return find_decision_objection(request.question, decision, ASKED_BY, rules, earlier)
+
+    assert "an account of the machine vouches" in told(typed("Bo", "bo"), [signed_in])
+    assert "an account of the machine vouches" in told(typed("Bo", "bo"))
+    assert told(typed("Bo", "bo", approved=False)) == ""
+    other = replace(typed("Bo"), identity=BO, authenticated=identity.PROXY)
+    assert told(other, [signed_in]) == ""
+
+
+def test_two_who_signed_in_one_second_keep_their_accounts(run, keys, terms):
+    """Else both would be of the account of the first one."""
+    ada, bo = (replace(signed(run, keys, name), account=name) for name in (ADA, BO))
+    assert ada.at == bo.at
+    for made in (ada, bo):
+        Approval.of(run).decide(made, needed=2)
+    last = Approval.of(run).last
+    section = build_approval_section(last.decision, last.agreed)
+    entries = [*section["also"], section]
+    assert _find_objection_to_any(entries, last, Rules.of(terms.rules)) == ""
+    Approval.of(run).amend(agreed=(replace(ada, account=BO),))
+    refused = _find_objection_to_any(entries, Approval.of(run).last, Rules.of(terms.rules))
+    assert "this person approved already" in refused
