@@ -25,12 +25,12 @@ def test_a_team_releases_two_months_and_asks_for_the_third(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert (
-        "month 1 is asked for with k = 5: women, Failed\n    publication refused; column 'affairs'"
+        "month 1 is asked for with k = 5: women, Refused\n    publication refused; column 'affairs'"
     ) in done.stdout
     assert "more than checks.max_uniform = 0.05 allows; raise k" in done.stdout
     read = re.findall(r"^    The privacy promise holds.*", done.stdout, re.MULTILINE)
     assert len(read) == 3  # of each month that waited
-    assert "month 2 has far more women: women, Failed" in done.stdout
+    assert "month 2 has far more women: women, Refused" in done.stdout
     assert "5850 rows instead of 3500" in done.stdout
     assert "month 3 waits for you: women, Suspended" in done.stdout
     assert "The alarms have told: women was refused; women v1 waits for approval" in done.stdout
