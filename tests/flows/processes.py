@@ -27,6 +27,7 @@ FORKS.set_forkserver_preload(["tests.flows.preloaded"])
 FRESH = multiprocessing.get_context("spawn")
 multiprocessing.util.get_temp_dir()  # now: one that a test sets may be too long for a socket
 STARTING = threading.Lock()
+AT_IMPORT = ("PREFECT_", "CROWDCOVER_LOGS")  # what Prefect reads when it is imported
 LONGEST = 300  # two of them may be compiling
 
 
@@ -50,14 +51,13 @@ def let_system_write(handle):
 def start(work, *arguments, cwd=None, environment=None):
     """Start `work(*arguments)` in another process; returns it and the folder of its output.
 
-    With settings of Prefect in its environment, which it reads when it is imported, it is a fresh
-    process.
+    With variables that are read when Prefect is imported it is a fresh process.
     """
     folder = Path(tempfile.mkdtemp(prefix="crowdcover-process-"))
     for name in ("out", "err"):
         (folder / name).touch()
     environment = environment or {}
-    context = FRESH if any(name.startswith("PREFECT_") for name in environment) else FORKS
+    context = FRESH if any(name.startswith(AT_IMPORT) for name in environment) else FORKS
     with STARTING, mock.patch.dict(os.environ, environment):
         process = context.Process(
             target=_child, args=(work, arguments, folder, cwd, dict(os.environ))
