@@ -269,7 +269,7 @@ def test_says_first_what_else_does_not_hold() -> None:
         "Before you use this release",
         "Can something be learnt about somebody? 120 of 500 people (24.0 %) have only rows that "
         "may be theirs with the same value of illness",
-        "Limit: 10.0 % of all, as the plan demands. It is not kept.",
+        "Limit: 10.0 % of all, by the plan. It is not kept.",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",
         "The plan requires an approval, but none is recorded",

@@ -38,16 +38,16 @@ def test_a_person_who_signs_reads_whole_sentences():
         "Can somebody be picked out? 0 of 500 people can be found with a chance above 1 in 10 by "
         "someone who knows everybody's true values in the masked columns (quasi-identifiers), but "
         "nobody's row. The strongest attack that was tried is right with a chance of 1 in 33 on "
-        "average. Limit: 0, as promised. It is kept. Is 1 in 10 too likely? Raise k in the plan."
+        "average. Limit: 0, as promised. It is kept. Too likely? Raise k in the plan."
     )
     assert second == (
         "Can somebody be linked with other data? 0 of 500 people have fewer than 10 rows that may "
         "be theirs when a list of names and true values is joined with the release. Such a join "
         "names the right row with a chance of 1 in 52 on average. Limit: 0, as promised. It is "
-        "kept. Is a crowd of 10 too small? Raise k in the plan."
+        "kept. Too few? Raise k in the plan."
     )
     assert third.startswith("Can something be learnt about somebody? 0 of 500 people have only")
-    assert third.endswith("Limit: 10.0 % of all, as the plan demands. It is kept.")
+    assert third.endswith("Limit: 10.0 % of all, by the plan. It is kept.")
 
 
 @pytest.mark.parametrize(("found", "result"), [(0, WITHIN), (3, ABOVE), (None, NOT_MEASURED)])
@@ -81,10 +81,10 @@ def test_attacks_are_held_against_the_limit_of_the_plan(limit, result):
     release["checks"] = [limited("attack success", limit, "insider")]
     line = picked(release)  # the insider's chance is 0.0296
     assert line.result == result
-    assert f"1 in {round(1 / limit)} on average, as the plan demands" in line.limit
+    assert f"1 in {round(1 / limit)} on average, by the plan" in line.limit
     assert linked(release).limit == "Limit: 0, as promised. It is kept."  # of another attack
     release["checks"] = [limited("marketer risk", limit)]
-    said = f"1 in {round(1 / limit)} on average, as the plan demands. It is kept"
+    said = f"1 in {round(1 / limit)} on average, by the plan. It is kept"
     assert said in linked(release).limit
 
 
