@@ -164,7 +164,7 @@ def test_eps_leaves_vertices_out_and_says_so(tmp_path):
     page = (folder / "report.html").read_text()
     assert "Promised for all vertices but up to\n        11</h3>" in page
     assert "The vertices left out." in page
-    assert "The plan leaves up to 11 of 40 vertices without the promise" in page
+    assert "Limit: at most 11, as promised." in page
 
 
 def test_eps_n_is_counted_without_rounding(tmp_path):
