@@ -221,10 +221,18 @@ def wait_for(client, process):
     pytest.fail("the server did not start")
 
 
+def create(client, path, content):
+    """The id of something new; a server that has just started may be too busy at first."""
+    end = time.monotonic() + STARTS_WITHIN
+    while not (answer := client.post(path, json=content)).is_success and time.monotonic() < end:
+        time.sleep(0.5)
+    return answer.raise_for_status().json()["id"]
+
+
 def suspend(client):
     """A suspended flow run with a form."""
-    flow = client.post("/flows/", json={"name": "asked"}).json()["id"]
-    run = client.post("/flow_runs/", json={"flow_id": flow}).json()["id"]
+    flow = create(client, "/flows/", {"name": "asked"})
+    run = create(client, "/flow_runs/", {"flow_id": flow})
     keys = {"schema": "form-schema", "response": "form-response", "description": "form-words"}
     form = json.dumps(SignedInForm.model_json_schema())
     client.post(f"/flow_runs/{run}/input", json={"key": "form-schema", "value": form})
