@@ -518,7 +518,7 @@ class Served:
 
     def ends(self, *, suspended=False):
         """The state in which its process ends."""
-        names = {"Published", "Refused", "Failed", "Crashed", "Cancelled"} | (
+        names = {"Published", "Unchanged", "Refused", "Failed", "Crashed", "Cancelled"} | (
             {"Suspended", WAITING} if suspended else set()
         )
         return until(self.state, lambda state: state["name"] in names)
@@ -720,7 +720,7 @@ def test_approved_without_a_way_to_prefect(suspended, order):
     assert "Traceback" not in done.err
     assert order.release() == order.folder_of_v1
     suspended.answer(decision="approve", name="Ada")
-    assert suspended.ends()["name"] == "Published"
+    assert suspended.ends()["name"] == "Unchanged"  # `order.release` published it
     assert order.versions == ["v1"]
 
 
