@@ -105,7 +105,7 @@ def test_its_command_says_what_it_lacks(environment, tmp_path):
     document["source"]["path"] = "people.csv"
     document.write(tmp_path / "people.toml")
     lacks = (
-        "crowdcover: the package 'prefect' is not installed; frames need the library alone, this "
+        "crowdcover: the package 'rich' is not installed; frames need the library alone, this "
         "command needs the pipeline: pip install 'crowdcover[pipeline]'"
     )
     run([command, "release", "people.toml"], tmp_path, heard=lacks, code=1)

@@ -612,7 +612,8 @@ def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):
     assert done.code == 0, done.err
     folder = tmp_path / "demo" / "releases" / "fair" / "v1"
     assert done.last_line == str(folder)
-    assert "k = 10 for everyone" in done.out
+    assert "6,366 people, a published row for each" in done.out
+    assert "10 rows demanded as a crowd (k)" in done.out
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["privacy"]["records"] == 6366
     assert crowdcover("audit", folder, "--plan", tmp_path / "demo" / "fair.toml").code == 0
