@@ -34,7 +34,10 @@ from crowdcover.storage.vault.failures import keep_failures
 from crowdcover.storage.vault.refusals import FolderError
 from crowdcover.storage.vault.vault import Vault
 from crowdcover.tasks.orchestration.events import about_plan, key_of
+from crowdcover.tasks.orchestration.in_prefect import trim_prefect_log
 from crowdcover.tasks.orchestration.stage import log_line, show_in_prefect
+
+trim_prefect_log()
 
 Duty = Literal["verify", "backup", "rehearse", "audit"]
 

@@ -27,8 +27,6 @@ QUIET_DEFAULTS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "GX_ANALYTICS_ENABLED": "false",
-    # Prefect's temporary server starts slowly on a busy machine.
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     # Of pydantic, of how Prefect declares its settings: for processes that this one starts.
     "PYTHONWARNINGS": "ignore:The 'alias' attribute with value",
 }

@@ -27,8 +27,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.storage.series.series import Series
 from crowdcover.storage.vault.vault import Vault
 

@@ -21,8 +21,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from benchmarks import data_file
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 
 COLUMNS = {  # name: place in the file, lines of the plan
     "age": (0, 'role = "quasi"\nkind = "numeric"'),

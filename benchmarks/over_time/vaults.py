@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from benchmarks.over_time.months import PLAN, People
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 
 WINDOW = 6  # months that are compared
 

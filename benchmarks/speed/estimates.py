@@ -84,9 +84,9 @@ def one(data, rows, about, answer):
     """
     import logging
 
+    from crowdcover.flows.course import release_plan
     from crowdcover.flows.plan.document import read_document
     from crowdcover.flows.plan.plan import ReleasePlan
-    from crowdcover.flows.release import release_plan
     from crowdcover.storage.vault.vault import Vault
 
     logging.disable(logging.CRITICAL)
@@ -245,7 +245,7 @@ def plans():
 
 
 def main(wanted, kept):
-    for name in ("crowdcover.flows.release", "crowdcover.validations.run", "matplotlib.pyplot"):
+    for name in ("crowdcover.flows.course", "crowdcover.validations.run", "matplotlib.pyplot"):
         __import__(name)
     if wanted == ["start"]:
         started()

@@ -27,7 +27,7 @@ def save_release(plan: Plan, secret: bytes, frame: pl.DataFrame, folder: Path) -
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not empty; name a new folder")
     try:
-        from crowdcover.flows.release import release_plan  # loads Prefect
+        from crowdcover.flows.course import release_plan
     except ModuleNotFoundError as error:
         raise ImportError(
             f"save runs the pipeline, and {error.name} is not installed: "

@@ -1,10 +1,11 @@
-"""From a plan file to a flow run: the plan is checked, frozen in its vault, and released."""
+"""From a plan file to a release: the plan is checked, frozen in its vault, and released."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowdcover.flows.launch.named_server import ADDRESS, is_server_named
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
@@ -41,9 +42,9 @@ def freeze_plan(plan: "ReleasePlan") -> Path:
 
 
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
-    """Release a plan in a flow run of this process; the release folder.
+    """Release a plan in this process; the release folder.
 
-    What stands as the plan wants it needs no run.
+    It is a flow run where Prefect has a server. What stands as the plan wants it needs no run.
     """
     plan = load_ready_plan(path, overrides)
     if (folder := find_untouched_release(plan)) is not None:
@@ -56,21 +57,41 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
             sys.stderr.write("\n".join(said) + "\n")
         return folder
     frozen = freeze_plan(plan)
-    from crowdcover.tasks.orchestration.terminal import find_screen, watch_on_terminal
+    from crowdcover.tasks.orchestration.terminal import watch_on_terminal
 
     with (
         watch_on_terminal(quiet=quiet, plain=writes_json_logs()),
+        # The kernels compile while Prefect or the stages are imported.
         plan.kind.compile_kernels(quiet=quiet),
     ):
-        # Prefect takes seconds to import, and the kernels compile meanwhile.
-        with keep_all_objects():
-            from crowdcover.flows.launch.own_server import run_own_server
-            from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
-            from crowdcover.flows.release import release
-            from crowdcover.flows.runs.parameters import hand_on_plan
+        if is_server_named():
+            return place_of(_release_in_prefect(frozen, plan))
+        return place_of(release_alone(plan, quiet=quiet))
 
-        if (screen := find_screen()) is not None:
-            screen.take_console()
-        hand_on_plan(frozen, plan)
-        with refuse_prefect_failures(), run_own_server():
-            return place_of(str(release(str(frozen))))
+
+def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:
+    """Release a plan without Prefect, which nobody could ask for this run; the release folder."""
+    with keep_all_objects():
+        from crowdcover.flows.course import release_plan
+        from crowdcover.tasks.orchestration.events import about_plan
+        from crowdcover.tasks.orchestration.plain_log import write_plain_log
+        from crowdcover.tasks.orchestration.stage import log_line
+
+    with about_plan(plan.name), write_plain_log(quiet=quiet, as_json=writes_json_logs()):
+        log_line(f"no Prefect server is named ({ADDRESS}): the vault alone keeps this run")
+        return release_plan(plan).folder
+
+
+def _release_in_prefect(frozen: Path, plan: "ReleasePlan") -> str:
+    """Release a plan in a flow run of this process; the release folder."""
+    with keep_all_objects():
+        from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
+        from crowdcover.flows.release import release
+        from crowdcover.flows.runs.parameters import hand_on_plan
+        from crowdcover.tasks.orchestration.terminal import find_screen
+
+    if (screen := find_screen()) is not None:
+        screen.take_console()
+    hand_on_plan(frozen, plan)
+    with refuse_prefect_failures():
+        return str(release(str(frozen)))

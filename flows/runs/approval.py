@@ -1,44 +1,22 @@
-"""A person's approval during a flow run: a Prefect form if the run can be suspended, else advice.
+"""A person's approval of a release: by a form of Prefect (forms.py) where its run can be suspended.
 
-The decision is kept in the vault. Prefect only carries it there.
+The decision is kept in the vault. Elsewhere the refusal to publish says how to decide.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import datetime
-from typing import Annotated, Any, Literal, cast
-from uuid import UUID, uuid4
-
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun, State
-from prefect.exceptions import ObjectNotFound
-from prefect.flow_runs import resume_flow_run, suspend_flow_run
-from prefect.input import RunInput
-from prefect.input.actions import read_flow_run_input
-from prefect.settings import PREFECT_API_URL
-from prefect.states import Completed
-from pydantic import Field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from anon_core.errors import GuaranteeError
 from crowdcover.flows.advice import format_approve_command, format_sign_command
-from crowdcover.flows.runs.parameters import IN_A_LINE
-from crowdcover.flows.runs.states import DECIDED
-from crowdcover.kinds import words_of
-from crowdcover.reports import markdown
 from crowdcover.storage.approval import identity
 from crowdcover.storage.approval.approval import (
-    LONGEST_NAME,
-    LONGEST_NOTE,
     PAGE,
     Approval,
-    Decision,
-    DecisionError,
     Request,
-    Suspended,
     WaitingError,
     build_approval_section,
     count_approvals,
-    current_time,
 )
 from crowdcover.storage.approval.decision_rules import (
     ExpiredError,
@@ -46,13 +24,11 @@ from crowdcover.storage.approval.decision_rules import (
     require_several,
 )
 from crowdcover.storage.approval.officer_copy import (
-    accept_signed_decision,
     close_copy,
     locate_copy,
     take_up,
 )
-from crowdcover.storage.approval.sign_in import read_identity
-from crowdcover.storage.approval.statement import Rules, Terms, to_file
+from crowdcover.storage.approval.statement import Rules, Terms
 from crowdcover.storage.vault.files import how_to_read
 from crowdcover.storage.vault.run import Run
 from crowdcover.tasks.orchestration.events import find_flow_run
@@ -62,32 +38,8 @@ from crowdcover.tasks.stages.ask import ask
 from crowdcover.tasks.stages.check import CheckedRelease
 from crowdcover.tasks.stages.manifest import Destination, announce_release
 
-
-class Form(RunInput):
-    """The form that Prefect shows to the person who resumes a suspended run.
-
-    Prefect's server refuses any other answer.
-    """
-
-    decision: Annotated[Literal["approve", "reject"], Field(title="Decision")]
-    name: Annotated[
-        str, Field(title="Your name", min_length=1, max_length=LONGEST_NAME, pattern=IN_A_LINE)
-    ]
-    note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
-
-
-class SignedInForm(Form):
-    """The form where the plan names a server that knows who is signed in."""
-
-    signed_in: Annotated[str, Field(title="Leave empty: the server states who you are")] = ""
-
-
-class SignedForm(RunInput):
-    """The form where the plan registers approvers: a name that is typed proves nothing."""
-
-    signed: Annotated[
-        str, Field(title="Signed decision: the file that crowdcover sign wrote", min_length=1)
-    ]
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import FlowRun
 
 
 def require_approval(
@@ -99,13 +51,14 @@ def require_approval(
     approval that does not count under the terms of the plan.
     """
     request = ask(run, checked, to, claims, terms, _identify_requester())
-    flow_run, rules = _find_suspendable_run(), Rules.of(terms.rules)
+    flow_run, forms, rules = _find_suspendable_run(), _load_forms(), Rules.of(terms.rules)
     with pass_gate(run, "approved") as measured:
         reasons = [] if terms.reports is None else take_up(terms.reports, run, rules)
-        if flow_run is not None:
-            _take_answer(run, flow_run)
+        if forms is not None and flow_run is not None:
+            forms.take_answer(run, flow_run)
         # Read anew here and below: the lines above may have written a decision into the vault.
-        _close_form(Approval.of(run).requests[-1])
+        if forms is not None:
+            forms.close_form(Approval.of(run).requests[-1])
         decision = Approval.of(run).require(rules.approvals)
         request = Approval.of(run).requests[-1]
         _require_counting(run, request, rules)
@@ -121,9 +74,9 @@ def require_approval(
                 "approval",
                 f"Waits for approval until {request.until}",
             )
-            if flow_run is not None:
+            if forms is not None and flow_run is not None:
                 # Ends the process by Prefect's Pause, unless another flow run shows the form.
-                _suspend_for_form(run, flow_run)
+                forms.suspend_for_form(run, flow_run)
             what = _describe_next_step(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured += [each.sentence for each in request.approvals]
@@ -173,138 +126,21 @@ def refuse_rejected(run: Run) -> None:
         Approval.of(run).refuse_rejected()
 
 
-def _find_suspendable_run() -> FlowRun | None:
+def _load_forms() -> ModuleType | None:
+    """The forms of Prefect; None outside of a flow run, where nobody sees one."""
+    if find_flow_run() is None:
+        return None
+    from crowdcover.flows.runs import forms
+
+    return forms
+
+
+def _find_suspendable_run() -> "FlowRun | None":
     """The current flow run if it can be suspended: it has a deployment and no parent flow run."""
     flow_run = find_flow_run()
     if flow_run is None or not flow_run.deployment_id or flow_run.parent_task_run_id:
         return None
     return flow_run
-
-
-def _take_answer(run: Run, flow_run: FlowRun) -> None:
-    """Store the answer to this flow run's form, if any, in the vault.
-
-    Prefect accepts no late answer, so the answer counts as given in time.
-    """
-    approval = Approval.of(run)
-    request = approval.last
-    suspended = None if request is None else request.suspended
-    if request is None or suspended is None or suspended.flow_run != str(flow_run.id):
-        return
-    key = f"suspended-{suspended.key}-response"
-    answer = cast("dict[str, Any] | None", read_flow_run_input(key))
-    # What `resume_suspended_run` repeats from the vault is no second decision.
-    if answer is None or (request.decision and _format_answer(request).items() <= answer.items()):
-        return
-    decision = _read_answer(answer, request)
-    if decision is None:
-        return
-    if request.decision is None:
-        approval.decide(decision, needed=Rules.of(request.rules).approvals, in_time=True)
-    # A rejection that was stored first needs no such check: `require` refuses the run.
-    elif request.decision.approved and not decision.approved:
-        raise GuaranteeError(
-            f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in "
-            "Prefect. The first decision stays; this flow run published nothing. "
-            "To publish nothing at all, change the plan"
-        )
-
-
-def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
-    """The decision of an answered form; None if it does not count, which the log says."""
-    rules = Rules.of(request.rules)
-    try:
-        if "signed" in answer:
-            return accept_signed_decision(str(answer["signed"]), request, rules)
-        form = SignedInForm(**answer)
-        who = _read_signed_in(form, request, rules)
-        decision = Decision.of(
-            approved=form.decision == "approve",
-            by=form.name,
-            note=form.note,
-            identity=who,
-            authenticated=identity.PROXY if who else identity.NOBODY,
-        )
-        reason = find_decision_objection(
-            request.question, decision, request.asked_by, rules, request.agreed
-        )
-    except DecisionError as refusal:
-        # Not raised: an answer that does not count ends nothing, and the form is shown again.
-        reason, decision = str(refusal), None
-    if reason:
-        log_line(f"the answer in Prefect does not count: {reason}")
-        return None
-    return decision
-
-
-def _read_signed_in(form: SignedInForm, request: Request, rules: Rules) -> str:
-    """Who is signed in, where the plan names the server that states it; empty elsewhere."""
-    if not rules.sign_in or request.suspended is None:
-        return ""
-    run = request.suspended.flow_run
-    return read_identity(form.signed_in, rules.sign_in, run, form.model_dump(), request.asked)
-
-
-def _choose_form(rules: Rules) -> type[RunInput]:
-    """The form that asks for what the plan lets count."""
-    if rules.approvers:
-        return SignedForm
-    return SignedInForm if rules.sign_in else Form
-
-
-def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
-    """Suspend the flow run and end this process.
-
-    The person who resumes it in Prefect fills in the form; the flow then starts again.
-    """
-    approval = Approval.of(run)
-    request = approval.requests[-1]
-    shown = request.suspended
-    if shown is not None and shown.flow_run != str(flow_run.id) and _is_paused(shown):
-        return  # another flow run already shows the form for this request
-    # A new key for each form: under a known one Prefect returns the old answer without asking.
-    key = uuid4().hex
-    # Stored before this process ends: the resumed run finds its answer by this key.
-    approval.amend(suspended=Suspended(str(flow_run.id), key))
-    log_line(
-        f"waits for approval until {request.until}; "
-        f"the report is in the vault: {run.path.name}/{PAGE}"
-    )
-    manifest = request.question.manifest
-    short = markdown.render_release(manifest, words_of(manifest))
-    agreed = f"{count_approvals(request)}\n\n" if request.agreed else ""
-    description = f"{agreed}The report as it would be published: {run.path / PAGE}\n\n{short}"
-    left = datetime.fromisoformat(request.until) - current_time()
-    suspend_flow_run(
-        _choose_form(Rules.of(request.rules)).with_initial_data(description=description),
-        # A deadline that has just passed gives one second, not a negative timeout.
-        timeout=max(1, int(left.total_seconds())),
-        key=key,
-    )
-
-
-def _close_form(request: Request) -> None:
-    """End another flow run that still shows the form of a request that was decided elsewhere."""
-    flow_run, suspended, decision = find_flow_run(), request.suspended, request.decision
-    if flow_run is None or suspended is None or decision is None:
-        return
-    if suspended.flow_run == str(flow_run.id):
-        return
-    with suppress(Exception):  # it ends by itself when the time to decide is over
-        if _is_paused(suspended):
-            done: State[Any] = Completed(name=DECIDED, message=decision.sentence)
-            with get_client(sync_client=True) as client:
-                client.set_flow_run_state(UUID(suspended.flow_run), done, force=True)
-
-
-def _is_paused(suspended: Suspended) -> bool:
-    """Whether this flow run is still paused in Prefect."""
-    with get_client(sync_client=True) as client:
-        try:
-            state = client.read_flow_run(UUID(suspended.flow_run)).state
-        except ObjectNotFound:
-            return False
-    return state is not None and state.is_paused()
 
 
 def _describe_next_step(run: Run, request: Request, to: Destination, terms: Terms) -> str:
@@ -320,30 +156,3 @@ def _describe_next_step(run: Run, request: Request, to: Destination, terms: Term
         f"{waits}; nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
         f"{approve} (or reject), then run the release again{officer}"
     )
-
-
-def _format_answer(request: Request) -> dict[str, str]:
-    """The answer of the form that repeats the decision of the vault."""
-    decision = request.decision
-    assert decision is not None
-    if Rules.of(request.rules).approvers:
-        return {"signed": to_file(request.question, decision).decode()}
-    verb = "approve" if decision.approved else "reject"
-    return {"decision": verb, "name": decision.by, "note": decision.note}
-
-
-def resume_suspended_run(request: Request) -> str:
-    """Resume the suspended flow run of a request with the decision from the vault.
-
-    Returns a sentence about the outcome; never raises.
-    """
-    assert request.suspended is not None
-    run = f"flow run {request.suspended.flow_run}"
-    # Without an address Prefect starts a server of its own, which knows no such flow run.
-    if not PREFECT_API_URL.value():
-        return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
-    try:
-        resume_flow_run(UUID(request.suspended.flow_run), run_input=_format_answer(request))
-    except Exception as error:  # noqa: BLE001 - network, Prefect, or a deleted flow run
-        return f"{run} could not be resumed ({type(error).__name__}); run the release"
-    return f"{run} was resumed"

@@ -14,7 +14,7 @@ the decision completes it.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -25,7 +25,7 @@ from prefect.exceptions import Pause
 from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
-from crowdcover.flows.outcome import exit_code
+from crowdcover.flows.outcome import Ended, exit_code
 from crowdcover.kinds.judge.drift import DriftError
 from crowdcover.reports import markdown
 from crowdcover.storage.approval.approval import RejectedError
@@ -41,13 +41,6 @@ from crowdcover.tasks.orchestration.stage import show_in_prefect
 _PUBLISHED, _UNCHANGED, _REFUSED = "Published", "Unchanged", "Refused"
 WAITING, DECIDED = "Waiting for approval", "Decided"
 FINAL_STATES = (_PUBLISHED, _UNCHANGED, _REFUSED, WAITING, DECIDED)
-
-
-class Ended(NamedTuple):
-    """The folder of a release, and whether this run has published it; else it stood before."""
-
-    folder: str
-    published: bool
 
 
 def refuse_flow_run(refusal: AnonymityError) -> State[Any]:

@@ -104,7 +104,7 @@ def record_decision(options: argparse.Namespace, *, approved: bool) -> str:
     # Outside of the lock: the flow run that is resumed takes it.
     elif request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
-        from crowdcover.flows.runs.approval import resume_suspended_run
+        from crowdcover.flows.runs.forms import resume_suspended_run
 
         next_step = resume_suspended_run(request)
     elif decision.approved:

@@ -12,9 +12,6 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from prefect.client.orchestration import get_client
-from prefect.context import FlowRunContext
-from prefect.states import Cancelled
 
 from anon_core.anonymizers import Anonymizer
 from anon_core.anonymizers.base import Data, Made, TableAnonymizer
@@ -28,6 +25,7 @@ from crowdcover.tasks.compute import cluster as clusters
 from crowdcover.tasks.compute.jobs import JobState, run_job
 from crowdcover.tasks.compute.progress import job_progress, step_progress
 from crowdcover.tasks.compute.spec import Cluster
+from crowdcover.tasks.orchestration.events import find_flow_run
 
 CHECKPOINT = "checkpoint"
 JOB = "job"  # what a batch job reads and writes
@@ -156,8 +154,8 @@ def _by_jobs(
     ):
         clusters.cancel_folder_job(folder)  # a job that waits or runs for the order before
     if not has_result(folder):
-        context = FlowRunContext.get()
-        owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
+        flow_run = find_flow_run()
+        owner = "" if flow_run is None else str(flow_run.id)
         with job_progress(data.records) as progress:
             watch = _unless_cancelled(owner, progress.show_state)
             try:
@@ -186,6 +184,8 @@ def _unless_cancelled(owner: str, watch: Callable[[JobState], None]) -> Callable
 
 
 def _to_be_cancelled(owner: str) -> bool:
+    from prefect.client.orchestration import get_client
+
     try:
         with get_client(sync_client=True) as client:
             state = client.read_flow_run(UUID(owner)).state
@@ -196,6 +196,9 @@ def _to_be_cancelled(owner: str) -> bool:
 
 def _set_cancelled(owner: str) -> None:
     """Set the state: a run that no Prefect worker started would be "cancelling" for ever."""
+    from prefect.client.orchestration import get_client
+    from prefect.states import Cancelled
+
     with contextlib.suppress(Exception), get_client(sync_client=True) as client:
         client.set_flow_run_state(
             UUID(owner), Cancelled(message="the batch job is gone"), force=True

@@ -8,14 +8,12 @@ from contextlib import contextmanager
 from multiprocessing import parent_process
 from typing import Any
 
-from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.context import FlowRunContext
 from rich.console import Console
 from rich.progress import Progress
 
 from anon_core.steps import Observer, Pace, State
 from crowdcover.tasks.compute.jobs import JobState
-from crowdcover.tasks.orchestration.events import key_of, plan_name
+from crowdcover.tasks.orchestration.events import find_flow_run, key_of, plan_name
 from crowdcover.tasks.orchestration.stage import log_line
 from crowdcover.tasks.orchestration.terminal import build_bar, find_screen
 
@@ -76,6 +74,8 @@ class _Shown:
         self._moved, self._done = time.perf_counter(), completed
         self._bar.update(self._row, completed=completed, **fields)
         if self._artifact is not None and self._moved - self._told >= EVERY:
+            from prefect.artifacts import update_progress_artifact
+
             self._told = self._moved
             try:
                 update_progress_artifact(
@@ -89,8 +89,10 @@ class _Shown:
         return 100 * self._done / self._most if self._most else 0.0
 
     def _new_artifact(self) -> Any:
-        if FlowRunContext.get() is None:
+        if find_flow_run() is None:
             return None
+        from prefect.artifacts import create_progress_artifact
+
         try:
             return create_progress_artifact(
                 progress=self._percent(),

@@ -24,7 +24,7 @@ HELLO = (
     "import os; from mpi4py import MPI; "
     "os.write(1, f'rank {MPI.COMM_WORLD.Get_rank()} {MPI.COMM_WORLD.size}\\n'.encode())"
 )
-IN_PROCESS = "a temporary server of its own is started for each run"
+WITHOUT = "releases run without Prefect"
 
 
 def check_mpi(*, needed: bool) -> Look:
@@ -93,7 +93,7 @@ def check_prefect_server(address: str | None) -> Look:
     what = "Prefect server"
     if not address:
         do = "for schedules and a UI: prefect server start, and set PREFECT_API_URL"
-        return Look(what, "ok", f"none is set: {IN_PROCESS}", "", do)
+        return Look(what, "ok", f"none is set: {WITHOUT}", "", do)
     try:
         request = urllib.request.Request(f"{address.rstrip('/')}/admin/version")  # noqa: S310
         with urllib.request.urlopen(request, timeout=_ANSWERS_WITHIN) as answer:  # noqa: S310

@@ -8,17 +8,19 @@
 
 The resource is `crowdcover.plan.<name>`. Payloads hold counts, column names and the messages of
 refusals; none holds a value of the data.
+
+Prefect takes longer to import than a small release: it is imported by those who start a flow run.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from prefect.client.schemas.objects import FlowRun
-from prefect.context import FlowRunContext
-from prefect.events import emit_event
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import FlowRun
 
 _PLAN: ContextVar[str] = ContextVar("plan", default="")
 
@@ -35,8 +37,12 @@ def about_plan(name: str) -> Iterator[None]:
         _PLAN.reset(token)
 
 
-def find_flow_run() -> FlowRun | None:
+def find_flow_run() -> "FlowRun | None":
     """The flow run that is at work; None outside of one."""
+    if "prefect.context" not in sys.modules:
+        return None
+    from prefect.context import FlowRunContext
+
     context = FlowRunContext.get()
     return None if context is None else context.flow_run
 
@@ -53,8 +59,10 @@ def key_of(*parts: str) -> str:
 
 def emit_release_event(what: What, **facts: Any) -> None:
     """Emit an event of the plan's release, if a flow run is at work."""
-    if FlowRunContext.get() is None or not plan_name():
+    if find_flow_run() is None or not plan_name():
         return
+    from prefect.events import emit_event
+
     resource = {
         "prefect.resource.id": f"crowdcover.plan.{plan_name()}",
         "prefect.resource.name": plan_name(),

@@ -24,8 +24,8 @@ POINTS = (
     "crowdcover.storage.ledger.ledger.Ledger.mend",
     "crowdcover.storage.ledger.ledger.Ledger._enter",
     "crowdcover.storage.ledger.ledger.Ledger.confirm",
-    "crowdcover.flows.release.anonymize",
-    "crowdcover.flows.release.check",
+    "crowdcover.flows.course.anonymize",
+    "crowdcover.flows.course.check",
 )
 AWAY = 3.0  # seconds that the server is away at most
 LATEST = 0.2  # seconds into the call

@@ -10,6 +10,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from prefect.context import refresh_global_settings_context
+
 from crowdcover.flows.cli import PATIENT_CLIENT
 from tests.faults.databases import AWAY, LATEST, restarting
 from tests.faults.runs import after, expected, ordered
@@ -17,19 +19,18 @@ from tests.flows.processes import terminate
 from tests.postgres import PASSWORD, USER
 
 STARTS_WITHIN = 180
-POINTS = tuple(
-    f"crowdcover.flows.release.{name}"
-    for name in (
-        *("release_plan", "ingest", "encode", "identify", "anonymize", "check", "publish"),
-        "complete_flow_run",
-    )
+POINTS = (
+    "crowdcover.flows.release.release_plan",
+    *(
+        f"crowdcover.flows.course.{stage}"
+        for stage in ("ingest", "encode", "identify", "anonymize", "check", "publish")
+    ),
+    "crowdcover.flows.release.complete_flow_run",
 )
 
 
 def restarted(folder, prefect, point, seed):
     """Restart the database of Prefect's server at a moment of a stage: nobody runs it again."""
-    from crowdcover.flows.launch.own_server import use_settings
-
     whole, _ = expected(seed)
     order = ordered(folder / "order", seed)
     database, address = prefect
@@ -37,7 +38,7 @@ def restarted(folder, prefect, point, seed):
     times = chance.uniform(0, LATEST), chance.uniform(0, AWAY)
     with (
         restarting(database, point, *times) as restarts,
-        use_settings({"PREFECT_API_URL": address, **PATIENT_CLIENT}),
+        _use_settings({"PREFECT_API_URL": address, **PATIENT_CLIENT}),
     ):
         try:
             order.release_in_prefect()
@@ -48,6 +49,22 @@ def restarted(folder, prefect, point, seed):
     if refusal:
         print(refusal, file=sys.stderr)
     return after(order, whole, met, not refusal)
+
+
+@contextlib.contextmanager
+def _use_settings(settings):
+    """Set variables of Prefect: threads and processes that know no settings look there."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    refresh_global_settings_context()
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        refresh_global_settings_context()
 
 
 @contextlib.contextmanager

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release, release_plan
+from crowdcover.flows.release import release
 from crowdcover.storage.places.place import place_of
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.files import write_private

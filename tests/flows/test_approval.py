@@ -788,7 +788,7 @@ def test_what_is_approved_says_how_it_stands_beside_other_releases(tmp_path, mon
     )
     other.write(privacy={"k": 3})
     other.release()
-    monkeypatch.setattr("crowdcover.flows.release.beside_others", lambda *_: {})
+    monkeypatch.setattr("crowdcover.flows.course.beside_others", lambda *_: {})
     with pytest.raises(
         GuaranteeError,
         match="was published since this one was approved; run again to ask once more",

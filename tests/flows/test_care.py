@@ -136,7 +136,7 @@ def test_each_duty_finds_what_is_not_well(order, tmp_path, monkeypatch):
     assert do("audit", given).lines[0].startswith("v1: all ")
     assert "need the parameter `backups`" in do("backup", about(order)).lines[0]
 
-    later = backup.with_name(backup.name.replace("-2", "-3", 1))
+    later = backup.with_name(backup.name.replace(f"{given.plan.name}-2", f"{given.plan.name}-3"))
     later.write_bytes(backup.read_bytes()[:-100])
     assert not do("rehearse", given).passed
     assert sorted(backups.iterdir()) == [backup, later]

@@ -199,7 +199,7 @@ def test_help_starts_without_plans_and_engines(released):
 
 @pytest.mark.slow
 def test_the_whole_story_without_a_server(tmp_path):
-    """As on a fresh machine: Prefect's temporary server, the installed command, an own folder."""
+    """As on a fresh machine: without Prefect, with the installed command, in an own folder."""
     order = Order(tmp_path)
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")

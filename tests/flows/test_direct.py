@@ -7,9 +7,9 @@ import random
 import pytest
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.outcome import exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.storage.places.place import place_of
 from tests.support.audits import audit_release
 from tests.validations.recognition.columns import FORMS

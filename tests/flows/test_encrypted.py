@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.flows.runs.partitions import backfill_partitions
 from crowdcover.storage.approval.approval import WaitingError
 from crowdcover.storage.encryption import encryption

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.outcome import exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.kinds.columns import type_source_column
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.files import read_json, write_json

@@ -304,7 +304,7 @@ SCENARIOS = {
     ),
     "breaks in the flow": Scenario(
         1,
-        breaks=("crowdcover.flows.release", "admit_plan"),
+        breaks=("crowdcover.flows.course", "admit_plan"),
         says="stage release failed with ValueError",
     ),
     "breaks at ingest": Scenario(

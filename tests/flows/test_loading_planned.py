@@ -43,7 +43,7 @@ def test_a_run_loads_what_it_published_and_the_plan_keeps_its_hash(tmp_path, dat
 def test_a_rerun_loads_what_a_killed_run_published(tmp_path, database, capsys):
     order = Order(tmp_path / "order", publish=into(database))
     ended = run(
-        release_until, str(order.plan), "crowdcover.flows.release", "load_as_planned", 0, False
+        release_until, str(order.plan), "crowdcover.flows.course", "load_as_planned", 0, False
     )
     assert ended.code == -9, ended
     assert order.versions == ["v1"]

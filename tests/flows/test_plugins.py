@@ -56,7 +56,7 @@ def site(tmp_path_factory):
 def run(site, words, folder, code=0):
     """Run a program of Python where the toy is installed, too."""
     path = os.pathsep.join(map(str, (ROOT, site)))
-    # A server of its own, which it starts by itself.
+    # No server: Prefect is not asked.
     environment = {name: value for name, value in os.environ.items() if "PREFECT" not in name}
     done = subprocess.run(
         [sys.executable, *words],

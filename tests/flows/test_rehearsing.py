@@ -11,9 +11,9 @@ import tempfile
 import pytest
 
 from anon_core.errors import AnonymityError, InputError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.rehearsing import APPROVED, MADE, STANDS, UNCHANGED, rehearse_release
-from crowdcover.flows.release import release_plan
 from crowdcover.storage.approval.signing_keys import new_key as create_key
 from crowdcover.storage.approval.signing_keys import public_of, read_key
 from crowdcover.storage.encryption.encryption import KEY, new_key

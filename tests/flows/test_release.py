@@ -595,7 +595,7 @@ def test_a_second_release_is_refused_though_the_first_was_deleted(tmp_path):
 @pytest.mark.long
 def test_a_second_release_is_refused_though_both_began_before_either_ended(tmp_path, monkeypatch):
     """The first plan publishes while the second is at work."""
-    import crowdcover.flows.release as module
+    import crowdcover.flows.course as module
 
     order = Order(tmp_path)
     other = Order(tmp_path, privacy={"k": 5})
@@ -772,7 +772,7 @@ def test_a_folder_for_reports_that_cannot_be_written_is_found_before_the_work(tm
 def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, monkeypatch):
     order = Order(tmp_path)
     monkeypatch.setattr(
-        "crowdcover.flows.release.refuse_rejected",
+        "crowdcover.flows.course.refuse_rejected",
         lambda run: change(run.path / "anonymize" / "data.csv.gz"),
     )
     with pytest.raises(

@@ -395,7 +395,7 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
 @pytest.mark.long
 def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monkeypatch):
     """The other table is published while this one is at work."""
-    import crowdcover.flows.release as module
+    import crowdcover.flows.course as module
 
     order, other = (
         order_of(tmp_path),

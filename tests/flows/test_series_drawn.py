@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers.in_parts import cut as cutting
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.flows.runs.partitions import format_partition_settings
 from crowdcover.kinds.table.judge import versions as judge
 from crowdcover.kinds.table.version_fits import load_fits
@@ -273,7 +273,7 @@ def quick(monkeypatch):
     Batches of few records have parts.
     """
     monkeypatch.setattr(cutting, "CROWDS", 1)
-    monkeypatch.setattr("crowdcover.flows.release.validate", lambda *_: None)
+    monkeypatch.setattr("crowdcover.flows.course.validate", lambda *_: None)
     with left_out():
         yield
 

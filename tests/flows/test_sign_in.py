@@ -24,8 +24,8 @@ from crowdcover.flows.launch.sign_in import (
     build_server,
 )
 from crowdcover.flows.plan.plan import PlanError
-from crowdcover.flows.runs import approval as module
-from crowdcover.flows.runs.approval import Form, SignedInForm
+from crowdcover.flows.runs import forms as module
+from crowdcover.flows.runs.forms import Form, SignedInForm
 from crowdcover.storage.approval import identity
 from crowdcover.storage.approval.approval import (
     PAGE,
@@ -136,15 +136,15 @@ def test_the_answer_that_a_terminal_repeats_is_not_judged_again(key, tmp_path, m
     monkeypatch.setattr(module, "log_line", said.append)
     sent.append(module._format_answer(Approval.of(run).last))
     assert sent == [ANSWER]
-    module._take_answer(run, flow_run)
+    module.take_answer(run, flow_run)
     assert said == []
     sent.append({**ANSWER, "name": "Bo"})  # of somebody else, and nobody vouches
-    module._take_answer(run, flow_run)
+    module.take_answer(run, flow_run)
     assert "does not count" in said[0]
     Approval.of(run).amend(rules=None)
     sent.append({**ANSWER, "decision": "reject"})
     with pytest.raises(GuaranteeError, match="The first decision stays"):
-        module._take_answer(run, flow_run)
+        module.take_answer(run, flow_run)
     assert Approval.of(run).last.decision == made
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from anon_core.errors import InputError
 from crowdcover.flows import cli
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.storage.vault.files import read_json
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.typed import text_rows

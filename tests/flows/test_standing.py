@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.kinds.judge.drift import DriftError
 from crowdcover.storage.places.place import place_of
 from crowdcover.storage.vault.files import read_json

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import PlanError, ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.flows.trying import build_setting_plans, list_settings, try_settings
 from crowdcover.kinds.sampling import sample_rows
 from crowdcover.storage.encryption.encryption import KEY, new_key

@@ -3,8 +3,8 @@
 import random
 from pathlib import Path
 
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from tests.flows.orders import Order
 
 PARTITION = {"column": "junk", "by": "month"}

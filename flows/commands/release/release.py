@@ -67,7 +67,9 @@ def run(options: argparse.Namespace) -> int:
     if len(options.plans) == 1:
         print(frozen_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
-    outcomes = _release_plans(options.plans, options.overrides, options.workers)
+    outcomes = _release_plans(
+        options.plans, options.overrides, options.workers, quiet=options.quiet
+    )
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
         print(
             f"crowdcover: {path}: {words}" if code else words,
@@ -132,7 +134,7 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
 
 
 def _release_plans(
-    paths: Sequence[Path], changes: Sequence[str], workers: int
+    paths: Sequence[Path], changes: Sequence[str], workers: int, *, quiet: bool
 ) -> list[tuple[int, str]]:
     """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
     from crowdcover.flows.outcome import exit_code
@@ -149,15 +151,13 @@ def _release_plans(
             plans[number] = plan.name, freeze_plan(plan)
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
-    # Prefect and Dask take seconds to import: not if every plan was refused.
+    # Dask takes seconds to import: not if every plan was refused.
     if plans:
         from crowdcover.flows.launch.many_plans import release_all
-        from crowdcover.flows.launch.own_server import run_own_server
-        from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
 
-        with refuse_prefect_failures(), run_own_server():
-            # Keys are places on the command line: refused plans have left gaps among them.
-            outcomes |= zip(plans, release_all(list(plans.values()), workers), strict=True)
+        released = release_all(list(plans.values()), workers, quiet=quiet)
+        # Keys are places on the command line: refused plans have left gaps among them.
+        outcomes |= zip(plans, released, strict=True)
     return [outcomes[number] for number in range(len(paths))]
 
 

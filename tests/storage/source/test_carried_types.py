@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
+from crowdcover.flows.course import release_plan
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.release import release_plan
 from crowdcover.kinds.columns import Column, type_source_column
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source

@@ -21,9 +21,9 @@ class Stage:
     def __init__(self, monkeypatch):
         self.now, self.told, self.lines, self.kept, self.away = 100.0, [], [], [], False
         monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
-        monkeypatch.setattr(module, "create_progress_artifact", self.create)
-        monkeypatch.setattr(module, "update_progress_artifact", self.update)
+        monkeypatch.setattr(module, "find_flow_run", lambda: "a flow run")
+        monkeypatch.setattr("prefect.artifacts.create_progress_artifact", self.create)
+        monkeypatch.setattr("prefect.artifacts.update_progress_artifact", self.update)
         monkeypatch.setattr(module, "log_line", lambda line, **_: self.lines.append(line))
         self.bar = Progress(console=Console(file=io.StringIO()))
 

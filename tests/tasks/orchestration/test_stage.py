@@ -82,8 +82,8 @@ def test_what_prefect_does_not_show_does_not_stop_the_work(monkeypatch):
     def fail(**_):
         raise ConnectionError("http://user:secret@server")
 
-    monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
-    monkeypatch.setattr(module, "create_markdown_artifact", fail)
+    monkeypatch.setattr(module, "find_flow_run", lambda: "a flow run")
+    monkeypatch.setattr("prefect.artifacts.create_markdown_artifact", fail)
     monkeypatch.setattr(module, "log_line", told.append)
     show_in_prefect("verdict-people", "# fine", "what was checked")
     assert told == ["Prefect does not show verdict-people: its server failed with ConnectionError"]
