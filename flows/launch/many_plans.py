@@ -10,7 +10,7 @@ import dask
 
 from anon_core.engines.farm import UNSEEN, configure_local_cluster, connect_client
 from anon_core.errors import AnonymityError
-from crowdcover.flows.launch.named_server import is_server_named
+from crowdcover.flows.launch.named_server import await_server, is_server_named
 from crowdcover.flows.launch.one_plan import release_alone
 from crowdcover.flows.outcome import Outcome, await_outcome, exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
@@ -32,6 +32,7 @@ def release_all(
         if is_server_named():
             from crowdcover.flows.launch.many_tasks import release_in_tasks
 
+            await_server(quiet=quiet)
             return release_in_tasks(names, frozen, configure_local_cluster(workers, 1))
         with connect_client(None, workers, 1) as client:
             futures = client.map(_release_frozen_plan_alone, frozen, quiet=quiet, pure=False)

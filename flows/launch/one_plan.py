@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdcover.flows.launch.named_server import ADDRESS, is_server_named
+from crowdcover.flows.launch.named_server import ADDRESS, await_server, is_server_named
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
@@ -65,7 +65,7 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
         plan.kind.compile_kernels(quiet=quiet),
     ):
         if is_server_named():
-            return place_of(_release_in_prefect(frozen, plan))
+            return place_of(_release_in_prefect(frozen, plan, quiet=quiet))
         return place_of(release_alone(plan, quiet=quiet))
 
 
@@ -82,7 +82,7 @@ def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:
         return release_plan(plan).folder
 
 
-def _release_in_prefect(frozen: Path, plan: "ReleasePlan") -> str:
+def _release_in_prefect(frozen: Path, plan: "ReleasePlan", *, quiet: bool) -> str:
     """Release a plan in a flow run of this process; the release folder."""
     with keep_all_objects():
         from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
@@ -93,5 +93,6 @@ def _release_in_prefect(frozen: Path, plan: "ReleasePlan") -> str:
     if (screen := find_screen()) is not None:
         screen.take_console()
     hand_on_plan(frozen, plan)
+    await_server(quiet=quiet)
     with refuse_prefect_failures():
         return str(release(str(frozen)))

@@ -606,19 +606,6 @@ def test_what_the_first_row_is_can_be_said(tmp_path, capsys, options, code, word
     assert words in out + err
 
 
-@pytest.mark.slow
-def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):
-    done = crowdcover("demo", "--folder", tmp_path / "demo")
-    assert done.code == 0, done.err
-    folder = tmp_path / "demo" / "releases" / "fair" / "v1"
-    assert done.last_line == str(folder)
-    assert "6,366 people, a published row for each" in done.out
-    assert "10 rows demanded as a crowd (k)" in done.out
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["privacy"]["records"] == 6366
-    assert crowdcover("audit", folder, "--plan", tmp_path / "demo" / "fair.toml").code == 0
-
-
 # ---------------------------------------------------------------- serve
 
 

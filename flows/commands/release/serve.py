@@ -61,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
     from crowdcover.flows.launch.deployments import parse_schedules, serve_plans
+    from crowdcover.flows.launch.named_server import await_server, is_server_named
     from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
     from crowdcover.flows.runs.partitions import require_partition
@@ -78,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
     named = {
         plan.name: Path(os.path.abspath(path)) for plan, path in zip(plans, files, strict=True)
     }
+    if is_server_named():
+        await_server(quiet=options.quiet)
     with refuse_prefect_failures():
         serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0
