@@ -9,16 +9,20 @@ from starlette.responses import Response
 from crowdcover.flows.look.differences import compare_releases
 from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
 from crowdcover.flows.page.answers import fill_page, go_to, show_report
-from crowdcover.flows.page.distributions import describe_column
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import format_command
-from crowdcover.flows.page.private_side import (
+from crowdcover.flows.page.released.distributions import describe_column
+from crowdcover.flows.page.released.first_rows import (
+    list_shown_blocks,
+    read_first_rows,
+    show_tables,
+)
+from crowdcover.flows.page.released.private_side import (
     find_run_of,
     read_owned_rows,
     read_released_source,
 )
-from crowdcover.flows.page.questions import COMPARISONS, CONDITIONS, answer_question
-from crowdcover.flows.page.released import list_shown_blocks, read_first_rows, show_tables
+from crowdcover.flows.page.released.questions import COMPARISONS, CONDITIONS, answer_question
 from crowdcover.flows.page.session import Session, shorten_place
 from crowdcover.kinds import words_of
 from crowdcover.kinds.section import PlanError

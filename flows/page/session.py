@@ -9,7 +9,7 @@ from pathlib import Path
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
-from crowdcover.flows.page.questions import ReleaseAnswer
+from crowdcover.flows.page.released.questions import ReleaseAnswer
 from crowdcover.kinds.section import PlanError
 from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
