@@ -1,8 +1,7 @@
-"""What the page shows of a plan: its columns with example values, its questions, its settings."""
+"""What the page shows of a plan: its columns with their values, its questions, its settings."""
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from anon_core.anonymizers import ANONYMIZERS
@@ -14,18 +13,11 @@ from crowdcover.flows.page.edits import (
     name_question,
     parse_plan,
 )
+from crowdcover.flows.page.source_values import SourceValues, ValueCounts
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.settings import list_settings
 from crowdcover.kinds import KINDS, kind_called
-from crowdcover.kinds.columns import Column
 from crowdcover.kinds.section import MarkedSection
-from crowdcover.kinds.table.pipeline.read import read_columns
-from crowdcover.storage.source.reading import Reading
-from crowdcover.storage.source.sources import Source, read_leading_rows
-
-EXAMPLES = 5
-LONGEST_EXAMPLE = 40  # characters
-LEADING_ROWS = 200  # in which examples are looked for
 
 
 class ColumnRow(NamedTuple):
@@ -35,7 +27,8 @@ class ColumnRow(NamedTuple):
     role: str
     kind: str
     reason: str
-    examples: tuple[str, ...]
+    examples: Sequence[str]
+    counts: ValueCounts | None
     is_open: bool
 
 
@@ -69,7 +62,7 @@ class PlanView(NamedTuple):
     notes: tuple[str, ...]  # what the starter found about people
 
 
-def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
+def view_plan(text: str, values: SourceValues) -> PlanView:
     """What the page shows of a plan; refused where the text is no TOML."""
     document = parse_plan(text)
     source, privacy = _table_of(document, "source"), _table_of(document, "privacy")
@@ -80,7 +73,8 @@ def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
             str(column["role"]),
             str(column.get("kind", "")),
             _read_comment(column, "role"),
-            tuple(examples.get(name, ())),
+            values.examples.get(name, ()),
+            values.counts.get(name),
             "decide" in column,
         )
         for name, column in list_columns(document)
@@ -98,43 +92,6 @@ def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
         person=str(privacy.get("person", "")),
         identifiers=tuple(each.name for each in columns if each.role == "identifier"),
         notes=tuple(_list_own_comments(privacy)),
-    )
-
-
-def read_examples(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The first different values of each column of a table; none of what cannot be read."""
-    source_section = document.get("source")
-    if not isinstance(source_section, dict) or source_section.get("kind", "table") != "table":
-        return {}
-    try:
-        section = kind_called("table").sections["source"][0].model_validate(source_section)
-        return _read_first_values(section.source(), list(document.get("columns", {})))
-    # The plan or the source is refused, and the page says so where it shows the refusal. Errors of
-    # parsers quote cells, so nothing is made of them.
-    except Exception:  # noqa: BLE001
-        return {}
-
-
-def _read_first_values(source: Source, planned: list[str]) -> dict[str, tuple[str, ...]]:
-    rows = None
-    if isinstance(source.path, Path):
-        rows = read_leading_rows(source, LEADING_ROWS)
-    if rows is not None:
-        names = rows.pop(0) if source.header else planned
-        texts = dict(zip((name.strip() for name in names), zip(*rows, strict=False), strict=False))
-        return {name: _pick_examples(column) for name, column in texts.items()}
-    reading = Reading(source)
-    names = reading.header if isinstance(reading.header, list) else planned
-    wanted = [Column(name=name, role="drop") for name in names]
-    frame = read_columns(reading, names, wanted).head(LEADING_ROWS)
-    return {column.name: _pick_examples(column.cast(str).to_list()) for column in frame}
-
-
-def _pick_examples(values: Sequence[str | None]) -> tuple[str, ...]:
-    distinct = dict.fromkeys(value.strip() for value in values if value and value.strip())
-    return tuple(
-        value if len(value) <= LONGEST_EXAMPLE else f"{value[: LONGEST_EXAMPLE - 1]}\u2026"
-        for value in list(distinct)[:EXAMPLES]
     )
 
 

@@ -14,7 +14,7 @@ from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.page.app import build_app
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
-from crowdcover.flows.page.plan_views import load_examples
+from crowdcover.flows.page.plan_views import load_values
 from crowdcover.flows.page.session import Session
 from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.starter import build_starter_plan
@@ -52,7 +52,7 @@ def build_session(options: argparse.Namespace, own: Secrets) -> Session:
         starter = ("plan", *_list_source_arguments(options))
         draft = Draft(text, _choose_plan_path(named, text), options.kind)
         session = Session(own, named, starter, draft, key=options.key)
-    load_examples(session)
+    load_values(session)
     return session
 
 

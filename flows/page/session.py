@@ -10,6 +10,7 @@ from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
 from crowdcover.flows.page.released.questions import ReleaseAnswer
+from crowdcover.flows.page.source_values import NO_VALUES, SourceValues
 from crowdcover.kinds.section import PlanError
 from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
@@ -46,8 +47,8 @@ class Session:
     asked : mapping
         The last question to it, as its form was sent.
     answer : ReleaseAnswer or None
-    examples : mapping
-        Values of the source by column. They are private and go into the plan's page only.
+    values : SourceValues
+        Of the source by column. They are private and go into the plan's page only.
     """
 
     own: Secrets
@@ -66,7 +67,7 @@ class Session:
     reading: tuple[Path, Release] | None = field(default=None, repr=False)
     asked: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer: ReleaseAnswer | None = field(default=None, repr=False)
-    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    values: SourceValues = field(default=NO_VALUES, repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def require_draft(self) -> Draft:
