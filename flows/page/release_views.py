@@ -17,15 +17,13 @@ from crowdcover.flows.page.released.first_rows import (
     read_first_rows,
     show_tables,
 )
-from crowdcover.flows.page.released.private_side import (
-    find_run_of,
-    read_owned_rows,
-    read_released_source,
-)
+from crowdcover.flows.page.released.owned_rows import read_owned_rows
+from crowdcover.flows.page.released.private_side import find_private_side, read_released_source
 from crowdcover.flows.page.released.questions import COMPARISONS, CONDITIONS, answer_question
 from crowdcover.flows.page.session import Session, shorten_place
 from crowdcover.kinds import words_of
 from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.layout import KEY
 from crowdcover.reader.release import Release, read
 from crowdcover.reports import facts
 from crowdcover.reports.risk_lines import describe_line, list_risk_lines
@@ -41,7 +39,7 @@ def show_release(session: Session, _: Request) -> Response:
     """The release that was opened, or that the page has made last."""
     folder = session.require_release()
     manifest = read_manifest(folder)
-    first, run = read_first_rows(folder, manifest), find_run_of(session, folder)
+    first, side = read_first_rows(folder, manifest), find_private_side(session.draft, folder)
     with refuse_damaged_manifest():
         words = words_of(manifest)
         return fill_page(
@@ -53,9 +51,10 @@ def show_release(session: Session, _: Request) -> Response:
             retracted=notice_of(folder),
             folder=folder,
             first=first,
-            owned=None if run is None or first is None else read_owned_rows(run, *first.cells),
+            owned=None if side is None or first is None else read_owned_rows(side, first, manifest),
             blocks=list_shown_blocks(words.utility(manifest)),
-            is_known=run is not None,
+            # Of a version, the audit measures the newest batch only.
+            is_measured=side is not None and not side.is_version,
             read=_is_readable_table(folder, manifest),
             others=_list_sibling_versions(folder),
             commands=[
@@ -80,8 +79,8 @@ def show_column(session: Session, request: Request) -> Response:
     name = request.query_params.get("column", names[0])
     if name not in names:
         raise PlanError("the release has no column of this name")
-    run = find_run_of(session, folder)
-    source = None if run is None else read_released_source(run, name)
+    side = find_private_side(session.draft, folder)
+    source = None if side is None else read_released_source(side, name, release.rows[KEY])
     return fill_page(
         session,
         "column.html.j2",
@@ -89,6 +88,7 @@ def show_column(session: Session, request: Request) -> Response:
         names=names,
         numbers=[each.name for each in release.columns.values() if each.levels.is_counted],
         found=describe_column(release, name, source),
+        is_version=side is not None and side.is_version,
         comparisons=COMPARISONS,
         conditions=range(CONDITIONS),
         answer=session.answer,
