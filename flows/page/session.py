@@ -32,6 +32,8 @@ class Session:
         The plan; None where a release was opened.
     release : Place or None
         The release that is shown: the one that was opened or made.
+    others : tuple of Place
+        Other releases that were named, to compare with.
     key : Path or None
         The file of the private key that signs decisions.
     tried, made, audited : CommandRun or None
@@ -56,6 +58,7 @@ class Session:
     starter: tuple[str, ...] = ()
     draft: Draft | None = None
     release: Place | None = None
+    others: tuple[Place, ...] = ()
     key: Path | None = None
     tried: CommandRun | None = None
     made: CommandRun | None = None

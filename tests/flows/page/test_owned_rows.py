@@ -17,8 +17,7 @@ from crowdcover.flows.page.released.private_side import find_private_side
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import Order, people
 from tests.flows.page.conftest import session_of, visit
-from tests.flows.test_series_returning import ANNA, BERT, CARA, DORA, Registry
-from tests.support.series import registry
+from tests.support.series import ANNA, BERT, CARA, DORA, Registry, registry
 
 ODD = ["a|b", "*", "c\\d", "..", "(missing)", "x|*"]
 FEW = 12  # of rows where all of them shall be exact
