@@ -8,8 +8,12 @@ from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.flows.page.edits import (
     PlanTable,
     list_columns,
+    list_limits,
     list_marked_sections,
+    list_texts,
     name_answer,
+    name_limit,
+    name_missing_text,
     name_question,
     parse_plan,
 )
@@ -33,9 +37,10 @@ class ColumnRow(NamedTuple):
 
 
 class QuestionRow(NamedTuple):
-    """An open question: its field, the section, what is to decide, and what the plan says.
+    """An open question: its field, the section, and what is to decide.
 
-    `answer` is the field of an answer in words, where there is one.
+    `answer` is the field of an answer in words, where there is one. `stated` is what the plan says
+    so far; `texts` are the fields of texts that a person may take out of a list, with the texts.
     """
 
     field: str
@@ -43,7 +48,17 @@ class QuestionRow(NamedTuple):
     section: str
     mark: str
     words: str
-    comment: str
+    stated: str
+    texts: tuple[tuple[str, str], ...]
+
+
+class LimitRow(NamedTuple):
+    """A limit of the section checks that is a number: its field, and what the plan says of it."""
+
+    field: str
+    key: str
+    value: str
+    words: str
 
 
 class PlanView(NamedTuple):
@@ -60,6 +75,7 @@ class PlanView(NamedTuple):
     person: str
     identifiers: tuple[str, ...]
     notes: tuple[str, ...]  # what the starter found about people
+    limits: tuple[LimitRow, ...]
 
 
 def view_plan(text: str, values: SourceValues) -> PlanView:
@@ -92,6 +108,7 @@ def view_plan(text: str, values: SourceValues) -> PlanView:
         person=str(privacy.get("person", "")),
         identifiers=tuple(each.name for each in columns if each.role == "identifier"),
         notes=tuple(_list_own_comments(privacy)),
+        limits=tuple(_list_limits(_table_of(document, "checks"))),
     )
 
 
@@ -110,7 +127,8 @@ def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
                 place[-1],
                 mark,
                 words.get(mark, ""),
-                _read_comment(section, "decide"),
+                str(stated) if isinstance(stated := section.get(mark), (str, int)) else "",
+                tuple((name_missing_text(text), text) for text in list_texts(place, section, mark)),
             )
 
 
@@ -122,6 +140,23 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
     for each in get_args(annotation):
         found |= _find_questions(each)
     return found
+
+
+def _list_limits(checks: PlanTable) -> Iterator[LimitRow]:
+    """The limits that are numbers, with their comments, which may go on in the lines below."""
+    comments: dict[str, list[str]] = {}
+    latest: list[str] = []
+    for key, item in getattr(getattr(checks, "value", None), "body", ()):
+        trivia = getattr(item, "_trivia", None)  # blanks have none, and `trivia` raises for them
+        words = "" if trivia is None else trivia.comment.removeprefix("#").strip()
+        if key is not None:
+            latest = comments.setdefault(key.key, [])
+        elif trivia is not None and not trivia.indent:
+            latest = []  # a comment of its own
+        latest.append(words)
+    for key in list_limits(checks):
+        words = " ".join(filter(None, comments.get(key, ())))
+        yield LimitRow(name_limit(key), key, str(checks[key]), words)
 
 
 def _read_effort(document: PlanTable, kind: str) -> str | None:

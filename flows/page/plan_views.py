@@ -8,7 +8,7 @@ from starlette.responses import Response
 from crowdcover.flows.page.answers import fill_page, go_to
 from crowdcover.flows.page.columns import view_plan
 from crowdcover.flows.page.draft import Draft
-from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, apply_form
+from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, MISSING_ASKED, apply_form
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.job_views import describe_tried
 from crowdcover.flows.page.jobs import format_command
@@ -36,6 +36,7 @@ def show_plan(session: Session, _: Request) -> Response:
         file_exists=draft.path.exists(),
         is_saved=draft.is_saved,
         roles=COLUMN_ROLES,
+        missing_asked=MISSING_ASKED,
         kinds_of_values=KINDS_OF_VALUES,
         commands=_list_commands(session, draft),
         **describe_tried(session),

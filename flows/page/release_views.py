@@ -1,7 +1,6 @@
 """A release: its verdict, rows beside their people, columns, questions, and another version."""
 
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -59,7 +58,7 @@ def show_release(session: Session, _: Request) -> Response:
             blocks=list_shown_blocks(words.utility(manifest)),
             # Of a version, the audit measures the newest batch only.
             is_measured=side is not None and not side.is_version,
-            read=_is_readable_table(folder, manifest),
+            read=session.has_table,
             others=list(_list_others(session, folder)),
             commands=[
                 ("Show the numbers", format_command(["show", shorten_place(folder)])),
@@ -149,11 +148,6 @@ def _put_in_order(folder: Place, other: Place) -> tuple[Place, Place]:
         return (folder, other) if -1 < at[0] < at[1] else (other, folder)
     made = [str(read_manifest(each).get("created", "")) for each in (folder, other)]
     return (folder, other) if made[0] < made[1] else (other, folder)
-
-
-def _is_readable_table(folder: Place, manifest: dict[str, Any]) -> bool:
-    """Whether the reader of releases reads it: a table in a folder of this machine."""
-    return isinstance(folder, Path) and manifest["source"].get("kind", "table") == "table"
 
 
 def _require_reader(session: Session) -> tuple[Path, Release]:

@@ -12,6 +12,7 @@ from crowdcover.flows.page.jobs import CommandRun
 from crowdcover.flows.page.released.questions import ReleaseAnswer
 from crowdcover.flows.page.source_values import NO_VALUES, SourceValues
 from crowdcover.kinds.section import PlanError
+from crowdcover.reader.reading import DATA
 from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
 
@@ -103,6 +104,12 @@ class Session:
         if self.release is None:
             raise PlanError("no release was made yet; make one, or open the folder of one")
         return self.release
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the reader of releases reads the release: a table in a folder of this machine."""
+        folder = self.release
+        return isinstance(folder, Path) and any((folder / name).is_file() for name in DATA)
 
     def list_jobs(self) -> list[CommandRun]:
         """The commands that were started."""

@@ -36,6 +36,11 @@ class FirstRows(NamedTuple):
     codebook: Mapping[str, Any]
 
     @property
+    def reading(self) -> str:
+        """How to read a row, as the codebook says it; empty for a table."""
+        return str(self.codebook.get("reading", ""))
+
+    @property
     def roles(self) -> list[str]:
         """The role of each column; empty where the codebook names none."""
         columns = self.codebook.get("columns", ())
