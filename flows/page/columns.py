@@ -74,6 +74,8 @@ class PlanView(NamedTuple):
     people: str
     person: str
     identifiers: tuple[str, ...]
+    mix: str  # the column of which crowds shall show different values; empty: none
+    sensitive: tuple[str, ...]
     notes: tuple[str, ...]  # what the starter found about people
     limits: tuple[LimitRow, ...]
 
@@ -107,6 +109,8 @@ def view_plan(text: str, values: SourceValues) -> PlanView:
         people="person" if "person" in privacy else people,
         person=str(privacy.get("person", "")),
         identifiers=tuple(each.name for each in columns if each.role == "identifier"),
+        mix=str(privacy.get("mix", "")),
+        sensitive=tuple(each.name for each in columns if each.role == "sensitive"),
         notes=tuple(_list_own_comments(privacy)),
         limits=tuple(_list_limits(_table_of(document, "checks"))),
     )

@@ -155,6 +155,8 @@ def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
         _set_approval(document, approval)
     if isinstance(privacy, MutableMapping) and form.get("people") in _PEOPLE:
         _set_people(privacy, form)
+    if isinstance(privacy, MutableMapping) and (mix := form.get("mix")) is not None:
+        _set_mix(privacy, mix)
     if isinstance(checks := document.get("checks"), MutableMapping):
         _set_limits(checks, form)
 
@@ -189,6 +191,14 @@ def _set_people(privacy: PlanTable, form: Mapping[str, str]) -> None:
             privacy[key] = stated[key]
         elif key not in stated and privacy.get(key):
             del privacy[key]
+
+
+def _set_mix(privacy: PlanTable, mix: str) -> None:
+    """Set the column of which crowds shall show different values; empty: none."""
+    if mix and mix != privacy.get("mix"):
+        privacy["mix"] = mix
+    elif not mix and "mix" in privacy:
+        del privacy["mix"]
 
 
 def _set_limits(checks: PlanTable, form: Mapping[str, str]) -> None:

@@ -218,6 +218,10 @@ def test_everybody_can_read_the_views_of_graphs_and_matrices(order_of_kind, tmp_
             tab.go_to(address)
             tab.wait_until("document.querySelector('iframe')")
             look(tab, tmp_path, "released")
+            words = tab.evaluate("document.querySelector('main').innerText")
+            assert "A row of the data files is" in words
+            assert "nurse|doctor" not in words
+            assert tab.evaluate("document.querySelectorAll('nav a').length") == 1
             tab.act("document.querySelector('form[action=\"/difference\"]').requestSubmit()")
             look(tab, tmp_path, "difference")
         assert tab.said == []

@@ -151,6 +151,18 @@ def test_texts_that_mean_not_given_are_taken_out_without_toml(order):
     assert "?" in session.values.counts["city"].description.split("(missing)")[0]
 
 
+def test_crowds_mix_a_column_without_toml(planned):
+    before = planned.draft.text
+    client = visit(planned)
+    assert '<select form="edit" id="mix"' in client.get("/plan").text
+    page = post(client, planned, "/plan", mix="diagnosis").text
+    assert tomllib.loads(planned.draft.text)["privacy"]["mix"] == "diagnosis"
+    assert "<option selected>diagnosis</option>" in page
+    assert refusal_in(page) is None
+    post(client, planned, "/plan", mix="")
+    assert planned.draft.text == before
+
+
 def test_limits_are_changed_without_toml(session):
     client = visit(session)
     page = unescape(client.get("/plan").text)
