@@ -8,8 +8,8 @@ from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.flows.page.edits import (
     PlanTable,
     list_columns,
-    list_limits,
     list_marked_sections,
+    list_stated_limits,
     list_texts,
     name_answer,
     name_limit,
@@ -21,7 +21,9 @@ from crowdcover.flows.page.source_values import SourceValues, ValueCounts
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.settings import list_settings
 from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.checks import LimitsSection
 from crowdcover.kinds.section import MarkedSection
+from crowdcover.reports.messages import capitalize_first
 
 
 class ColumnRow(NamedTuple):
@@ -112,7 +114,7 @@ def view_plan(text: str, values: SourceValues) -> PlanView:
         mix=str(privacy.get("mix", "")),
         sensitive=tuple(each.name for each in columns if each.role == "sensitive"),
         notes=tuple(_list_own_comments(privacy)),
-        limits=tuple(_list_limits(_table_of(document, "checks"))),
+        limits=tuple(_list_limits(_table_of(document, "checks"), kind)),
     )
 
 
@@ -146,21 +148,14 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
     return found
 
 
-def _list_limits(checks: PlanTable) -> Iterator[LimitRow]:
-    """The limits that are numbers, with their comments, which may go on in the lines below."""
-    comments: dict[str, list[str]] = {}
-    latest: list[str] = []
-    for key, item in getattr(getattr(checks, "value", None), "body", ()):
-        trivia = getattr(item, "_trivia", None)  # blanks have none, and `trivia` raises for them
-        words = "" if trivia is None else trivia.comment.removeprefix("#").strip()
-        if key is not None:
-            latest = comments.setdefault(key.key, [])
-        elif trivia is not None and not trivia.indent:
-            latest = []  # a comment of its own
-        latest.append(words)
-    for key in list_limits(checks):
-        words = " ".join(filter(None, comments.get(key, ())))
-        yield LimitRow(name_limit(key), key, str(checks[key]), words)
+def _list_limits(checks: PlanTable, kind: str) -> Iterator[LimitRow]:
+    """The limits that are numbers, in the words of the reference."""
+    section = kind_called(kind).sections["checks"][0] if kind in KINDS else LimitsSection
+    known = section.list_limits()
+    for key in list_stated_limits(checks):
+        words = known[key].description if key in known else ""
+        remedy = f" Refused? {capitalize_first(known[key].remedy)}." if key in known else ""
+        yield LimitRow(name_limit(key), key, str(checks[key]), f"{words}{remedy}")
 
 
 def _read_effort(document: PlanTable, kind: str) -> str | None:

@@ -99,7 +99,7 @@ def name_missing_text(text: str) -> str:
     return f"missing:{text}"
 
 
-def list_limits(checks: PlanTable) -> list[str]:
+def list_stated_limits(checks: PlanTable) -> list[str]:
     """The limits of the section that are numbers."""
     return [
         str(key)
@@ -203,7 +203,7 @@ def _set_mix(privacy: PlanTable, mix: str) -> None:
 
 def _set_limits(checks: PlanTable, form: Mapping[str, str]) -> None:
     """Set the limits that are numbers; an empty field takes the limit out of the plan."""
-    for key in list_limits(checks):
+    for key in list_stated_limits(checks):
         given = form.get(name_limit(key), str(checks[key])).strip()
         if not given:
             del checks[key]

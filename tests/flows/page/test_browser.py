@@ -87,14 +87,13 @@ def decide_plan(tab):
           document.querySelector(`select[name=${name}]`).value = value;
         }
         document.querySelector("select[name='role:note']").value = "drop";
-        document.querySelector("input[name=k]").value = "4"; 0
+        document.querySelector("input[name=k]").value = "4";
+        // The limits of the starter plan refuse a table as small as this one.
+        document.querySelector("input[name='limit:max_uniform']").value = "1.0";
+        document.querySelector("input[name='limit:max_attack_success']").value = "0.3"; 0
         """
     )
     press(tab, "/plan")
-    # The limit of the starter plan refuses a table as small as this one.
-    tab.evaluate("text.value = text.value.replace('max_uniform = 0.05', 'max_uniform = 1.0')")
-    tab.evaluate("text.value = text.value.replace('success = 0.2 ', 'success = 0.3 ')")
-    press(tab, "/plan/text")
     tab.wait_until("document.body.innerText.includes('The plan can be released')")
     press(tab, "/plan/save")
     tab.wait_until("document.body.innerText.includes('The plan was saved')")
