@@ -3,8 +3,6 @@
 opening.py: what was named, the server   guard.py: who may ask for what
 session.py: what the page knows          app.py: routes     answers.py: pages, refusals, files
 draft.py, edits.py, columns.py: a plan   jobs.py: commands as processes; following.py: their logs
-*_views.py: what each route does         tried.py: what `try` gave; released.py: a release as tables
-distributions.py: a column's shares      questions.py: to the reader
-private_side.py: what only the plan and its vault know of a release
+*_views.py: what each route does         tried.py: what `try` gave; released/: a release
 templates/: the pages. They load nothing but the style sheet of this server, and run no script.
 """

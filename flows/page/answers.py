@@ -52,6 +52,7 @@ def fill_page(session: Session, name: str, status: int = 200, **parts: Any) -> R
         form_token_name=FORM_TOKEN,
         has_plan=session.draft is not None,
         has_release=session.release is not None,
+        has_columns=session.has_table,
         notice=notice,
         refusal=refusal,
         **parts,

@@ -1,8 +1,7 @@
-"""What the page shows of a plan: its columns with example values, its questions, its settings."""
+"""What the page shows of a plan: its columns with their values, its questions, its settings."""
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from anon_core.anonymizers import ANONYMIZERS
@@ -10,22 +9,21 @@ from crowdcover.flows.page.edits import (
     PlanTable,
     list_columns,
     list_marked_sections,
+    list_stated_limits,
+    list_texts,
     name_answer,
+    name_limit,
+    name_missing_text,
     name_question,
     parse_plan,
 )
+from crowdcover.flows.page.source_values import SourceValues, ValueCounts
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.settings import list_settings
 from crowdcover.kinds import KINDS, kind_called
-from crowdcover.kinds.columns import Column
+from crowdcover.kinds.checks import LimitsSection
 from crowdcover.kinds.section import MarkedSection
-from crowdcover.kinds.table.pipeline.read import read_columns
-from crowdcover.storage.source.reading import Reading
-from crowdcover.storage.source.sources import Source, read_leading_rows
-
-EXAMPLES = 5
-LONGEST_EXAMPLE = 40  # characters
-LEADING_ROWS = 200  # in which examples are looked for
+from crowdcover.reports.messages import capitalize_first
 
 
 class ColumnRow(NamedTuple):
@@ -35,14 +33,16 @@ class ColumnRow(NamedTuple):
     role: str
     kind: str
     reason: str
-    examples: tuple[str, ...]
+    examples: Sequence[str]
+    counts: ValueCounts | None
     is_open: bool
 
 
 class QuestionRow(NamedTuple):
-    """An open question: its field, the section, what is to decide, and what the plan says.
+    """An open question: its field, the section, and what is to decide.
 
-    `answer` is the field of an answer in words, where there is one.
+    `answer` is the field of an answer in words, where there is one. `stated` is what the plan says
+    so far; `texts` are the fields of texts that a person may take out of a list, with the texts.
     """
 
     field: str
@@ -50,7 +50,17 @@ class QuestionRow(NamedTuple):
     section: str
     mark: str
     words: str
-    comment: str
+    stated: str
+    texts: tuple[tuple[str, str], ...]
+
+
+class LimitRow(NamedTuple):
+    """A limit of the section checks that is a number: its field, and what the plan says of it."""
+
+    field: str
+    key: str
+    value: str
+    words: str
 
 
 class PlanView(NamedTuple):
@@ -66,10 +76,13 @@ class PlanView(NamedTuple):
     people: str
     person: str
     identifiers: tuple[str, ...]
+    mix: str  # the column of which crowds shall show different values; empty: none
+    sensitive: tuple[str, ...]
     notes: tuple[str, ...]  # what the starter found about people
+    limits: tuple[LimitRow, ...]
 
 
-def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
+def view_plan(text: str, values: SourceValues) -> PlanView:
     """What the page shows of a plan; refused where the text is no TOML."""
     document = parse_plan(text)
     source, privacy = _table_of(document, "source"), _table_of(document, "privacy")
@@ -80,7 +93,8 @@ def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
             str(column["role"]),
             str(column.get("kind", "")),
             _read_comment(column, "role"),
-            tuple(examples.get(name, ())),
+            values.examples.get(name, ()),
+            values.counts.get(name),
             "decide" in column,
         )
         for name, column in list_columns(document)
@@ -97,44 +111,10 @@ def view_plan(text: str, examples: Mapping[str, Sequence[str]]) -> PlanView:
         people="person" if "person" in privacy else people,
         person=str(privacy.get("person", "")),
         identifiers=tuple(each.name for each in columns if each.role == "identifier"),
+        mix=str(privacy.get("mix", "")),
+        sensitive=tuple(each.name for each in columns if each.role == "sensitive"),
         notes=tuple(_list_own_comments(privacy)),
-    )
-
-
-def read_examples(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The first different values of each column of a table; none of what cannot be read."""
-    source_section = document.get("source")
-    if not isinstance(source_section, dict) or source_section.get("kind", "table") != "table":
-        return {}
-    try:
-        section = kind_called("table").sections["source"][0].model_validate(source_section)
-        return _read_first_values(section.source(), list(document.get("columns", {})))
-    # The plan or the source is refused, and the page says so where it shows the refusal. Errors of
-    # parsers quote cells, so nothing is made of them.
-    except Exception:  # noqa: BLE001
-        return {}
-
-
-def _read_first_values(source: Source, planned: list[str]) -> dict[str, tuple[str, ...]]:
-    rows = None
-    if isinstance(source.path, Path):
-        rows = read_leading_rows(source, LEADING_ROWS)
-    if rows is not None:
-        names = rows.pop(0) if source.header else planned
-        texts = dict(zip((name.strip() for name in names), zip(*rows, strict=False), strict=False))
-        return {name: _pick_examples(column) for name, column in texts.items()}
-    reading = Reading(source)
-    names = reading.header if isinstance(reading.header, list) else planned
-    wanted = [Column(name=name, role="drop") for name in names]
-    frame = read_columns(reading, names, wanted).head(LEADING_ROWS)
-    return {column.name: _pick_examples(column.cast(str).to_list()) for column in frame}
-
-
-def _pick_examples(values: Sequence[str | None]) -> tuple[str, ...]:
-    distinct = dict.fromkeys(value.strip() for value in values if value and value.strip())
-    return tuple(
-        value if len(value) <= LONGEST_EXAMPLE else f"{value[: LONGEST_EXAMPLE - 1]}\u2026"
-        for value in list(distinct)[:EXAMPLES]
+        limits=tuple(_list_limits(_table_of(document, "checks"), kind)),
     )
 
 
@@ -153,7 +133,8 @@ def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
                 place[-1],
                 mark,
                 words.get(mark, ""),
-                _read_comment(section, "decide"),
+                str(stated) if isinstance(stated := section.get(mark), (str, int)) else "",
+                tuple((name_missing_text(text), text) for text in list_texts(place, section, mark)),
             )
 
 
@@ -165,6 +146,16 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
     for each in get_args(annotation):
         found |= _find_questions(each)
     return found
+
+
+def _list_limits(checks: PlanTable, kind: str) -> Iterator[LimitRow]:
+    """The limits that are numbers, in the words of the reference."""
+    section = kind_called(kind).sections["checks"][0] if kind in KINDS else LimitsSection
+    known = section.list_limits()
+    for key in list_stated_limits(checks):
+        words = known[key].description if key in known else ""
+        remedy = f" Refused? {capitalize_first(known[key].remedy)}." if key in known else ""
+        yield LimitRow(name_limit(key), key, str(checks[key]), f"{words}{remedy}")
 
 
 def _read_effort(document: PlanTable, kind: str) -> str | None:

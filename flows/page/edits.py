@@ -26,6 +26,8 @@ _OF_KIND = (
 )
 _OF_PUBLISHED = ("step", "top", "bottom", "allow", "note", "public", *NUMERAL_KEYS)
 _PEOPLE = ("rows", "rows_although", "person")  # of the question who one person is
+# Sent with the texts: of a box that is not ticked, a form sends nothing.
+MISSING_ASKED = "missing-asked"
 PlanTable = MutableMapping[str, Any]
 
 
@@ -85,6 +87,32 @@ def name_answer(place: tuple[str, ...], mark: str) -> str:
     return f"about:{mark}" if place == ("about",) else ""
 
 
+def list_texts(place: tuple[str, ...], section: PlanTable, mark: str) -> list[str]:
+    """The texts that may mean that a value is not given, where a question is about them."""
+    stated = section.get("missing")
+    is_asked = (place, mark) == (("source",), "missing") and isinstance(stated, list)
+    return [str(text) for text in stated] if is_asked else []  # type: ignore[union-attr]
+
+
+def name_missing_text(text: str) -> str:
+    """The name of the field that keeps a text which means that a value is not given."""
+    return f"missing:{text}"
+
+
+def list_stated_limits(checks: PlanTable) -> list[str]:
+    """The limits of the section that are numbers."""
+    return [
+        str(key)
+        for key, value in checks.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    ]
+
+
+def name_limit(key: str) -> str:
+    """The name of the field of a limit."""
+    return f"limit:{key}"
+
+
 def _change_column(name: str, column: PlanTable, form: Mapping[str, str]) -> list[str]:
     """Set role and kind of a column; settings that no longer belong to it go."""
     role, kind = form.get(f"role:{name}", column["role"]), form.get(f"kind:{name}")
@@ -127,6 +155,10 @@ def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
         _set_approval(document, approval)
     if isinstance(privacy, MutableMapping) and form.get("people") in _PEOPLE:
         _set_people(privacy, form)
+    if isinstance(privacy, MutableMapping) and (mix := form.get("mix")) is not None:
+        _set_mix(privacy, mix)
+    if isinstance(checks := document.get("checks"), MutableMapping):
+        _set_limits(checks, form)
 
 
 def _set_effort(document: PlanTable, effort: str) -> None:
@@ -161,10 +193,32 @@ def _set_people(privacy: PlanTable, form: Mapping[str, str]) -> None:
             del privacy[key]
 
 
+def _set_mix(privacy: PlanTable, mix: str) -> None:
+    """Set the column of which crowds shall show different values; empty: none."""
+    if mix and mix != privacy.get("mix"):
+        privacy["mix"] = mix
+    elif not mix and "mix" in privacy:
+        del privacy["mix"]
+
+
+def _set_limits(checks: PlanTable, form: Mapping[str, str]) -> None:
+    """Set the limits that are numbers; an empty field takes the limit out of the plan."""
+    for key in list_stated_limits(checks):
+        given = form.get(name_limit(key), str(checks[key])).strip()
+        if not given:
+            del checks[key]
+        elif not re.fullmatch(r"\d{1,9}(\.\d{1,15})?", given):
+            raise PlanError(f"checks.{key} must be a number, such as 0.05")
+        elif float(given) != checks[key]:
+            checks[key] = tomlkit.value(given)
+
+
 def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:
     """Take the marks away that a person has decided."""
     for place, section in list(list_marked_sections(document)):
         marks = section["decide"]
+        if "missing" in marks and MISSING_ASKED in form:
+            _keep_missing_texts(place, section, form)
         answers = {str(mark): form.get(name_answer(place, str(mark)), "").strip() for mark in marks}
         section.update({mark: answer for mark, answer in answers.items() if answer})
         left = [
@@ -176,3 +230,13 @@ def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:
             del section["decide"]
         elif len(left) < len(marks):
             section["decide"] = left
+
+
+def _keep_missing_texts(
+    place: tuple[str, ...], section: PlanTable, form: Mapping[str, str]
+) -> None:
+    """Take texts out of the list that a person no longer ticks."""
+    texts = list_texts(place, section, "missing")
+    kept = [text for text in texts if name_missing_text(text) in form]
+    if kept != texts:
+        section["missing"] = kept

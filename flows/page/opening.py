@@ -14,7 +14,7 @@ from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.page.app import build_app
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
-from crowdcover.flows.page.plan_views import load_examples
+from crowdcover.flows.page.plan_views import load_values
 from crowdcover.flows.page.session import Session
 from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.starter import build_starter_plan
@@ -36,24 +36,30 @@ def open_page(options: argparse.Namespace) -> int:
 
 def build_session(options: argparse.Namespace, own: Secrets) -> Session:
     """A session for a source, a plan or a release; refused as their commands refuse them."""
-    named = options.opened
     if options.key is not None:
         read_key(options.key)  # refused now, not at the decision
+    others = tuple(map(place_of, options.diff))
+    for each in others:
+        read_manifest(each)
+    session = _open_named(options, own)
+    session.key, session.others = options.key, others
+    if session.draft is not None:
+        load_values(session)
+    return session
+
+
+def _open_named(options: argparse.Namespace, own: Secrets) -> Session:
+    named = options.opened
     if named.endswith(".toml"):
-        draft = Draft.read(Path(os.path.abspath(named)))
-        session = Session(own, named, draft=draft, key=options.key)
-    elif _is_release(named):
+        return Session(own, named, draft=Draft.read(Path(os.path.abspath(named))))
+    if _is_release(named):
         folder = place_of(named)
         read_manifest(folder)
         return Session(own, named, release=folder)
-    else:
-        stated = argparse.Namespace(**{**vars(options), "source": named})
-        text = build_starter_plan(stated, _choose_plan_folder(named))
-        starter = ("plan", *_list_source_arguments(options))
-        draft = Draft(text, _choose_plan_path(named, text), options.kind)
-        session = Session(own, named, starter, draft, key=options.key)
-    load_examples(session)
-    return session
+    stated = argparse.Namespace(**{**vars(options), "source": named})
+    text = build_starter_plan(stated, _choose_plan_folder(named))
+    starter = ("plan", *_list_source_arguments(options))
+    return Session(own, named, starter, Draft(text, _choose_plan_path(named, text), options.kind))
 
 
 def _is_release(named: str) -> bool:

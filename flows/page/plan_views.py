@@ -6,13 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from crowdcover.flows.page.answers import fill_page, go_to
-from crowdcover.flows.page.columns import read_examples, view_plan
+from crowdcover.flows.page.columns import view_plan
 from crowdcover.flows.page.draft import Draft
-from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, apply_form
+from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, MISSING_ASKED, apply_form
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.job_views import describe_tried
 from crowdcover.flows.page.jobs import format_command
 from crowdcover.flows.page.session import Session, shorten_path
+from crowdcover.flows.page.source_values import NO_VALUES, read_source_values
 from crowdcover.kinds.section import PlanError
 
 
@@ -20,7 +21,7 @@ def show_plan(session: Session, _: Request) -> Response:
     """The plan as a form and as text, and whether `crowdcover release` would take it."""
     draft = session.require_draft()
     try:
-        view = view_plan(draft.text, session.examples)
+        view = view_plan(draft.text, session.values)
     except PlanError:  # no TOML: the text alone is shown, with the refusal of the command
         view = None
     refusal = draft.find_refusal()
@@ -28,12 +29,14 @@ def show_plan(session: Session, _: Request) -> Response:
         session,
         "plan.html.j2",
         view=view,
+        is_counted=session.values.is_whole,
         text=draft.text,
         plan_refusal=refusal,
         path=draft.path,
         file_exists=draft.path.exists(),
         is_saved=draft.is_saved,
         roles=COLUMN_ROLES,
+        missing_asked=MISSING_ASKED,
         kinds_of_values=KINDS_OF_VALUES,
         commands=_list_commands(session, draft),
         **describe_tried(session),
@@ -46,6 +49,8 @@ def edit_columns(session: Session, request: Request) -> Response:
     text, gone = apply_form(draft.text, form_of(request))
     changed = text != draft.text
     draft.text = text
+    if changed:  # the kind of a column says how its values are counted
+        load_values(session, whole=session.values.is_whole)
     session.notice = "The plan was changed. It is not saved yet." if changed else "Nothing changed."
     if gone:
         session.notice += f" Settings that no longer belong were removed: {', '.join(gone)}."
@@ -59,7 +64,7 @@ def edit_text(session: Session, request: Request) -> Response:
     if "\r\n" in draft.text:  # browsers send no other line end; the file keeps its own
         text = text.replace("\n", "\r\n")
     draft.text = text
-    load_examples(session)
+    load_values(session)
     session.notice = "The text was taken over. It is not saved yet."
     return go_to("/plan")
 
@@ -73,12 +78,19 @@ def save_plan(session: Session, request: Request) -> Response:
     return go_to("/plan")
 
 
-def load_examples(session: Session) -> None:
-    """Read the example values of the plan's source anew; none where the plan is refused."""
+def count_values(session: Session, _: Request) -> Response:
+    """Count the values of all rows of a source that is too large to be counted unasked."""
+    load_values(session, whole=True)
+    return go_to("/plan#columns")
+
+
+def load_values(session: Session, *, whole: bool = False) -> None:
+    """Read the values of the plan's source anew; none where the plan is refused."""
     try:
-        session.examples = read_examples(session.require_draft().document())
+        document = session.require_draft().document()
+        session.values = read_source_values(document, whole=whole)
     except PlanError:
-        session.examples = {}
+        session.values = NO_VALUES
 
 
 def _list_commands(session: Session, draft: Draft) -> list[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """A release: its verdict, rows beside their people, columns, questions, and another version."""
 
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,26 +8,32 @@ from starlette.responses import Response
 from crowdcover.flows.look.differences import compare_releases
 from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
 from crowdcover.flows.page.answers import fill_page, go_to, show_report
-from crowdcover.flows.page.distributions import describe_column
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.jobs import format_command
-from crowdcover.flows.page.private_side import (
-    find_run_of,
-    read_owned_rows,
-    read_released_source,
+from crowdcover.flows.page.released.distributions import describe_column
+from crowdcover.flows.page.released.first_rows import (
+    list_shown_blocks,
+    read_first_rows,
+    show_tables,
 )
-from crowdcover.flows.page.questions import COMPARISONS, CONDITIONS, answer_question
-from crowdcover.flows.page.released import list_shown_blocks, read_first_rows, show_tables
+from crowdcover.flows.page.released.owned_rows import read_owned_rows
+from crowdcover.flows.page.released.private_side import find_private_side, read_released_source
+from crowdcover.flows.page.released.questions import COMPARISONS, CONDITIONS, answer_question
 from crowdcover.flows.page.session import Session, shorten_place
-from crowdcover.kinds import words_of
+from crowdcover.kinds import words_called, words_of
 from crowdcover.kinds.section import PlanError
+from crowdcover.kinds.table.layout import KEY
 from crowdcover.reader.release import Release, read
 from crowdcover.reports import facts
 from crowdcover.reports.risk_lines import describe_line, list_risk_lines
-from crowdcover.reports.terminal.difference import build_difference_tables, summarize_difference
+from crowdcover.reports.terminal.difference import (
+    build_difference_tables,
+    name_sides,
+    summarize_difference,
+)
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.storage.places.place import Place
-from crowdcover.storage.series.retractions import notice_of
+from crowdcover.storage.series.retractions import notice_of, same_place
 from crowdcover.storage.shelf.layout import REPORT
 from crowdcover.storage.shelf.shelf import shelf_of
 
@@ -37,7 +42,7 @@ def show_release(session: Session, _: Request) -> Response:
     """The release that was opened, or that the page has made last."""
     folder = session.require_release()
     manifest = read_manifest(folder)
-    first, run = read_first_rows(folder, manifest), find_run_of(session, folder)
+    first, side = read_first_rows(folder, manifest), find_private_side(session.draft, folder)
     with refuse_damaged_manifest():
         words = words_of(manifest)
         return fill_page(
@@ -49,11 +54,12 @@ def show_release(session: Session, _: Request) -> Response:
             retracted=notice_of(folder),
             folder=folder,
             first=first,
-            owned=None if run is None or first is None else read_owned_rows(run, *first.cells),
+            owned=None if side is None or first is None else read_owned_rows(side, first, manifest),
             blocks=list_shown_blocks(words.utility(manifest)),
-            is_known=run is not None,
-            read=_is_readable_table(folder, manifest),
-            others=_list_sibling_versions(folder),
+            # Of a version, the audit measures the newest batch only.
+            is_measured=side is not None and not side.is_version,
+            read=session.has_table,
+            others=list(_list_others(session, folder)),
             commands=[
                 ("Show the numbers", format_command(["show", shorten_place(folder)])),
                 (
@@ -76,8 +82,8 @@ def show_column(session: Session, request: Request) -> Response:
     name = request.query_params.get("column", names[0])
     if name not in names:
         raise PlanError("the release has no column of this name")
-    run = find_run_of(session, folder)
-    source = None if run is None else read_released_source(run, name)
+    side = find_private_side(session.draft, folder)
+    source = None if side is None else read_released_source(side, name, release.rows[KEY])
     return fill_page(
         session,
         "column.html.j2",
@@ -85,6 +91,7 @@ def show_column(session: Session, request: Request) -> Response:
         names=names,
         numbers=[each.name for each in release.columns.values() if each.levels.is_counted],
         found=describe_column(release, name, source),
+        is_version=side is not None and side.is_version,
         comparisons=COMPARISONS,
         conditions=range(CONDITIONS),
         answer=session.answer,
@@ -101,22 +108,19 @@ def ask_release(session: Session, request: Request) -> Response:
 
 
 def show_difference(session: Session, request: Request) -> Response:
-    """What changed between the release and another version beside it."""
+    """What changed between the release and another one, as `crowdcover diff` tells it."""
     folder = session.require_release()
-    others, name = _list_sibling_versions(folder), request.query_params.get("version", "")
+    others, name = _list_others(session, folder), request.query_params.get("release", "")
     if name not in others:  # so the name leads to no other folder
-        raise PlanError("choose a version that stands beside the release")
-    other = folder.parent / name
-    versions = shelf_of(folder.parent).versions()
-    is_older = folder.name in versions and versions.index(name) < versions.index(folder.name)
-    old, new = (other, folder) if is_older else (folder, other)
+        raise PlanError("choose a version beside the release, or a release that --diff named")
+    old, new = _put_in_order(folder, others[name])
     found = compare_releases(old, new)
-    tables = show_tables(build_difference_tables(found, words_of(read_manifest(folder))))
+    tables = show_tables(build_difference_tables(found, words_called(found["kind"])))
     return fill_page(
         session,
         "difference.html.j2",
-        old=old.name,
-        new=new.name,
+        sides=name_sides(found),
+        folders=(old, new),
         summary=summarize_difference(found),
         tables=tables,
         commands=[
@@ -125,14 +129,25 @@ def show_difference(session: Session, request: Request) -> Response:
     )
 
 
-def _list_sibling_versions(folder: Place) -> list[str]:
-    """The versions beside a release."""
-    return [each for each in shelf_of(folder.parent).versions() if each != folder.name]
+def _list_others(session: Session, folder: Place) -> dict[str, Place]:
+    """What a release can be compared with: versions beside it, then releases that were named."""
+    versions = [each for each in shelf_of(folder.parent).versions() if each != folder.name]
+    beside = {each: folder.parent / each for each in versions}
+    known = [folder, *beside.values()]
+    named = [each for each in session.others if not any(same_place(each, own) for own in known)]
+    return {**beside, **{shorten_place(each): each for each in named}}
 
 
-def _is_readable_table(folder: Place, manifest: dict[str, Any]) -> bool:
-    """Whether the reader of releases reads it: a table in a folder of this machine."""
-    return isinstance(folder, Path) and manifest["source"].get("kind", "table") == "table"
+def _put_in_order(folder: Place, other: Place) -> tuple[Place, Place]:
+    """The older release first: by their versions in one folder, else by the times they state."""
+    if same_place(folder.parent, other.parent):
+        versions = shelf_of(folder.parent).versions()
+        at = [
+            versions.index(each.name) if each.name in versions else -1 for each in (folder, other)
+        ]
+        return (folder, other) if -1 < at[0] < at[1] else (other, folder)
+    made = [str(read_manifest(each).get("created", "")) for each in (folder, other)]
+    return (folder, other) if made[0] < made[1] else (other, folder)
 
 
 def _require_reader(session: Session) -> tuple[Path, Release]:

@@ -9,8 +9,10 @@ from pathlib import Path
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
-from crowdcover.flows.page.questions import ReleaseAnswer
+from crowdcover.flows.page.released.questions import ReleaseAnswer
+from crowdcover.flows.page.source_values import NO_VALUES, SourceValues
 from crowdcover.kinds.section import PlanError
+from crowdcover.reader.reading import DATA
 from crowdcover.reader.release import Release
 from crowdcover.storage.places.place import Place, place_of
 
@@ -31,6 +33,8 @@ class Session:
         The plan; None where a release was opened.
     release : Place or None
         The release that is shown: the one that was opened or made.
+    others : tuple of Place
+        Other releases that were named, to compare with.
     key : Path or None
         The file of the private key that signs decisions.
     tried, made, audited : CommandRun or None
@@ -46,8 +50,8 @@ class Session:
     asked : mapping
         The last question to it, as its form was sent.
     answer : ReleaseAnswer or None
-    examples : mapping
-        Values of the source by column. They are private and go into the plan's page only.
+    values : SourceValues
+        Of the source by column. They are private and go into the plan's page only.
     """
 
     own: Secrets
@@ -55,6 +59,7 @@ class Session:
     starter: tuple[str, ...] = ()
     draft: Draft | None = None
     release: Place | None = None
+    others: tuple[Place, ...] = ()
     key: Path | None = None
     tried: CommandRun | None = None
     made: CommandRun | None = None
@@ -66,7 +71,7 @@ class Session:
     reading: tuple[Path, Release] | None = field(default=None, repr=False)
     asked: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer: ReleaseAnswer | None = field(default=None, repr=False)
-    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    values: SourceValues = field(default=NO_VALUES, repr=False)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def require_draft(self) -> Draft:
@@ -99,6 +104,12 @@ class Session:
         if self.release is None:
             raise PlanError("no release was made yet; make one, or open the folder of one")
         return self.release
+
+    @property
+    def has_table(self) -> bool:
+        """Whether the reader of releases reads the release: a table in a folder of this machine."""
+        folder = self.release
+        return isinstance(folder, Path) and any((folder / name).is_file() for name in DATA)
 
     def list_jobs(self) -> list[CommandRun]:
         """The commands that were started."""

@@ -35,7 +35,7 @@ def compare_manifests(old: Manifest, new: Manifest, words: Words) -> dict[str, A
 
 def build_difference_tables(difference: Mapping[str, Any], words: Words) -> list["Table"]:
     """Every change between two releases as tables for `print_tables`."""
-    old, new = _name_sides(difference)
+    old, new = name_sides(difference)
     made = _start_table("Releases", "", old, new)
     for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
         made.add_row(label, *(_format_short(key, difference[side][key]) for side in ("old", "new")))
@@ -64,7 +64,7 @@ def build_difference_tables(difference: Mapping[str, Any], words: Words) -> list
     ]
 
 
-def _name_sides(difference: Mapping[str, Any]) -> tuple[str, str]:
+def name_sides(difference: Mapping[str, Any]) -> tuple[str, str]:
     """What the releases are called: by their versions, with their names where these differ."""
     old, new = difference["old"], difference["new"]
     # Two folders may hold a release of one name and version, and columns need different headings.

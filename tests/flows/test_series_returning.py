@@ -1,6 +1,5 @@
 """People who leave a series and come back have one history; those who would lose it wait."""
 
-import csv
 import json
 
 import pytest
@@ -13,44 +12,18 @@ from crowdcover.kinds.table.version_records import records_of_rows
 from crowdcover.storage.series.series import NobodyHidesError, Series
 from crowdcover.storage.vault.files import read_json
 from crowdcover.storage.vault.vault import Vault
-from tests.flows.orders import Order
 from tests.support.audits import audit_release
-from tests.support.series import withdraw
+from tests.support.series import (
+    ANNA,
+    BERT,
+    CARA,
+    DORA,
+    OTHERS,
+    Registry,
+    series_of,
+    withdraw,
+)
 from tests.typed import text_rows
-
-HEADER = ("id", "sex", "job", "birth", "income")
-ANNA, BERT = ("ANNA", "f", "pilot", "Rome", "11"), ("BERT", "f", "pilot", "Oslo", "22")
-CARA, DORA = ("CARA", "f", "pilot", "Bern", "33"), ("DORA", "f", "pilot", "Rome", "44")
-# Four people of each kind: pairs are left to themselves, and so is that of Anna and Bert.
-OTHERS = [
-    (f"O{n:02d}", "mf"[n % 2], f"job{n // 8}", str(1 + n % 3), str(1000 * n)) for n in range(24)
-]
-
-
-class Registry(Order):
-    """Twenty-four people who stay, and whoever is added to them."""
-
-    def __init__(self, folder, **sections):
-        super().__init__(folder)
-        self.document["columns"] = {
-            "id": {"role": "identifier"},
-            "sex": {"role": "quasi", "kind": "categorical"},
-            "job": {"role": "quasi", "kind": "categorical"},
-            "birth": {"role": "keep"},
-            "income": {"role": "sensitive", "kind": "numeric"},
-        }
-        self.document["series"] = {"record": "id", "constant": ["birth"]}
-        del self.document["anonymizer"]
-        self.write(privacy={"k": 2}, checks={"drift": "off"}, **sections)
-
-    def month(self, *more, others=OTHERS):
-        with self.source.open("w", newline="", encoding="utf-8") as handle:
-            csv.writer(handle).writerows([HEADER, *others, *more])
-        return self.release()
-
-
-def series_of(folder):
-    return read_json(folder / "manifest.json")["series"]
 
 
 @pytest.mark.long

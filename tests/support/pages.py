@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from tests.reports import browser
 from tests.support.devtools import browsing
 from tests.support.validators import VALIDATORS
 
 TALLEST = 10**6
+SCREENS = [(1280, False), (390, False), (1280, True), (390, True)]  # width, dark
 PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
 # Frames hold other pages, which are measured by themselves.
 RULES = "axe.run(document, {iframes: false, preload: false, resultTypes: ['violations']})"
@@ -42,6 +44,23 @@ def measure_page(tab, tallest=TALLEST) -> dict[str, Any]:
     found = tab.evaluate(f"{{ {PROBE}; measure({tallest}) }}")
     tab.evaluate(f"{_axe()}; 0")
     return {**found, "axe": tab.evaluate(RULES + FOUND)}
+
+
+def require_readable_report(text, screen, folder, drawings) -> None:
+    """A report has these many drawings and no fault, opens short, and prints on few sheets."""
+    width, dark = screen
+    found = measure_pages({"report": text}, width, folder, dark=dark)["report"]
+    assert (found["width"], found["dark"]) == screen
+    assert len(found["drawings"]) == drawings
+    assert complaints(found) == {}
+    found = measure_pages({"report": text}, width, folder, dark=dark, opened=False)["report"]
+    assert found["folds"] == 12
+    assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
+    assert found["overflow"] <= 0
+    # What is folded has no role and no name until it is opened.
+    assert complaints(found).keys() <= {"drawings", "unnamed"}
+    if not dark:  # paper has no colours of its own
+        assert 2 <= len(browser.count_sheets(text, folder)) <= 5
 
 
 def complaints(entry: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Versions of a registry of people."""
 
+import csv
 import random
 
 import pytest
@@ -61,3 +62,34 @@ def withdraw(order, *identifiers, code=0, more=()):
         cli.main(["withdraw", str(listed), "--plan", str(order.plan), *more])
     assert ended.value.code == code
     listed.unlink()
+
+
+JOBS = ("id", "sex", "job", "birth", "income")
+ANNA, BERT = ("ANNA", "f", "pilot", "Rome", "11"), ("BERT", "f", "pilot", "Oslo", "22")
+CARA, DORA = ("CARA", "f", "pilot", "Bern", "33"), ("DORA", "f", "pilot", "Rome", "44")
+# Four people of each kind: pairs are left to themselves, and so is that of Anna and Bert.
+OTHERS = [
+    (f"O{n:02d}", "mf"[n % 2], f"job{n // 8}", str(1 + n % 3), str(1000 * n)) for n in range(24)
+]
+
+
+class Registry(Order):
+    """Twenty-four people who stay, and whoever is added to them."""
+
+    def __init__(self, folder, **sections):
+        super().__init__(folder)
+        self.document["columns"] = {
+            "id": {"role": "identifier"},
+            "sex": {"role": "quasi", "kind": "categorical"},
+            "job": {"role": "quasi", "kind": "categorical"},
+            "birth": {"role": "keep"},
+            "income": {"role": "sensitive", "kind": "numeric"},
+        }
+        self.document["series"] = {"record": "id", "constant": ["birth"]}
+        del self.document["anonymizer"]
+        self.write(privacy={"k": 2}, checks={"drift": "off"}, **sections)
+
+    def month(self, *more, others=OTHERS):
+        with self.source.open("w", newline="", encoding="utf-8") as handle:
+            csv.writer(handle).writerows([JOBS, *others, *more])
+        return self.release()

@@ -15,6 +15,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_source_options(parser)
     parser.add_argument(
+        "--diff",
+        action="append",
+        default=[],
+        metavar="RELEASE_DIR",
+        help="another release that the page may compare with, as `crowdcover diff` does; it may be "
+        "given several times",
+    )
+    parser.add_argument(
         "--key",
         type=Path,
         metavar="FILE",

@@ -40,6 +40,7 @@ def options(opened, **others):
         "names": [],
         "sheet": None,
         "key": None,
+        "diff": [],
     }
     return argparse.Namespace(**{"opened": str(opened), "quiet": False, **plain, **others})
 

@@ -1,6 +1,7 @@
 """From a table to an approved release in a real browser, without a line of TOML."""
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,23 +10,31 @@ from contextlib import contextmanager
 
 import pytest
 
+from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.storage.vault.files import read_json
+from tests.contract.alike import Alike
+from tests.contract.runs import Runs
 from tests.flows.orders import RARE, Order
+from tests.kinds.graph.orders import GraphOrder
+from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.devtools import browsing
-from tests.support.pages import complaints, measure_page
+from tests.support.pages import SCREENS, complaints, measure_page
 
 pytestmark = pytest.mark.slow  # a browser, two releases and a trial in processes of their own
 
 LONGEST = 400
-WIDTHS = [(1280, False), (390, False), (1280, True), (390, True)]
+
+
+# Orders of the kinds but tables, with a toy anonymizer under the name of their default.
+KINDS = {"graph": (GraphOrder, "uncertain_graph", Alike), "matrix": (MatrixOrder, "smooth", Runs)}
 
 
 @contextmanager
-def opened(named, folder):
+def opened(named, folder, *options):
     """The address that the command prints, and what it leaves in the terminal."""
     log = (folder / "terminal.txt").open("w+")
     process = subprocess.Popen(
-        [sys.executable, "-m", "crowdcover.flows.cli", "open", str(named)],
+        [sys.executable, "-m", "crowdcover.flows.cli", "open", str(named), *map(str, options)],
         stdout=subprocess.PIPE, stderr=log, text=True, cwd=folder,
     )  # fmt: skip
     try:
@@ -42,7 +51,7 @@ def opened(named, folder):
 def look(tab, pictures, name):
     """Measure and photograph a page at two widths, light and dark."""
     tab.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true); 0")
-    for width, dark in WIDTHS:
+    for width, dark in SCREENS:
         tab.resize(width, dark=dark)
         found = measure_page(tab)
         assert complaints(found) == {}, (name, width)
@@ -78,14 +87,13 @@ def decide_plan(tab):
           document.querySelector(`select[name=${name}]`).value = value;
         }
         document.querySelector("select[name='role:note']").value = "drop";
-        document.querySelector("input[name=k]").value = "4"; 0
+        document.querySelector("input[name=k]").value = "4";
+        // The limits of the starter plan refuse a table as small as this one.
+        document.querySelector("input[name='limit:max_uniform']").value = "1.0";
+        document.querySelector("input[name='limit:max_attack_success']").value = "0.3"; 0
         """
     )
     press(tab, "/plan")
-    # The limit of the starter plan refuses a table as small as this one.
-    tab.evaluate("text.value = text.value.replace('max_uniform = 0.05', 'max_uniform = 1.0')")
-    tab.evaluate("text.value = text.value.replace('success = 0.2 ', 'success = 0.3 ')")
-    press(tab, "/plan/text")
     tab.wait_until("document.body.innerText.includes('The plan can be released')")
     press(tab, "/plan/save")
     tab.wait_until("document.body.innerText.includes('The plan was saved')")
@@ -177,3 +185,42 @@ def test_from_a_table_to_an_approved_release(tmp_path):
     for text in ("ident-0", "junk-"):
         assert text not in released
     assert re.search(f"ident-0|note-[0-9]|junk-|{RARE}", log) is None
+
+
+@pytest.fixture(params=KINDS)
+def order_of_kind(request, tmp_path, monkeypatch):
+    """A kind, and an order of it with a published release."""
+    make, name, toy = KINDS[request.param]
+    monkeypatch.setitem(ANONYMIZERS, name, toy)
+    order = make(tmp_path / "order")
+    order.release()
+    return request.param, order
+
+
+def test_everybody_can_read_the_views_of_graphs_and_matrices(order_of_kind, tmp_path):
+    kind, order = order_of_kind
+    with browsing(tmp_path) as tab:
+        with opened(order.source, tmp_path, "--kind", kind, "--header") as address:
+            tab.go_to(address)
+            tab.wait_until("document.querySelector('#questions')")
+            look(tab, tmp_path, "starter")
+        with opened(order.plan, tmp_path) as address:
+            tab.go_to(address)
+            tab.wait_until("document.body.innerText.includes('The plan can be released')")
+            look(tab, tmp_path, "plan")
+            for name in ("Try", "Release", "Waiting"):
+                open_tab(tab, name)
+                look(tab, tmp_path, name)
+        other = tmp_path / "other"
+        shutil.copytree(order.published, other)
+        with opened(order.published, tmp_path, "--diff", other) as address:
+            tab.go_to(address)
+            tab.wait_until("document.querySelector('iframe')")
+            look(tab, tmp_path, "released")
+            words = tab.evaluate("document.querySelector('main').innerText")
+            assert "A row of the data files is" in words
+            assert "nurse|doctor" not in words
+            assert tab.evaluate("document.querySelectorAll('nav a').length") == 1
+            tab.act("document.querySelector('form[action=\"/difference\"]').requestSubmit()")
+            look(tab, tmp_path, "difference")
+        assert tab.said == []

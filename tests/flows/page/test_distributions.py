@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdcover.flows.page.distributions import describe_column
+from crowdcover.flows.page.released.distributions import describe_column
 from crowdcover.reader.coded.levels import Levels
 
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 1, 2), dt.date(2024, 1, 3)]

@@ -8,12 +8,14 @@ from html import unescape
 import pytest
 
 from crowdcover.flows.page import plan_views
-from crowdcover.flows.page.edits import apply_form
+from crowdcover.flows.page.edits import apply_form, name_question
+from crowdcover.kinds.table.plan.checks import ChecksSection
 from tests.flows.orders import RARE
-from tests.flows.page.conftest import post, session_of, visit
+from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
 from tests.support.plans import PLAN
 
+LIMITS = ChecksSection.list_limits()
 DECIDED = re.compile(r'name="(decided:[^"]*)"')
 
 
@@ -129,6 +131,60 @@ def test_an_answer_in_words_takes_the_mark_out(session):
     about = tomllib.loads(text)["about"]
     assert about == {"decide": ["recipient", "contact"], "title": "Rows, “as said”"}
     assert "# recipient =" in text
+
+
+def test_texts_that_mean_not_given_are_taken_out_without_toml(order):
+    text = (
+        order.source.read_text(encoding="utf-8").replace(",bonn,", ",?,").replace(",ulm,", ",NA,")
+    )
+    order.source.write_text(text, encoding="utf-8")
+    session = session_of(order.source)
+    client = visit(session)
+    page = unescape(client.get("/plan").text)
+    assert re.findall(r'name="(missing:.*?)" checked', page) == ["missing:?", "missing:NA"]
+    assert "The plan says now: 5" in page  # of k
+    mark = name_question(("source",), "missing")
+    post(client, session, "/plan", **{"missing-asked": "1", "missing:NA": "on", mark: "on"})
+    source = tomllib.loads(session.draft.text)["source"]
+    assert source["missing"] == ["NA"]
+    assert "decide" not in source
+    assert re.search(r"missing = .*# .*cells in", session.draft.text)  # the comment stays
+    # The values are counted anew: the text is a value of its own.
+    assert "?" in session.values.counts["city"].description.split("(missing)")[0]
+
+
+def test_crowds_mix_a_column_without_toml(planned):
+    before = planned.draft.text
+    client = visit(planned)
+    assert '<select form="edit" id="mix"' in client.get("/plan").text
+    page = post(client, planned, "/plan", mix="diagnosis").text
+    assert tomllib.loads(planned.draft.text)["privacy"]["mix"] == "diagnosis"
+    assert "<option selected>diagnosis</option>" in page
+    assert refusal_in(page) is None
+    post(client, planned, "/plan", mix="")
+    assert planned.draft.text == before
+
+
+def test_limits_are_changed_without_toml(session):
+    client = visit(session)
+    page = unescape(client.get("/plan").text)
+    assert re.search(r'id="limits".*name="limit:max_uniform" value="0.05"', page, re.DOTALL)
+    # The words of the reference: a comment may be of another number by now.
+    assert LIMITS["max_uniform"].description[1:] in page
+    assert "Refused? Lower k or the floor." in page
+    fields = {
+        "limit:max_uniform": "0.5",
+        "limit:min_utility": "",
+        "limit:max_attack_success": "0.20",
+    }
+    post(client, session, "/plan", **fields)
+    checks = tomllib.loads(session.draft.text)["checks"]
+    assert checks["max_uniform"] == 0.5
+    assert "min_utility" not in checks
+    assert re.search(r"^max_uniform = 0\.5 +# at most 5 %", session.draft.text, re.MULTILINE)
+    assert "max_attack_success = 0.2 " in session.draft.text  # the same number
+    refused = post(client, session, "/plan", **{"limit:max_uniform": "a lot"}).text
+    assert refused_words(refused).startswith("checks.max_uniform must be a number")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html import unescape
 
 import polars as pl
@@ -120,7 +121,7 @@ def test_questions_without_an_answer_are_refused(opened, fields, words):
 
 def test_other_columns_and_versions_are_refused(opened, released):
     client, _ = opened
-    for path in ("/column?column=ssn", "/difference", "/difference?version=..%2Fv1"):
+    for path in ("/column?column=ssn", "/difference", "/difference?release=..%2Fv1"):
         answer = client.get(path)
         assert answer.status_code == 400
         assert RARE not in answer.text
@@ -193,17 +194,79 @@ def test_an_answer_of_the_audit_that_cannot_be_read_is_refused(owner, printed, c
     assert "Measure again" in page.text
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("server")
-def test_two_versions_beside_each_other(tmp_path):
-    order = Order(tmp_path)
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """A release of another plan, in a folder of its own; its manifest says when it was made."""
+    order = Order(tmp_path_factory.mktemp("elsewhere"))
+    order.write(privacy={"k": 6})
     order.release()
-    other = Order(tmp_path / "other")
-    other.write(privacy={"k": 6})
-    other.release()
-    other.folder_of_v1.rename(order.releases / "v2")
-    session = session_of(order.folder_of_v1)
-    page = visit(session).get("/difference?version=v2").text
-    assert "v1 beside v2" in page
+    return order
+
+
+def shown_tables(page):
+    """The tables of a page, by their headings, as lists of texts."""
+    tables = re.findall(r"<h2 id=\"table-\d+\">(.*?)</h2>.*?<tbody>(.*?)</tbody>", page, re.DOTALL)
+    return {
+        unescape(heading): [
+            [unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+            for row in body.split("</tr>")[:-1]
+        ]
+        for heading, body in tables
+    }
+
+
+@pytest.mark.long
+def test_releases_of_two_folders_are_compared_as_by_the_command(released, elsewhere, monkeypatch):
+    monkeypatch.chdir(released.folder)
+    session = session_of(released.folder_of_v1, diff=[str(elsewhere.folder_of_v1)])
+    client = visit(session)
+    page = client.get("/release").text
+    assert f"<option>{elsewhere.folder_of_v1}</option>" in page
+    answer = client.get("/difference", params={"release": str(elsewhere.folder_of_v1)})
+    assert answer.status_code == 200
+    page = unescape(answer.text)
+    # Both are v1 of people, and the one elsewhere was made later.
+    assert "v1, old beside v1, new" in page
+    assert f"crowdcover diff releases/people/v1 {elsewhere.folder_of_v1}" in page
+    told = command("diff", released.folder_of_v1, elsewhere.folder_of_v1)
+    assert told.code == 0
+    summary = told.out.splitlines()[-1]
+    assert summary[1:] in page
+    found = shown_tables(answer.text)
+    assert len(found) >= 4
+    assert all(f"\n{heading}" in f"\n{told.out}" for heading in found)
+    changes = json.loads(
+        command("diff", released.folder_of_v1, elsewhere.folder_of_v1, "--json").out
+    )
+    numbers = {row[0]: row[1:] for row in found["Numbers"]}
+    assert numbers["Smallest demanded crowd (k)"] == ["4", "6"]
+    assert {row[0] for row in found["Loss per column"]} == set(changes["per_column"])
+
+
+@pytest.mark.long
+def test_only_releases_that_were_named_are_compared(opened, released, elsewhere):
+    client, _ = opened
+    for path in (elsewhere.folder_of_v1, "../people/v1", released.folder_of_v1, "v1"):
+        answer = client.get("/difference", params={"release": str(path)})
+        assert answer.status_code == 400
+        assert "a release that --diff named" in unescape(answer.text)
+
+
+def test_what_is_named_to_compare_is_refused_as_by_the_command(released, tmp_path):
+    told = command("diff", released.folder_of_v1, tmp_path)
+    done = command("open", released.folder_of_v1, "--diff", tmp_path)
+    assert (done.code, done.err) == (told.code, told.err)
+    assert done.code != 0
+
+
+@pytest.mark.long
+def test_two_versions_beside_each_other(released, elsewhere, tmp_path):
+    folder = tmp_path / "people"
+    shutil.copytree(released.folder_of_v1, folder / "v1")
+    shutil.copytree(elsewhere.folder_of_v1, folder / "v2")
+    session = session_of(folder / "v2")
+    page = visit(session).get("/difference?release=v1").text
+    shown = re.findall(r'<dt>(.*?)</dt><dd class="path">(.*?)</dd>', page)
+    assert shown == [("v1, old", str(folder / "v1")), ("v1, new", str(folder / "v2"))]
     assert "Loss per column" in page
     assert "crowdcover diff" in page

@@ -12,9 +12,8 @@ from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.graph.orders import manifest
-from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.support.pages import complaints, measure_pages
+from tests.support.pages import SCREENS, require_readable_report
 
 PLOTS = ("plot-hiding", "plot-degrees", "plot-attacks", "plot-hops")
 MEASURED = {"levels": np.array([1.0, 4.0]), "before": np.ones(5), "after": np.ones(7)}
@@ -34,17 +33,10 @@ def test_the_page_is_whole_and_named(links):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_everybody_can_read_it(links, tmp_path, width):
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_everybody_can_read_it(links, tmp_path, screen):
     text = (links.published / "report.html").read_text()
-    found = measure_pages({"links": text}, width, tmp_path)["links"]
-    assert len(found["drawings"]) == len(PLOTS)
-    assert complaints(found) == {}
-    found = measure_pages({"links": text}, width, tmp_path, opened=False)["links"]
-    assert found["folds"] == 12
-    assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
-    assert found["overflow"] <= 0
-    assert 2 <= len(browser.count_sheets(text, tmp_path)) <= 5
+    require_readable_report(text, screen, tmp_path, drawings=len(PLOTS))
 
 
 @pytest.mark.parametrize("key", ["below", "exempt"])

@@ -12,9 +12,8 @@ from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
 from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.matrix.orders import manifest
-from tests.reports import browser
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.support.pages import complaints, measure_pages
+from tests.support.pages import SCREENS, require_readable_report
 
 FOLDER = ("releases", "likes", "v1")
 
@@ -38,17 +37,10 @@ def test_the_page_of_verdicts_shows_the_checks_of_a_matrix(likes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_everybody_can_read_it(likes, tmp_path, width):
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+def test_everybody_can_read_it(likes, tmp_path, screen):
     text = likes.folder.joinpath(*FOLDER, "report.html").read_text()
-    found = measure_pages({"likes": text}, width, tmp_path)["likes"]
-    assert len(found["drawings"]) == 3
-    assert complaints(found) == {}
-    found = measure_pages({"likes": text}, width, tmp_path, opened=False)["likes"]
-    assert found["folds"] == 12
-    assert found["height"] <= {390: 8 * 844, 1280: 5 * 800}[width]
-    assert found["overflow"] <= 0
-    assert 2 <= len(browser.count_sheets(text, tmp_path)) <= 5
+    require_readable_report(text, screen, tmp_path, drawings=3)
 
 
 def test_the_smallest_class_is_a_bad_figure_where_it_is_too_small(stated):

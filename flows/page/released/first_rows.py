@@ -29,16 +29,23 @@ class ShownTable(NamedTuple):
 
 
 class FirstRows(NamedTuple):
-    """The first rows of a release, and what its cells mean, as its codebook says it."""
+    """The first rows of a release, cells as text, with its codebook."""
 
     names: Sequence[str]
-    roles: Sequence[str]
     rows: Sequence[Sequence[str]]
+    codebook: Mapping[str, Any]
 
     @property
-    def cells(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-        """Names of the columns, and the rows."""
-        return self.names, self.rows
+    def reading(self) -> str:
+        """How to read a row, as the codebook says it; empty for a table."""
+        return str(self.codebook.get("reading", ""))
+
+    @property
+    def roles(self) -> list[str]:
+        """The role of each column; empty where the codebook names none."""
+        columns = self.codebook.get("columns", ())
+        known = {each["name"]: each.get("role", "") for each in columns if isinstance(each, dict)}
+        return [str(known.get(name, "")) for name in self.names]
 
 
 def read_first_rows(folder: Place, manifest: Mapping[str, Any]) -> FirstRows | None:
@@ -49,10 +56,7 @@ def read_first_rows(folder: Place, manifest: Mapping[str, Any]) -> FirstRows | N
         if name is None or not (copy / name).is_file():
             return None
         names, rows = _read_text_rows(copy / name)
-        codebook = read_document(copy / kind.codebook)
-    columns = codebook.get("columns", ())
-    roles = {each["name"]: str(each.get("role", "")) for each in columns if isinstance(each, dict)}
-    return FirstRows(names, [roles.get(each, "") for each in names], rows)
+        return FirstRows(names, rows, read_document(copy / kind.codebook))
 
 
 def list_shown_blocks(blocks: Iterable[Block]) -> list[ShownTable]:
