@@ -8,7 +8,6 @@ from crowdcover.reports.facts import Manifest, describe_levels
 from crowdcover.reports.messages import Messages
 from crowdcover.reports.quantities import printable
 from crowdcover.reports.words import (
-    NO_LIMIT,
     NOT_MEASURED,
     Block,
     CheckText,
@@ -126,6 +125,6 @@ def find_strongest_chance(attacks: Sequence[Any]) -> float | None:
     return max((attack.success for attack in attacks), default=None)
 
 
-def build_unmeasured_figure(what: str) -> Figure:
-    """A figure that says that nothing was measured, and that no limit is set."""
-    return Figure(what, NOT_MEASURED, "nothing", NO_LIMIT)
+def build_unmeasured_figure(what: str, against: str = "nothing") -> Figure:
+    """A figure that says that nothing was measured, and what would be held against it."""
+    return Figure(what, NOT_MEASURED, against, NOT_MEASURED)

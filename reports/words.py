@@ -160,7 +160,7 @@ class Exposure(NamedTuple):
     """People of whom a release shows something although its promise holds.
 
     `share` is their share, None where it was not counted. `text` says how many of whom, and what is
-    shown, such as "12 of 500 people (2.4 %) hide in a crowd that shows one value of illness".
+    shown, such as "12 of 500 people (2.4 %) fit only rows that show one value of illness".
     """
 
     share: float | None

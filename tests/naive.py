@@ -615,6 +615,34 @@ def posterior(target, released, knowledge):
     return [each / total if total else 0 for each in fit]
 
 
+def vertices_with_shown_edge(source, released, near):
+    """Vertices with an edge of both graphs, dicts of fractions, that differs by at most `near`."""
+    both = source.keys() & released.keys()
+    return {v for edge in both if abs(source[edge] - released[edge]) <= near for v in edge}
+
+
+def vertices_of_known_edges(source, released, n):
+    """Vertices with probabilities, of one edge or of all, that the release shows only of them."""
+    values = list(released.values())
+    one = (e for e, p in released.items() if source.get(e) == p and values.count(p) == 1)
+    before, after = (
+        [sorted(p for edge, p in graph.items() if v in edge) for v in range(n)]
+        for graph in (source, released)
+    )
+    whole = (v for v in range(n) if before[v] == after[v] != [] and after.count(after[v]) == 1)
+    return {v for edge in one for v in edge} | set(whole)
+
+
+def chance_joined(source, released):
+    """Chance that a released world's edge, each as likely, is one of a source world: all worlds."""
+    edges = both = 0
+    for shown, chance in worlds(list(released), list(released.values())):
+        edges += chance * len(shown)
+        for there, other in worlds(list(source), list(source.values())):
+            both += chance * other * len(set(shown) & set(there))
+    return both / edges if edges else 0
+
+
 def entropy(chances):
     """Entropy in bits."""
     return -sum(chance * math.log2(chance) for chance in chances if chance)

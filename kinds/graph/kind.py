@@ -31,7 +31,7 @@ from crowdcover.storage.vault.refusals import SecondReleaseError
 from crowdcover.storage.vault.run import Run, Stored
 
 # Numbers that older manifests lack.
-_LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
+_LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges", "edges", "highest")
 _COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
@@ -135,14 +135,11 @@ class Graph(GraphRules, Kind):
         return checked.build_released_suite(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Older manifests lack the deviation of the number of triangles, and edges that stayed."""
-        stated = manifest.get("utility", {})
-        utility = {
-            name: each
-            for name, each in sections.get("utility", {}).items()
-            if name not in _LATER or name in stated
+        """Older manifests lack how triangles vary, what is shown of edges, and the surest guess."""
+        return {
+            name: _drop_unstated(section, manifest.get(name, {}))
+            for name, section in sections.items()
         }
-        return {**sections, "utility": utility}
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""
@@ -187,6 +184,16 @@ class Graph(GraphRules, Kind):
             "graph tell together is not measured, so no second one is published; leave these "
             "vertices out"
         )
+
+
+def _drop_unstated(measured: Mapping[str, Any], stated: Any) -> Mapping[str, Any]:
+    """What was measured, at any depth, without numbers that an older manifest does not state."""
+    known = stated if isinstance(stated, Mapping) else {}
+    return {
+        name: _drop_unstated(each, known.get(name)) if isinstance(each, Mapping) else each
+        for name, each in measured.items()
+        if name not in _LATER or name in known
+    }
 
 
 KIND = Graph()

@@ -66,7 +66,7 @@ def test_some_people_with_k_1_are_named_in_the_verdict(number: int, said: str) -
     assert f"{number} of the 500 people in this release" in judged.paragraph
     assert f"Each of the other {500 - number} hides among" in judged.paragraph
     text = Page(render_page(release, crowds(k=(1, 100)))).text
-    assert "Promised to every person with k of 2 or more" in text
+    assert "Promised to every person, if k is 2 or more" in text
     assert "People with k = 1, whom no promise protects" in text
 
 
@@ -91,10 +91,10 @@ def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
     ("number", "tone", "heading"),
     [
         (0, "holds", HOLDS),
-        (1, "some", f"{HOLDS}, but 1 of 500 people (0.2 %) hides in a crowd that shows one value"),
-        (49, "some", f"{HOLDS}, but 49 of 500 people (9.8 %) hide in a crowd that shows one value"),
-        (50, "many", "50 of 500 people (10.0 %) hide in a crowd that shows one value of illness"),
-        (500, "many", "500 of 500 people (100.0 %) hide in a crowd that shows one value"),
+        (1, "some", f"{HOLDS}, but 1 of 500 people (0.2 %) fits only rows that show one value"),
+        (49, "some", f"{HOLDS}, but 49 of 500 people (9.8 %) fit only rows that show one value"),
+        (50, "many", "50 of 500 people (10.0 %) fit only rows that show one value of illness"),
+        (500, "many", "500 of 500 people (100.0 %) fit only rows that show one value"),
     ],
 )
 def test_the_heading_says_of_how_many_a_value_is_known(number, tone, heading) -> None:
@@ -108,7 +108,7 @@ def test_the_heading_says_of_how_many_a_value_is_known(number, tone, heading) ->
 
 def test_the_heading_names_the_column_of_most_people() -> None:
     release = uniform(7, ward=9, drug=8)
-    assert verdict(release).heading.endswith("9 of 500 people (1.8 %) hide in a crowd that shows "
+    assert verdict(release).heading.endswith("9 of 500 people (1.8 %) fit only rows that show "
                                              "one value of ward")  # fmt: skip
 
 
@@ -117,13 +117,13 @@ def test_an_older_release_that_does_not_count_them_says_that_there_are_some() ->
     del release["protection"]["sensitive"]["illness"]["uniform"]
     judged = verdict(release)
     assert judged.tone == "many"  # it may be many
-    assert judged.heading.startswith("Some people hide in a crowd that shows one value of illness")
+    assert judged.heading.startswith("Some people fit only rows that show one value of illness")
 
 
 def test_the_heading_of_a_later_version_counts_its_new_rows() -> None:
     release = version()
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 20}
-    assert "but 20 of 500 people with a new row (4.0 %) hide" in verdict(release).heading
+    assert "but 20 of 500 people with a new row (4.0 %) fit only rows" in verdict(release).heading
 
 
 def test_people_without_protection_are_named_before_people_whose_value_is_known() -> None:
@@ -131,8 +131,8 @@ def test_people_without_protection_are_named_before_people_whose_value_is_known(
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
     assert verdict(release).tone == "many"
     assert verdict(release).heading == (
-        "12 of 500 people are not protected, and 120 of 500 people (24.0 %) hide in a crowd that "
-        "shows one value of illness"
+        "12 of 500 people are not protected, and 120 of 500 people (24.0 %) fit only rows that "
+        "show one value of illness"
     )
 
 

@@ -122,7 +122,7 @@ def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
     learnt = list_risk_lines(release, WORDS)[2]
     assert learnt.people == "120 of 500 people (24.0 %)"
-    assert learnt.finding.startswith("have only rows that may be theirs with the same value")
+    assert learnt.finding.startswith("fit only rows that show the same value")
 
 
 @pytest.mark.parametrize(("number", "warned"), [(24, False), (25, True), (500, True)])

@@ -112,10 +112,8 @@ def fast_error(degree: int) -> float:
     return 2 * joins * 7 * (math.log2(degree + 1) + 1) * 2.0**-52
 
 
-def _group_vertices(
-    edges: UncertainEdges,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
-    """Group vertices by the probabilities of their edges, int32 ascending; 0 is no edge."""
+def list_probabilities(edges: UncertainEdges) -> list[bytes]:
+    """Return the probabilities of each vertex's possible edges, int32 ascending, as bytes."""
     # An edge of probability 0 changes no distribution, but would part vertices with equal ones.
     possible = edges.p > 0
     end = np.concatenate([edges.u[possible], edges.v[possible]])
@@ -123,7 +121,14 @@ def _group_vertices(
     order = np.lexsort((p, end))
     bounds = np.searchsorted(end[order], np.arange(edges.vertices + 1)) * p.itemsize
     whole, ends = p[order].tobytes(), bounds.tolist()
-    contents = [whole[ends[v] : ends[v + 1]] for v in range(edges.vertices)]
+    return [whole[ends[v] : ends[v + 1]] for v in range(edges.vertices)]
+
+
+def _group_vertices(
+    edges: UncertainEdges,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[bytes]]:
+    """Group vertices by the probabilities of their edges, int32 ascending; 0 is no edge."""
+    contents = list_probabilities(edges)
     # Longest first: a degree is then possible for the distributions 0, 1, ... up to some number.
     distinct = sorted(set(contents), key=lambda content: (-len(content), content))
     number = {content: group for group, content in enumerate(distinct)}

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import Degrees, UncertainEdges
@@ -21,13 +20,14 @@ from anon_core.measures.graph.hops import PathLengths, path_lengths
 from anon_core.measures.graph.linkage import DegreeLinkage
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
+from anon_core.measures.graph.shown_edges import ShownEdges, compare_edges
 from anon_core.measures.graph.sifting import Sifted, sift_edges
 from anon_core.measures.graph.structure import (
     compute_expected_clustering,
     degree_change,
     degree_counts,
 )
-from anon_core.specs.graphs import ONE, Knowledge
+from anon_core.specs.graphs import Knowledge
 from crowdcover.kinds.graph.judge.source import SourceGraph
 from crowdcover.kinds.graph.plan.sections import GraphPlan
 from crowdcover.kinds.judge.rounding import DIGITS, round_down, round_up
@@ -39,7 +39,6 @@ _KNOWN: dict[Knowledge, str] = {
 }
 SIFTING = "{}, dropping odd edges"
 _RULES = 12  # at most, of an attacker who sifts edges
-MILLIONTH = ONE // 10**6
 MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
 LEAST_PAIRS = 30  # of a distance that is published
 
@@ -69,6 +68,8 @@ class Measured:
         Pairs of vertices that are connected in sampled worlds.
     lengths : PathLengths
         Hops between vertices in sampled worlds.
+    shown : ShownEdges
+        What the release shows of the source's edges.
     """
 
     k: NDArray[np.int32] = field(repr=False)
@@ -82,6 +83,7 @@ class Measured:
     below_before: int
     joined: Discrepancy = field(repr=False)
     lengths: PathLengths = field(repr=False)
+    shown: ShownEdges = field(repr=False)
 
     @classmethod
     def of(cls, source: SourceGraph, released: UncertainEdges, plan: GraphPlan) -> "Measured":
@@ -110,6 +112,7 @@ class Measured:
             below_before=int(np.count_nonzero(Obfuscation(bits, source.k).below)),
             joined=estimate_discrepancy(*graphs),
             lengths=path_lengths(*graphs),
+            shown=compare_edges(*graphs),
         )
 
     @property
@@ -171,7 +174,10 @@ class Measured:
             "discrepancy_interval": [round_down(low), round_up(high)],
             "discrepancy_by_hops": self._by_hops(),
             "worlds": self.joined.worlds,
-            "same_edges": self._same_edges(),
+            # In whole numbers: 1 comes out only where every edge is the same.
+            "same_edges": (
+                self.shown.same * DIGITS // self.shown.either / DIGITS if self.shown.either else 1.0
+            ),
         }
 
     def _by_hops(self) -> dict[str, float]:
@@ -192,7 +198,21 @@ class Measured:
             },
             "below_before": self.below_before,
             "likelier": round_up(int(np.count_nonzero(likely)) / len(self.k)),
-            "unchanged": round_up(self._count_unchanged_edges() / max(1, len(self.after.p))),
+            "unchanged": round_up(self.shown.same / max(1, len(self.after.p))),
+            "edges": self._edges(),
+        }
+
+    def _edges(self) -> dict[str, float]:
+        """What someone learns of edges who has found vertices, or has their probabilities."""
+        shown, n = self.shown, len(self.k)
+        added, missing = shown.released - shown.both, shown.source - shown.both
+        return {
+            "matched": round_up(int(np.count_nonzero(shown.matched)) / n),
+            "near": round_up(int(np.count_nonzero(shown.near)) / n),
+            "added": round_down(added / max(1, shown.released)),
+            "missing": round_down(missing / max(1, shown.source)),
+            "joined": round(shown.joined, 6),
+            "joined_if_released": round_up(shown.joined_if_released),
         }
 
     def _attacks(self) -> dict[str, dict[str, Any]]:
@@ -201,6 +221,7 @@ class Measured:
             _KNOWN[knows]: {
                 "success": round_up(DegreeLinkage.of(each).hits / n),
                 "promised": guess,
+                "highest": round_up(float(each.greatest.max())),
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
             for knows, each in self.tried.items()
@@ -209,35 +230,9 @@ class Measured:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
             best = max(DegreeLinkage.of(each.found).hits for each in self.dropping)
             name = SIFTING.format(_KNOWN[self.plan.knows])
-            found[name] = {"success": round_up(best / n), "promised": guess, "below": None}
+            unjudged = {"highest": None, "below": None}
+            found[name] = {"success": round_up(best / n), "promised": guess, **unjudged}
         return found
-
-    def _count_unchanged_edges(self) -> int:
-        """Released edges with the probability of the source, in millionths."""
-        return int(self._changes().filter(pl.col("p") > 0)["same"].sum())
-
-    def _same_edges(self) -> float:
-        """Share of the edges of source and release that are the same in both, rounded down.
-
-        So 1 says that nothing was changed. An edge below half a millionth is none.
-        """
-        changes = self._changes()
-        same, edges = int(changes["same"].sum()), changes.height
-        # In whole numbers: 1 comes out only where every edge is the same.
-        return same * DIGITS // edges / DIGITS if edges else 1.0
-
-    def _changes(self) -> pl.DataFrame:
-        """Edges of source or release: p, p_right (before), and whether they are the same."""
-        before, after = (
-            pl.DataFrame({"u": edges.u, "v": edges.v, "p": edges.p.astype(np.int64)})
-            for edges in self.graphs
-        )
-        either = after.join(before, on=["u", "v"], how="full", coalesce=True).fill_null(0)
-        # What rounds to 0 millionths cannot be released, so it is no edge on either side.
-        there = either.filter(pl.max_horizontal("p", "p_right") * 2 > MILLIONTH)
-        # Released probabilities are whole millionths: the nearest one is no change.
-        same = (pl.col("p") - pl.col("p_right")).abs() * 2 <= MILLIONTH
-        return there.with_columns(same=same)
 
     def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""

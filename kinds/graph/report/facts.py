@@ -1,5 +1,6 @@
 """Labelled numbers of a released graph, read from its manifest."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ from crowdcover.kinds.graph.report.findings import OBFUSCATED
 from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
-from crowdcover.reports.quantities import count, digits, one_in, percent
+from crowdcover.reports.quantities import count, digits, is_number, one_in, percent
 from crowdcover.reports.risk_lines import build_risk_line, say_people
 from crowdcover.reports.words import (
     ABOVE,
@@ -48,6 +49,7 @@ class Attack(NamedTuple):
     guess: Any
     below: Any
     of: int
+    highest: Any = None
 
     @property
     def row(self) -> tuple[str, str, str, str]:
@@ -64,7 +66,12 @@ def attacks(manifest: Manifest) -> list[Attack]:
     """The attackers in the order of what they know."""
     return [
         Attack(
-            name, each["success"], each["promised"], each["below"], manifest["privacy"]["records"]
+            name,
+            each["success"],
+            each["promised"],
+            each["below"],
+            manifest["privacy"]["records"],
+            each.get("highest"),  # older releases lack it
         )
         for name, each in manifest["attacks"].items()
     ]
@@ -106,7 +113,7 @@ def list_risks(manifest: Manifest) -> list[Risk]:
         _list_linkability(manifest),
         _list_inference(manifest),
         found="key",
-        lines=[_describe_picked(manifest), _describe_linked(manifest), _describe_learnt()],
+        lines=[_describe_picked(manifest), _describe_linked(manifest), _describe_learnt(manifest)],
     )
 
 
@@ -119,9 +126,11 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
         form, allowed, number = "alone", 0, privacy.get("unprotected")
     figures = {
         **privacy,
+        "form": form,
+        "allowed": allowed,
         "number": number,
         "knows": _MESSAGES.name_entries("knows").get(privacy.get("knows", ""), ""),
-        "likelier": manifest["protection"].get("likelier"),
+        "likelier": _count_share(manifest["protection"].get("likelier"), records),
         "success": max(attack.success for attack in tried),
     }
     result = NOT_MEASURED if number is None else WITHIN if number <= allowed else ABOVE
@@ -130,35 +139,78 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
         say_people(number, records, _MESSAGES.terms["subjects"]),
         _MESSAGES.say("risk_lines", form, **figures),
         result,
-        limit=_MESSAGES.say("risk_lines", "limit", allowed=allowed),
-        change=_MESSAGES.say("risk_lines", "change", **figures, form=form, allowed=allowed),
+        limit=_MESSAGES.say("risk_lines", "limit", **figures),
+        change=_MESSAGES.say("risk_lines", "change", **figures),
         warns=bool(allowed),
         aside=_MESSAGES.say("risk_lines", "aside"),
     )
 
 
 def _describe_linked(manifest: Manifest) -> RiskLine:
-    """Probabilities that other data may have, too: of edges, so that no vertices are counted."""
-    unchanged = manifest["protection"]["unchanged"]
+    """How many are named by a list of degrees, and how many have an edge that other data finds."""
+    records, protection = manifest["privacy"]["records"], manifest["protection"]
+    if "edges" not in protection:
+        return _build_unmeasured_line("linked")
+    strongest = max(attacks(manifest), key=lambda attack: attack.success)
+    limit = attack_limits(manifest).get(strongest.name)
+    counts = {
+        # Published in thousandths, rounded up: as many as that may be.
+        "named": math.ceil(strongest.success * records - 1e-9),
+        "matched": _count_share(protection["edges"]["matched"], records),
+    }
+    surest = [attack.highest for attack in attacks(manifest) if is_number(attack.highest)]
+    figures = {"highest": max(surest, default=None)}
+    order = sorted(counts, key=lambda form: -counts[form])  # of equal ones names come first
+    people = [_say_up_to(counts[form], records) for form in order]
+    first, second = (
+        _MESSAGES.say("risk_lines", form, number=counts[form], **figures) for form in order
+    )
+    rest = _MESSAGES.say("risk_lines", "of_edges")
+    result = NO_LIMIT
+    if limit is not None:
+        result = WITHIN if strongest.success <= limit else ABOVE
     return build_risk_line(
         "linked",
-        "",
-        _MESSAGES.say("risk_lines", "linked", unchanged=unchanged),
-        NO_LIMIT,
-        change=_MESSAGES.say("risk_lines", "change", form="linked"),
-        warns=unchanged > 0,
+        people[0],
+        f"{first} {people[1]} {second} {rest}",
+        result,
+        limit=_MESSAGES.say("risk_lines", "limit", form="linked", limit=limit),
+        change=_MESSAGES.say("risk_lines", "change", form=order[0]),
+        warns=counts["matched"] > 0 or (limit is None and strongest.success > strongest.guess),
     )
 
 
-def _describe_learnt() -> RiskLine:
-    """What a graph shows of whoever is found; no vertices are counted."""
+def _describe_learnt(manifest: Manifest) -> RiskLine:
+    """How many have an edge that the release shows about as it is, to whoever finds its ends."""
+    records, edges = manifest["privacy"]["records"], manifest["protection"].get("edges")
+    if edges is None:
+        return _build_unmeasured_line("learnt")
+    number = _count_share(edges["near"], records)
     return build_risk_line(
         "learnt",
-        "",
-        _MESSAGES.say("risk_lines", "learnt"),
+        _say_up_to(number, records),
+        _MESSAGES.say("risk_lines", "learnt", number=number, **edges),
         NO_LIMIT,
         change=_MESSAGES.say("risk_lines", "change", form="learnt"),
+        warns=number > 0,
     )
+
+
+def _build_unmeasured_line(name: str) -> RiskLine:
+    """The line of a release that is older than its figures."""
+    change = _MESSAGES.say("risk_lines", "change", form="unmeasured")
+    text = _MESSAGES.say("risk_lines", "unmeasured")
+    return build_risk_line(name, "", text, NOT_MEASURED, change=change, warns=True)
+
+
+def _count_share(share: Any, records: int) -> int:
+    """How many vertices a share may be, which is published rounded up."""
+    return int(share * records + 1e-9) if is_number(share) else records
+
+
+def _say_up_to(number: int, records: int) -> str:
+    people = say_people(number, records, _MESSAGES.terms["subjects"])
+    return _MESSAGES.say("risk_lines", "up_to", people=people) if number else people
 
 
 def _list_singling_out(manifest: Manifest) -> Iterator[Figure]:
@@ -180,13 +232,34 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
     for attack in attacks(manifest):
         what = _MESSAGES.say("risks", "guess", attacker=attack.name)
         yield against_limit(what, attack, attack.success <= attack.guess, limits)
+        if is_number(attack.highest):
+            what = _MESSAGES.say("risks", "surest", attacker=attack.name)
+            yield Figure(what, one_in(attack.highest), "nothing", NO_LIMIT)
+    if (edges := manifest["protection"].get("edges")) is not None:
+        yield _build_edge_figure("matched", "up_to", edges)
     # Stated as not measured: if they were left out, they would read as no risk.
     yield build_unmeasured_figure(_MESSAGES.say("risks", "neighbours"))
     yield build_unmeasured_figure(_MESSAGES.say("risks", "other_releases"))
 
 
 def _list_inference(manifest: Manifest) -> Iterator[Figure]:
-    share = manifest["protection"]["unchanged"]
+    share, edges = manifest["protection"]["unchanged"], manifest["protection"].get("edges")
+    yield _build_edge_figure("unchanged", "up_to", {"unchanged": share})
+    if edges is None:
+        yield build_unmeasured_figure(_MESSAGES.say("risks", "near"))
+        return
+    yield _build_edge_figure("near", "up_to", edges)
+    yield _build_edge_figure("added", "at_least", edges)
+    yield _build_edge_figure("missing", "at_least", edges)
     yield Figure(
-        _MESSAGES.say("risks", "unchanged"), f"up to {percent(share)}", "nothing", NO_LIMIT
+        _MESSAGES.say("risks", "joined"),
+        _MESSAGES.say("risks", "up_to", share=edges["joined_if_released"]),
+        _MESSAGES.say("risks", "any_two", share=edges["joined"]),
+        NO_LIMIT,
     )
+
+
+def _build_edge_figure(name: str, bound: str, shares: Manifest) -> Figure:
+    """A share that is rounded to one side, and that nothing is held against."""
+    measured = _MESSAGES.say("risks", bound, share=shares[name])
+    return Figure(_MESSAGES.say("risks", name), measured, "nothing", NO_LIMIT)

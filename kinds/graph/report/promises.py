@@ -29,7 +29,8 @@ def describe_promise(manifest: Manifest) -> str:
     privacy, unchanged = manifest["privacy"], manifest["protection"]["unchanged"]
     if protects_nobody(manifest):
         return _MESSAGES.say("promise", "nobody", **privacy)
-    texts = [_MESSAGES.say("promise", "graph", **privacy, unchanged=unchanged)]
+    same = bool(describe_no_change(manifest))  # then it is said already
+    texts = [_MESSAGES.say("promise", "graph", **privacy, unchanged=unchanged, same=same)]
     if OBFUSCATED in list_promised_findings(manifest):
         texts.append(_describe_uncertainty(manifest))
         if privacy["exempt"]:

@@ -45,8 +45,11 @@ class GraphWords(KindWords):
 
     def list_unstated(self, manifest: Manifest) -> Sequence[str]:
         """What the manifest of an older release lacks."""
-        stated = "triangles_deviation" in manifest["utility"]
-        return [] if stated else [self.messages.say("warnings", "no_deviation")]
+        stated = {
+            "no_deviation": "triangles_deviation" in manifest["utility"],
+            "no_edges": "edges" in manifest["protection"],
+        }
+        return [self.messages.say("warnings", name) for name in stated if not stated[name]]
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Vertices, demand, who is below it, changes."""
@@ -60,7 +63,9 @@ class GraphWords(KindWords):
         }
         bad = {"below"} if privacy["below"] > privacy["exempt"] else ()
         return [
-            (BadFact if name in bad else Fact)(self.messages.say("headline", name), number)
+            (BadFact if name in bad else Fact)(
+                self.messages.say("headline", name, **privacy), number
+            )
             for name, number in numbers.items()
         ]
 

@@ -96,11 +96,14 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
     limit = limits.get(found.name)
     number = round(found.above * found.tried)
     result = ABOVE if number or (limit is not None and found.success > limit) else WITHIN
+    knows = found.name.replace("known ", "")
     line = _build_line(
         "linked", "linked", number, manifest, result, limit=limit, success=found.success,
-        knows=found.name,
+        knows=knows,
     )  # fmt: skip
-    whom = _MESSAGES.say("risk_lines", "tried", of=found.of, tried=found.tried)
+    whom = _MESSAGES.say(
+        "risk_lines", "tried", of=found.of, tried=found.tried, knows=knows, **privacy
+    )
     return line._replace(people=say_people(number, found.tried, whom))
 
 
@@ -126,7 +129,7 @@ def _build_line(
 ) -> RiskLine:
     """A line by the name of its question; `form` names the message."""
     privacy = manifest["privacy"]
-    terms = {**privacy, "limit": None, "success": None, "knows": "", "number": number, **figures}
+    terms = {**privacy, "limit": None, "success": None, "number": number, "form": form, **figures}
     people = say_people(number, privacy["records"], _MESSAGES.terms["subjects"])
     return build_risk_line(
         name,
@@ -134,7 +137,7 @@ def _build_line(
         _MESSAGES.say("risk_lines", form, **terms),
         result,
         limit=_MESSAGES.say("risk_lines", "limited", **terms),
-        change=_MESSAGES.say("risk_lines", "change", form=form, **terms),
+        change=_MESSAGES.say("risk_lines", "change", **terms),
         aside=_MESSAGES.say("risk_lines", "aside") if aside else "",
     )
 

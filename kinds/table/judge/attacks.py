@@ -46,7 +46,7 @@ def build_attack_section(
     }
     if law is not None:
         # `ruled_out` float64 (n, others): column j for an attacker who knows j + 1 other rows.
-        for others, success in enumerate(law.ruled_out.T, start=1):
+        for others, success in enumerate(law.ruled_out.T[: len(k) - 1], start=1):
             section[f"insider who knows {others}"] = _summarize_chances(success, k)
     if crowds.people is not None and law is not None:
         section["person"] = _summarize_chances(law.of_person, k)

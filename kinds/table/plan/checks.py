@@ -150,7 +150,7 @@ class ChecksSection(ReidentificationLimits):
         sense="at most",
         expected="At most a share of {required} of the people hides in a crowd with one value.",
         subject=limits.OF_COLUMN,
-        shortfall="{finding} hide in a crowd that shows one value, more than checks.{key} = "
+        shortfall="{finding} fit only rows that show one value, more than checks.{key} = "
         "{required} allows",
         numbers=limits.read_uniform,
         description="the share of the people who may hide in a crowd with one value.",

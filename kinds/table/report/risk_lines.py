@@ -58,7 +58,8 @@ def list_uniform_columns(manifest: Manifest) -> list[tuple[str, int]]:
 def _describe_picked(manifest: Manifest) -> RiskLine:
     """Of how many a row is named with a chance above the promise, or among too few rows."""
     found = _count_picked(manifest)
-    counted = _find_largest(_count_alone(manifest), [found])
+    alone = _count_alone(manifest)
+    counted = _find_largest(alone, [found])
     strongest = attackers.find_strongest_attack(attackers.attacks(manifest))
     line = _build_line(
         "picked",
@@ -68,7 +69,7 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
         limits=_find_mean_limits(manifest),
         aside=_say("aside", manifest),
     )
-    return line._replace(warns=found.form == "likelier")
+    return _add_alone(line, counted, alone, manifest)._replace(warns=found.form == "likelier")
 
 
 def _count_picked(manifest: Manifest) -> _Count:
@@ -112,7 +113,8 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
     """Of how many the row is found by other data: names, a value, another release, a version."""
     links = _list_links(manifest)
     # Of equal ones joining names comes before other links: it is what the promise is about.
-    counted = _find_largest(_count_alone(manifest), links)
+    alone = _count_alone(manifest)
+    counted = _find_largest(alone, links)
     notable = [each for each in links if each.form == "unique" and each.share >= NOTABLE]
     more = len(notable) - (counted.form == "unique")
     linkage = [each for each in attackers.attacks(manifest) if each.name == "linkage"]
@@ -126,7 +128,7 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
     if more > 0:
         also = _say("more_unique", manifest, form=counted.form, others=more, share=NOTABLE)
         line = line._replace(finding=f"{line.finding} {also}")
-    return line._replace(warns=bool(notable))
+    return _add_alone(line, counted, alone, manifest)._replace(warns=bool(notable))
 
 
 def _list_links(manifest: Manifest) -> list[_Count]:
@@ -226,7 +228,7 @@ def _build_line(
         result = NOT_MEASURED
     elif free:
         result = NO_LIMIT
-    figures = {"number": counted.number, "mean": mean, **counted.figures}
+    figures = {"number": counted.number, "mean": mean, "question": name, **counted.figures}
     return build_risk_line(
         name,
         say_people(counted.number, counted.records, describe_subjects(manifest)),
@@ -236,6 +238,17 @@ def _build_line(
         change=_say("change", manifest, form=counted.form, **figures),
         aside=aside,
     )
+
+
+def _add_alone(
+    line: RiskLine, counted: _Count, alone: _Count | None, manifest: Manifest
+) -> RiskLine:
+    """The line, with the people of k = 1 where it counts others."""
+    if alone is None or counted is alone:
+        return line
+    people = say_people(alone.number, alone.records, describe_subjects(manifest))
+    also = _say("alone_as_well", manifest, people=people, number=alone.number)
+    return line._replace(finding=f"{line.finding} {also}")
 
 
 def _find_mean_limits(manifest: Manifest, about: str = "") -> list[float]:

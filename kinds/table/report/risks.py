@@ -25,6 +25,7 @@ from crowdcover.kinds.table.report.findings import (
 )
 from crowdcover.kinds.table.report.risk_lines import UNIFORM, build_table_lines
 from crowdcover.kinds.table.report.roles import list_columns_by_role
+from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import count, digits, is_number, one_in, percent, printable
@@ -90,22 +91,25 @@ def _list_row_naming_figures(manifest: Manifest) -> Iterator[Figure]:
             what = _MESSAGES.say("singling_out", "names_row", who=who)
             yield from _list_chance_figures(what, tried[name], manifest)
     if not tried:
-        yield _build_unmeasured(_MESSAGES.say("singling_out", "names_row_unmeasured"))
+        yield build_unmeasured_figure(_MESSAGES.say("singling_out", "names_row_unmeasured"))
     promised = promise_of(manifest)
     if "insider" in tried and EVEN not in promised and CLASSES not in promised:
         what = _name_risk("singling_out", "likelier", manifest)
-        share = tried["insider"].above.get("1")
-        stated = Figure(what, percent(share), _hold_against("nothing"), NO_LIMIT)
-        yield stated if is_number(share) else _build_unmeasured(what)
+        share, records = tried["insider"].above.get("1"), manifest["privacy"]["records"]
+        if is_number(share):
+            number = _format_count_of(round(share * records), records)
+            yield Figure(what, number, _hold_against("nothing"), NO_LIMIT)
+        else:
+            yield build_unmeasured_figure(what)
     if not any(name.startswith(WITNESS) for name in tried):
-        yield _build_unmeasured(_MESSAGES.say("singling_out", "known_rows"))
+        yield build_unmeasured_figure(_MESSAGES.say("singling_out", "known_rows"))
 
 
 def _of_promise(what: str, number: Any, records: Any) -> Figure:
     """A count that must be 0; one that is missing was not measured."""
     against = _hold_against("promise")
     if not is_number(number):
-        return _build_unmeasured(what, against)
+        return build_unmeasured_figure(what, against)
     result = WITHIN if number == 0 else ABOVE
     return Figure(what, _format_count_of(number, records), against, result)
 
@@ -114,7 +118,7 @@ def _unique_values(manifest: Manifest) -> Iterator[Figure]:
     """Carried values that find a row, by column."""
     values = manifest.get("protection", {}).get("unique_values")
     if values is None:
-        yield _build_unmeasured(_MESSAGES.say("singling_out", "unique_unmeasured"))
+        yield build_unmeasured_figure(_MESSAGES.say("singling_out", "unique_unmeasured"))
         return
     records, nothing = manifest["privacy"]["records"], _hold_against("nothing")
     found = {name: number for name, number in values.items() if number}
@@ -137,12 +141,12 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
             yield from _list_chance_figures(what, tried[name], manifest)
         # Partial linkage may be absent: a table of one quasi-identifier has no part of it.
         elif name == "linkage":
-            yield _build_unmeasured(what)
+            yield build_unmeasured_figure(what)
     yield from _list_limit_figures(manifest, REIDENTIFICATION)
     yield _several_rows(manifest)
     yield from versions.list_linkability_figures(manifest)
     yield _other_releases(manifest)
-    yield _build_unmeasured(_MESSAGES.say("linkability", "elsewhere"))
+    yield build_unmeasured_figure(_MESSAGES.say("linkability", "elsewhere"))
 
 
 def _several_rows(manifest: Manifest) -> Figure:
@@ -155,7 +159,7 @@ def _several_rows(manifest: Manifest) -> Figure:
     what = _MESSAGES.say("linkability", "share_identifier")
     identifiers = list_columns_by_role(manifest, "identifier")
     if manifest.get("rows_are_people") or not identifiers:
-        return _build_unmeasured(what)
+        return build_unmeasured_figure(what)
     return Figure(what, "0", _hold_against("of_rows"), WITHIN)
 
 
@@ -185,15 +189,15 @@ def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     yield from _list_refinement(manifest)
     yield from _private_k(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
-        yield _build_unmeasured(_name_risk("inference", "uniform_kept", manifest, names=kept))
-    yield _build_unmeasured(_MESSAGES.say("inference", "others_known"))
+        yield build_unmeasured_figure(_name_risk("inference", "uniform_kept", manifest, names=kept))
+    yield build_unmeasured_figure(_MESSAGES.say("inference", "others_known"))
 
 
 def _build_uniform_figure(name: str, number: Any, manifest: Manifest) -> Figure:
     """How many people's value of a sensitive column is known, since their crowd has no other."""
     what = _name_risk("inference", "uniform", manifest, name=name)
     if not is_number(number):
-        return _build_unmeasured(what)
+        return build_unmeasured_figure(what)
     records, limit = manifest["privacy"]["records"], _find_limit(manifest, UNIFORM, name)
     against = (
         _hold_against("no_limit" if "checks" in manifest else "not_stated")
@@ -212,7 +216,7 @@ def _list_minimality(manifest: Manifest) -> Iterator[Figure]:
     gain, unmeasured = step.get("minimality_gain"), step.get("minimality_unmeasured")
     what = _name_risk("inference", "minimality", manifest)
     if not is_number(gain) or not is_number(unmeasured):
-        yield _build_unmeasured(what)
+        yield build_unmeasured_figure(what)
         return
     found = _MESSAGES.say("inference", "gain", gain=percent(gain), unmeasured=int(unmeasured))
     yield Figure(what, found, _hold_against("nothing"), NO_LIMIT)
@@ -227,7 +231,7 @@ def _list_refinement(manifest: Manifest) -> Iterator[Figure]:
     for name in ("one_value", "narrowed"):
         what, share = _MESSAGES.say("refinement", name, by=by), found.get(name)
         if not is_number(share):
-            yield _build_unmeasured(what)
+            yield build_unmeasured_figure(what)
             continue
         # Other chances than those of the draw are not what is proved.
         proved = name == "one_value" and by == "chances" and share == 0
@@ -246,7 +250,7 @@ def _private_k(manifest: Manifest) -> Iterator[Figure]:
     what = _name_risk("inference", "private_k", manifest)
     right, commonest = guesses.get("right"), guesses.get("commonest")
     if not is_number(right) or not is_number(commonest):
-        yield _build_unmeasured(what)
+        yield build_unmeasured_figure(what)
         return
     against = _hold_against("one_guess", commonest=_format_count_of(commonest, records))
     result = WITHIN if right <= commonest else ABOVE
@@ -283,7 +287,7 @@ def _list_chance_figures(
 ) -> Iterator[Figure]:
     """The success of an attack, against a guess among k rows and against the plan's limit."""
     if not attack.is_judged:
-        yield _build_unmeasured(what)
+        yield build_unmeasured_figure(what)
         return
     measured, limit = one_in(attack.success), _find_limit(manifest, _SUCCESS, attack.name)
     if not attack.is_bounded:
@@ -316,7 +320,3 @@ def _format_count_of(number: Any, records: Any) -> str:
     if not is_number(number) or not is_number(records) or not records:
         return count(number)
     return _MESSAGES.say("count", "share", number=number, records=records)
-
-
-def _build_unmeasured(what: str, against: str = "") -> Figure:
-    return Figure(what, NOT_MEASURED, against or _hold_against("nothing"), NOT_MEASURED)

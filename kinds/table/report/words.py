@@ -205,7 +205,7 @@ def _constant_values(manifest: Manifest) -> list[str]:
 
 
 def _describe_uniform_people(number: float, manifest: Manifest, whom: str) -> str:
-    """How many hide in a crowd, of all that were counted."""
+    """How many fit only rows of one value, of all that were counted."""
     records = manifest["privacy"]["records"]
     return _MESSAGES.say("hidden", "people", number=number, records=records, whom=whom)
 

@@ -339,7 +339,7 @@ def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
     text = decided(propose_plan(Source(path=tmp_path / "people.csv")))
     plan.write_text(text)
     words = (
-        r"column 'illness': (\d+) of 300 people \([\d.]+ %\) hide in a crowd that shows one value, "
+        r"column 'illness': (\d+) of 300 people \([\d.]+ %\) fit only rows that show one value, "
         r"more than checks\.max_uniform = 0\.05 allows; raise k, set privacy\.mix to the column"
     )
     with pytest.raises(GuaranteeError, match=words):

@@ -93,3 +93,10 @@ def test_the_auditor_counts_what_all_worlds_count(drawn):
     share = Fraction(same, len(either)) if either else 1
     assert 0 <= share - Fraction(str(stated["utility"]["same_edges"])) < Fraction(1, 1000)
     assert (stated["utility"]["same_edges"] == 1) == (first == second)
+    shown = stated["protection"]["edges"]
+    assert shown["near"] == pytest.approx(count_near(first, second) / n, abs=0.001)
+
+
+def count_near(source, released):
+    exact = ({e: Fraction(str(p)) for e, p in each.items()} for each in (source, released))
+    return len(naive.vertices_with_shown_edge(*exact, Fraction(1, 20)))

@@ -10,7 +10,7 @@ from crowdcover.reports.documents.filled import fill_template, list_templates
 from crowdcover.reports.pages import page
 from crowdcover.reports.risk_lines import list_risk_lines
 from crowdcover.reports.verdict import judge_manifest
-from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
+from crowdcover.reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
 from tests.kinds.graph.orders import manifest
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.support.pages import SCREENS, require_readable_report
@@ -89,18 +89,59 @@ def test_the_promise_names_what_is_known(stated, knows, words):
     assert "Someone who knows" in page.render_release_page(stated, MEASURED, WORDS)
 
 
-def test_probabilities_that_stay_and_connections_that_go_are_warnings(stated):
-    stated["protection"]["unchanged"] = 0.9
+def test_connections_that_go_are_a_warning(stated):
     stated["utility"]["discrepancy"] = 0.25
-    linked = list_risk_lines(stated, WORDS)[1]
-    assert "up to 90.0 % of the released edges have the probability of the source" in linked.finding
-    assert (linked.result, linked.warns) == (NO_LIMIT, True)
     (warning,) = WORDS.warnings(stated)
     assert "changes by 25.0 percentage points on average" in warning
-    assert "with 2 warnings" in judge_manifest(stated, WORDS).heading
-    stated["protection"]["unchanged"] = stated["utility"]["discrepancy"] = 0.0
+    stated["utility"]["discrepancy"] = 0.0
     assert WORDS.warnings(stated) == []
-    assert not list_risk_lines(stated, WORDS)[1].warns
+
+
+def show_edges(stated, matched, near):
+    stated["protection"]["edges"] |= {"matched": matched, "near": near}
+    return list_risk_lines(stated, WORDS)[1:]
+
+
+@pytest.mark.parametrize(
+    ("success", "matched", "first"),
+    [(0.5, 0.1, "are named right"), (0.1, 0.5, "are found by other data")],
+)
+def test_the_link_of_most_vertices_is_named_first(stated, success, matched, first):
+    for each in stated["attacks"].values():
+        each["success"] = success
+    linked, _ = show_edges(stated, matched, 0.0)
+    assert linked.people == "Up to 20 of 40 vertices (50.0 %)"
+    assert linked.finding.startswith(first)
+    assert "Up to 4 of 40 vertices (10.0 %)" in linked.finding
+    assert (linked.result, linked.warns) == (NO_LIMIT, True)
+
+
+@pytest.mark.parametrize(("limit", "result"), [(0.2, WITHIN), (0.05, ABOVE)])
+def test_guesses_by_degree_are_held_against_the_limit_of_the_plan(stated, limit, result):
+    for name, each in stated["attacks"].items():
+        each |= {"success": 0.1, "promised": 0.1}
+        asked = {"measure": "attack success", "about": name, "required": limit, "found": 0.1}
+        stated.setdefault("checks", []).append(asked)
+    line = show_edges(stated, 0.0, 0.0)[0]
+    assert (line.result, line.warns) == (result, False)
+    assert "on average, by the plan" in line.limit
+
+
+@pytest.mark.parametrize(("share", "people"), [(0.0, "0 of 40"), (0.15, "Up to 6 of 40")])
+def test_edges_that_are_shown_are_counted_by_vertex(stated, share, people):
+    learnt = show_edges(stated, 0.0, share)[1]
+    assert learnt.people.startswith(people)
+    assert (learnt.result, learnt.warns) == (NO_LIMIT, share > 0)
+
+
+def test_an_older_release_says_that_nothing_was_counted(stated):
+    del stated["protection"]["edges"]
+    for each in stated["attacks"].values():
+        del each["highest"]
+    for line in list_risk_lines(stated, WORDS)[1:]:
+        assert line.result == NOT_MEASURED
+        assert line.finding.startswith("Not counted: the release is older")
+    assert "what the release shows of edges" in WORDS.list_unstated(stated)
 
 
 @pytest.mark.parametrize(
@@ -110,20 +151,13 @@ def test_vertices_that_are_picked_out_are_held_against_the_promise(stated, below
     stated["privacy"] |= {"below": below, "exempt": exempt}
     line = list_risk_lines(stated, WORDS)[0]
     assert line.people.startswith(f"{below} of {stated['privacy']['records']} vertices")
-    assert "have fewer than" in line.finding
+    assert "among fewer equally likely ones than" in line.finding
     assert (line.result, line.warns) == (result, exempt > 0)
     stated["privacy"] |= {"k_min": 1, "unprotected": 5}
     line = list_risk_lines(stated, WORDS)[0]
     assert line.people.startswith("5 of ")
     assert "have k = 1" in line.finding
     assert line.result == ABOVE
-
-
-def test_nothing_is_said_to_be_hidden_that_a_graph_shows(stated):
-    learnt = list_risk_lines(stated, WORDS)[2]
-    assert learnt.people == ""
-    assert "sees how likely their edge is" in learnt.finding
-    assert learnt.result == NO_LIMIT
 
 
 def test_rows_of_the_release_and_of_the_source_are_edges(stated):

@@ -20,6 +20,7 @@ def test_what_the_map_of_keys_decides_is_published_in_thousandths(links):
     numbers = [utility["degree_error"], utility["discrepancy"], *utility["discrepancy_interval"]]
     numbers += [*utility["discrepancy_by_hops"].values(), stated["protection"]["unchanged"]]
     numbers.append(utility["same_edges"])
+    numbers += [each for name, each in stated["protection"]["edges"].items() if name != "joined"]
     numbers += [each["success"] for each in stated["attacks"].values()]
     assert all(round(1000 * number) / 1000 == number for number in numbers)
 
@@ -64,7 +65,7 @@ def measure_ring(size, k):
     ends = np.sort(np.stack([u, (u + 1) % size]), axis=0)
     ring = UncertainEdges(*ends, np.full(size, ONE, dtype=np.int64), size)
     degrees = Degrees.of(ring), Degrees.of(ring)
-    nothing = dict.fromkeys(("dropping", "joined", "lengths"))
+    nothing = dict.fromkeys(("dropping", "joined", "lengths", "shown"))
     return Measured(
         k=np.full(size, k, dtype=np.int32),
         plan=SimpleNamespace(knows="ceiling"),

@@ -120,7 +120,7 @@ def test_users_are_linked_by_the_items_that_find_most(stated):
         "5 known items": known | {"success": None, "above": None, "tried": 0},
     }
     line = list_risk_lines(stated, WORDS)[1]
-    assert line.people == "4 of 40 users (10.0 %)"
+    assert line.people == "4 of 40 users with 2 items or more (10.0 %)"
     assert "other data that has 2 items of each" in line.finding
     assert "1 in 5" in line.finding
     assert line.result == ABOVE

@@ -19,8 +19,8 @@ from tests.support.audits import audit_release
 GREATER, LESS = 8, 3
 DEMAND = {"levels": 2, "right": 330, "commonest": 310, "ruled_out": 5}
 SENTENCES = (
-    "k is private here. Someone who counts the rows that fit a person, and takes a larger crowd "
-    "for a greater k, guesses k right for at most 330 of 500 people (66.0 %). One guess for "
+    "Someone who counts the rows that fit a person, and takes a larger crowd for a greater k, "
+    "guesses k, which is private here, right for at most 330 of 500 people (66.0 %). One guess for "
     "everybody is right for 310 of 500 people (62.0 %). For 5 of 500 people (1.0 %) fewer rows "
     "fit than the greatest k demands: their k is surely smaller."
 )
@@ -144,10 +144,11 @@ def test_report_and_summary_say_it():
 def test_it_is_a_risk_if_it_beats_one_guess(stated, risk):
     release = full()
     release["attacks"]["demand"] = {**DEMAND, **stated}
-    assert any("k is private" in each for each in words_of(release).warnings(release)) == risk
+    said = "k, which is private here"
+    assert any(said in each for each in words_of(release).warnings(release)) == risk
 
 
 def test_the_page_says_it(order):
     page = " ".join((order.folder_of_v1 / "report.html").read_text(encoding="utf-8").split())
-    assert "k is private here. Someone who counts the rows that fit a person" in page
+    assert "guesses k, which is private here, right" in page
     assert "<span>demand</span>" in page

@@ -264,11 +264,11 @@ def test_says_first_what_else_does_not_hold() -> None:
     text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
-        "120 of 500 people (24.0 %) hide in a crowd that shows one value of illness, although the "
+        "120 of 500 people (24.0 %) fit only rows that show one value of illness, although the "
         "privacy promise holds",
         "Before you use this release",
-        "Can something be learnt about somebody? 120 of 500 people (24.0 %) have only rows that "
-        "may be theirs with the same value of illness",
+        "Can something be learnt about somebody? 120 of 500 people (24.0 %) fit only rows that "
+        "show the same value of illness",
         "Limit: 10.0 % of all, by the plan. It is not kept.",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",

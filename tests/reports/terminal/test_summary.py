@@ -119,7 +119,7 @@ def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded
 def test_what_else_does_not_hold_is_said(show) -> None:
     text = re.sub(r"[\s\u2502]+", " ", show(alarming()))
     for words in (
-        "120 of 500 people (24.0 %) hide in a crowd",
+        "120 of 500 people (24.0 %) fit only rows",
         "8.2 % instead of 3.0 % on average",
         "better",
         "none is recorded",

@@ -90,7 +90,7 @@ def diverse(**stated):
         (
             limits(max_uniform=0.2),
             limits(max_uniform=0.19),
-            r"column 'illness': 19 of 95 people \(20\.0 %\) hide in a crowd that shows one value, "
+            r"column 'illness': 19 of 95 people \(20\.0 %\) fit only rows that show one value, "
             r"more than checks\.max_uniform = 0\.19 allows; raise k, set privacy\.mix to the",
         ),
         (

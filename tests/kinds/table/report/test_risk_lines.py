@@ -1,12 +1,19 @@
 """The three risks of a table in a line each: how many, which limit, and what to change."""
 
 import copy
+import re
+from dataclasses import fields
 
 import pytest
 
+from anon_core.anonymizers import ANONYMIZERS
+from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.kinds.table.plan.sections import PrivacySection
 from crowdcover.kinds.table.report import attackers
 from crowdcover.kinds.table.report.risk_lines import build_table_lines
 from crowdcover.kinds.table.report.words import WORDS
+from crowdcover.kinds.table.rules import DIVERSE_METHOD
+from crowdcover.reports.messages import load_messages
 from crowdcover.reports.risk_lines import describe_line, list_asides
 from crowdcover.reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
 from tests.reports.of_tables import verdict
@@ -46,7 +53,7 @@ def test_a_person_who_signs_reads_whole_sentences():
         "names the right row with a chance of 1 in 52 on average. Limit: 0, as promised. It is "
         "kept. Too few? Raise k in the plan."
     )
-    assert third.startswith("Can something be learnt about somebody? 0 of 500 people have only")
+    assert third.startswith("Can something be learnt about somebody? 0 of 500 people fit only")
     assert third.endswith("Limit: 10.0 % of all, by the plan. It is kept.")
 
 
@@ -72,7 +79,7 @@ def test_without_even_seats_likelier_rows_are_counted(share, people):
     assert line.people.startswith(people)
     assert line.result == (NO_LIMIT if share else WITHIN)
     assert line.warns == (share > 0)
-    assert ('privacy.seats = "even"' in line.change) == (share > 0)
+    assert ('anonymizer.seats = "even"' in line.change) == (share > 0)
 
 
 @pytest.mark.parametrize(("limit", "result"), [(0.05, WITHIN), (0.02, ABOVE)])
@@ -98,6 +105,20 @@ def test_people_without_a_promise_come_first(number):
         assert "k of 2 or more" in line.change
 
 
+def test_what_to_change_are_keys_that_plans_have():
+    entries = load_messages("crowdcover.kinds", "crowdcover.kinds.table").entries["risk_lines"]
+    advised = " ".join(entries[name] for name in ("change", "change_of_learnt"))
+    keys = set(re.findall(r"\b(privacy|checks|anonymizer)\.(\w+)", advised))
+    allowed = {
+        "privacy": PrivacySection.model_fields,
+        "checks": ChecksSection.model_fields,
+        "anonymizer": {"name", *(each.name for each in fields(ANONYMIZERS["adaptive"]))},
+    }
+    assert len(keys) >= 4
+    assert all(key in allowed[section] for section, key in keys)
+    assert f'anonymizer.name = "{DIVERSE_METHOD}"' in " ".join(advised.split())
+
+
 def test_the_link_of_most_people_is_named():
     release = full()
     release["protection"]["unique_values"] = {"illness": 0, "admitted": 40, "ward": 9}
@@ -121,10 +142,14 @@ def test_one_person_without_a_promise_hides_nothing_of_others():
     release["protection"]["unique_values"] = {"admitted": 40, "ward": 30, "bed": 24}
     line = linked(release)
     assert line.people == "40 of 500 people (8.0 %)"
-    assert line.finding.endswith("finds the rows. So it is with 1 more column, for 5.0 % or more.")
+    assert line.finding.endswith(
+        "finds the rows. So it is with 1 more column, for 5.0 % or more. 1 of 500 people (0.2 %) "
+        "has k = 1: no promise protects them."
+    )
     assert line.warns
     assert picked(release).people == "206 of 500 people (41.2 %)"
     assert picked(release).warns
+    assert picked(release).finding.endswith("has k = 1: no promise protects them.")
     release["privacy"]["unprotected"] = 300
     for line in (linked(release), picked(release)):
         assert line.people == "300 of 500 people (60.0 %)"

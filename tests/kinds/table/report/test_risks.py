@@ -50,7 +50,7 @@ def test_even_seats_are_a_figure_of_singling_out() -> None:
     assert even == ("0 of 500 (0.0 %)", "0: the promise", WITHIN)
     what = "People with a row likelier than 1 in k, for an insider"
     without = one(matchable(), "Singling out", what)
-    assert without == ("41.2 %", "nothing", NO_LIMIT)
+    assert without == ("206 of 500 (41.2 %)", "nothing", NO_LIMIT)
 
 
 def test_an_attack_is_held_against_the_plan_or_else_against_guessing() -> None:
