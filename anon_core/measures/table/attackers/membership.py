@@ -68,14 +68,19 @@ def attack_membership(
 def draw_outsiders(classes: Classes, number: int) -> NDArray[np.int32]:
     """Draw levels of people who are not in the table, int32 (attributes, number).
 
-    Each attribute of a person has the level of one of two records, by a fair coin. The records are
-    drawn alike for all attributes, so that levels of one record stay together in part.
+    Each attribute has the level of one of two records, by a fair coin. The second one is, of two
+    records, the one that has more levels of the first, but not all. So levels that go together stay
+    together, in part: people drawn like this fit fewer rows than true people who are not in the
+    table (`benchmarks/risk/membership.py`). Of more than two, the most alike may fit more rows.
     """
     draws = np.random.Generator(np.random.PCG64(_SEED))
     # Classes are in the order of their levels, whatever the order of the records is.
     ends = np.cumsum(classes.records_in)
-    record = draws.integers(0, ends[-1], size=(2, number))
-    one, other = np.searchsorted(ends, record, side="right")
+    record = draws.integers(0, ends[-1], size=(3, number))
+    one, *others = np.searchsorted(ends, record, side="right")
+    alike = [(classes.level[:, one] == classes.level[:, each]).sum(axis=0) for each in others]
+    least = [np.where(each == len(classes.level), -1, each) for each in alike]
+    other = np.where(least[1] > least[0], others[1], others[0])
     first = draws.integers(0, 2, size=(len(classes.level), number)).astype(np.bool_)
     return np.where(first, classes.level[:, one], classes.level[:, other])
 
