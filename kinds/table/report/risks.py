@@ -248,9 +248,10 @@ def _build_membership_figure(manifest: Manifest) -> Figure:
     if not found:
         return build_unmeasured_figure(_MESSAGES.say("inference", "membership_unmeasured"))
     share = found["members"] / manifest["privacy"]["records"]
-    what = _name_risk("inference", "membership", manifest, rows=found["rows"], share=share)
+    what = _name_risk("inference", "membership", manifest, rows=found["rows"])
     measured = _format_count_of(found["others"], found["drawn"])
-    return Figure(what, measured, _hold_against("nothing"), OF_EVERY_RELEASE)
+    against = _hold_against("members", share=share, whom=describe_subjects(manifest))
+    return Figure(what, measured, against, NO_LIMIT)
 
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:

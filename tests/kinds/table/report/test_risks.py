@@ -59,11 +59,12 @@ def test_even_seats_are_a_figure_of_singling_out() -> None:
 
 
 def test_who_is_in_the_table_is_compared_with_people_who_are_not() -> None:
-    release, what = full(), "Drawn people who are not in the table, although at least 12 rows fit"
+    release, what = full(), "Drawn people, not in the table, whom at least 12 rows fit"
     assert one(release, "Inference", "Whether somebody is in the table")[0] == NOT_MEASURED
     told = {"drawn": 500, "matched": 400, "rows": 12, "members": 490, "others": 100}
     release["protection"]["membership"] = told
-    assert one(release, "Inference", what) == ("100 of 500 (20.0 %)", "nothing", OF_EVERY_RELEASE)
+    held = "98.0 %: people who are in it"
+    assert one(release, "Inference", what) == ("100 of 500 (20.0 %)", held, NO_LIMIT)
     block = build_attack_blocks(release)[-1]
     assert [row[1:] for row in block.rows] == [
         ("500 of 500 (100.0 %)", "400 of 500 (80.0 %)"),
