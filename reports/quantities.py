@@ -75,6 +75,11 @@ def points(change: Any) -> str:
     return f"{100 * change:.1f}" if is_number(change) else NOT_STATED
 
 
+def count_share(share: float, records: int) -> int:
+    """How many of these at most, where their share was published rounded up."""
+    return int(share * records + 1e-9)  # a product of floats may end just below a whole number
+
+
 def seconds(duration: Any) -> str:
     """A duration as people write it."""
     if not is_number(duration):

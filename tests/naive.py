@@ -376,6 +376,18 @@ def likeliest_matching(fit, sweeps):
     return belief
 
 
+def tell_apart(inside, outside):
+    """The least number of rows by which an attacker tells both best, and the difference."""
+
+    def difference(rows):
+        one, other = (Fraction(sum(each >= rows for each in s), len(s)) for s in (inside, outside))
+        return one - other
+
+    rows = max(set(inside), key=lambda each: (difference(each), -each))
+    assert difference(rows) == max(map(difference, range(max(inside + outside) + 2)))
+    return rows, difference(rows)
+
+
 def agree(a, b):
     """Test whether rows (column -> value) of two releases agree in all columns that both have."""
     return all(a[name] == b[name] for name in a.keys() & b.keys())

@@ -8,7 +8,7 @@ from crowdcover.kinds.graph.report.findings import OBFUSCATED
 from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
-from crowdcover.reports.quantities import count, digits, is_number, one_in, percent
+from crowdcover.reports.quantities import count, count_share, digits, is_number, one_in, percent
 from crowdcover.reports.risk_lines import build_risk_line, say_people
 from crowdcover.reports.words import (
     ABOVE,
@@ -130,7 +130,7 @@ def _describe_picked(manifest: Manifest) -> RiskLine:
         "allowed": allowed,
         "number": number,
         "knows": _MESSAGES.name_entries("knows").get(privacy.get("knows", ""), ""),
-        "likelier": _count_share(manifest["protection"].get("likelier"), records),
+        "likelier": count_share(manifest["protection"].get("likelier") or 0.0, records),
         "success": max(attack.success for attack in tried),
     }
     result = NOT_MEASURED if number is None else WITHIN if number <= allowed else ABOVE
@@ -156,7 +156,7 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
     counts = {
         # Published in thousandths, rounded up: as many as that may be.
         "named": math.ceil(strongest.success * records - 1e-9),
-        "matched": _count_share(protection["edges"]["matched"], records),
+        "matched": count_share(protection["edges"]["matched"], records),
     }
     surest = [attack.highest for attack in attacks(manifest) if is_number(attack.highest)]
     figures = {"highest": max(surest, default=None)}
@@ -185,7 +185,7 @@ def _describe_learnt(manifest: Manifest) -> RiskLine:
     records, edges = manifest["privacy"]["records"], manifest["protection"].get("edges")
     if edges is None:
         return _build_unmeasured_line("learnt")
-    number = _count_share(edges["near"], records)
+    number = count_share(edges["near"], records)
     return build_risk_line(
         "learnt",
         _say_up_to(number, records),
@@ -201,11 +201,6 @@ def _build_unmeasured_line(name: str) -> RiskLine:
     change = _MESSAGES.say("risk_lines", "change", form="unmeasured")
     text = _MESSAGES.say("risk_lines", "unmeasured")
     return build_risk_line(name, "", text, NOT_MEASURED, change=change, warns=True)
-
-
-def _count_share(share: Any, records: int) -> int:
-    """How many vertices a share may be, which is published rounded up."""
-    return int(share * records + 1e-9) if is_number(share) else records
 
 
 def _say_up_to(number: int, records: int) -> str:

@@ -7,7 +7,7 @@ from crowdcover.kinds.matrix.report.findings import CLASSES
 from crowdcover.kinds.words import build_unmeasured_figure
 from crowdcover.reports.facts import Manifest
 from crowdcover.reports.messages import load_messages
-from crowdcover.reports.quantities import is_number, one_in, percent
+from crowdcover.reports.quantities import count_share, is_number, one_in, percent
 from crowdcover.reports.risk_lines import build_risk_line, say_people
 from crowdcover.reports.words import (
     ABOVE,
@@ -110,7 +110,7 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
 def _describe_learnt(manifest: Manifest) -> RiskLine:
     """How many have an item that their whole class has."""
     share, records = manifest["protection"].get("unanimous_rows"), manifest["privacy"]["records"]
-    number = int(share * records + 1e-9) if is_number(share) else None  # the share is rounded up
+    number = count_share(share, records) if is_number(share) else None
     result = NOT_MEASURED if number is None else NO_LIMIT
     line = _build_line("learnt", "learnt", number, manifest, result)
     people = _MESSAGES.say("risk_lines", "up_to", people=line.people) if number else line.people
@@ -166,9 +166,13 @@ def _list_linkability(manifest: Manifest) -> Iterator[Figure]:
 
 
 def _list_inference(manifest: Manifest) -> Iterator[Figure]:
+    protection, records = manifest["protection"], manifest["privacy"]["records"]
     for key, what in _MESSAGES.name_entries("inference").items():
-        share = manifest["protection"].get(key)
-        measured = (
-            _MESSAGES.say("risks", "up_to", share=share) if is_number(share) else NOT_MEASURED
-        )
+        share = protection.get(key)
+        if not is_number(share):
+            yield build_unmeasured_figure(what)
+            continue
+        of_users = key == "unanimous_rows"
+        number = count_share(share, records) if of_users else None
+        measured = _MESSAGES.say("risks", "up_to", share=share, number=number, records=records)
         yield Figure(what, measured, "nothing", NO_LIMIT)

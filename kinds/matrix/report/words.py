@@ -10,7 +10,7 @@ from crowdcover.kinds.words import KindWords, find_strongest_chance
 from crowdcover.reports.comparison import Compared
 from crowdcover.reports.facts import BadFact, Fact, Manifest, list_facts
 from crowdcover.reports.messages import load_messages
-from crowdcover.reports.quantities import count, one_in, percent
+from crowdcover.reports.quantities import count, count_share, one_in, percent
 from crowdcover.reports.words import Block, ColumnRole, Exposure, PageSection, Text
 
 _LITTLE = 0.5  # of the entries
@@ -58,7 +58,7 @@ class MatrixWords(KindWords):
         if not share:
             return None
         figures = {
-            "number": int(share * records + 1e-9),  # the share is rounded up
+            "number": count_share(share, records),
             "records": records,
         }
         return Exposure(share, self.messages.say("warnings", "exposure", **figures))

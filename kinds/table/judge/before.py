@@ -22,8 +22,9 @@ def select_comparable_numbers(manifest: Mapping[str, Any], sections: Sections) -
     for later in {"gcp_by_width", "least_gcp"} - manifest.get("utility", {}).keys():
         utility.pop(later, None)
     figures = protection.pop("reidentification", {})
-    if "refinement" not in manifest.get("protection", {}):
-        protection.pop("refinement", None)
+    for name in ("refinement", "membership"):
+        if name not in manifest.get("protection", {}):
+            protection.pop(name, None)
     if stated := manifest.get("protection", {}).get("reidentification"):
         protection["reidentification"] = _select_asked_figures(stated, figures)
     claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.law import Law
+from anon_core.measures.table.attackers.membership import Membership
 from anon_core.measures.table.attackers.refinement import Refinement
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.codebook.levels import ColumnLevels
@@ -74,6 +75,8 @@ class Measured:
         What any release with the promise loses; None where no bound follows or is looked for.
     refinement : Refinement or None
         What is left of masked cells; by the law where there is one. None unless `matched`.
+    membership : Membership or None
+        What rows tell of who is in the table. None unless `matched`.
     """
 
     levels: tuple[ColumnLevels, ...]
@@ -101,6 +104,7 @@ class Measured:
     reidentification: Mapping[str, Any] = field(default_factory=dict)
     least_loss: LeastLoss | None = None
     refinement: Refinement | None = None
+    membership: Membership | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -217,6 +221,7 @@ class Measured:
             "direct_identifiers": self.direct,
             "reidentification": dict(self.reidentification),
             "refinement": self._state_refinement(),
+            "membership": {} if self.membership is None else asdict(self.membership),
         }
 
     def _state_refinement(self) -> dict[str, Any]:

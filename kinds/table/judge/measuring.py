@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attackers.attacks import tightest_rows
 from anon_core.measures.table.attackers.law import Law
+from anon_core.measures.table.attackers.membership import attack_membership
 from anon_core.measures.table.attackers.refinement import Refinement, refine_by_matchings
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.codebook.shared import rare_levels
@@ -145,6 +146,7 @@ def measure_release(
         law=stated,
         reidentification=found,
         refinement=refined,
+        membership=attack_membership(cells, classes, counts.compatible) if matched else None,
     )
     if in_classes:
         measured = _with_classes(measured, laid)

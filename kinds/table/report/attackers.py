@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from crowdcover.kinds.table.plan.limits import BY_DEMAND, WITNESS
+from crowdcover.kinds.table.report.facts import describe_subjects
 from crowdcover.reports.facts import Fact, Manifest
 from crowdcover.reports.messages import load_messages
 from crowdcover.reports.quantities import (
@@ -35,6 +36,9 @@ ATTACKERS = {  # by the name of the attack in the manifest
     name: Attacker(who, knows, name not in WITHOUT_CHANCES)
     for name, who, knows in _MESSAGES.list_lines("attackers")
 }
+
+
+_EXPLAINED_MEMBERSHIP = _MESSAGES.say("attacks", "membership_explained")
 
 
 class Attack(NamedTuple):
@@ -233,7 +237,29 @@ def build_attack_blocks(manifest: Manifest) -> list[Block]:
     if (guessed := demand_guesses(manifest)) is not None:
         heading, columns = _name_table("demand_guesses"), _list_columns("demand_guess")
         listed.append(Block(heading, columns, [guessed.row]))
+    if (members := build_membership_block(manifest)) is not None:
+        listed.append(members)
     return listed
+
+
+def build_membership_block(manifest: Manifest) -> Block | None:
+    """Who is said to be in the table, of those who are and of drawn people; None if unmeasured."""
+    found = (manifest.get("protection") or {}).get("membership")
+    if not found:
+        return None
+    records, rows = manifest["privacy"]["records"], []
+    thresholds = [(1, records, found["matched"])]
+    if found["rows"] > 1:
+        thresholds.append((found["rows"], found["members"], found["others"]))
+    for number, inside, outside in thresholds:
+        label = _MESSAGES.say("membership", "rows", rows=number, whom=describe_subjects(manifest))
+        if number == found["rows"] and len(thresholds) > 1:
+            label = _MESSAGES.say("membership", "best", label=label)
+        counts = ((inside, records), (outside, found["drawn"]))
+        shares = [_MESSAGES.say("membership", "count", number=a, all=b) for a, b in counts]
+        rows.append((label, *shares))
+    heading, columns = _name_table("membership"), _list_columns("membership_column")
+    return Block(heading, columns, rows, meanings=[Fact(heading, _EXPLAINED_MEMBERSHIP)])
 
 
 def explain_attacks(name: str) -> str:

@@ -188,6 +188,7 @@ def _list_inference(manifest: Manifest) -> Iterator[Figure]:
     yield from _list_minimality(manifest)
     yield from _list_refinement(manifest)
     yield from _private_k(manifest)
+    yield _build_membership_figure(manifest)
     if kept := list_columns_by_role(manifest, "keep"):
         yield build_unmeasured_figure(_name_risk("inference", "uniform_kept", manifest, names=kept))
     yield build_unmeasured_figure(_MESSAGES.say("inference", "others_known"))
@@ -239,6 +240,18 @@ def _list_refinement(manifest: Manifest) -> Iterator[Figure]:
         proved = proved and "predict" not in manifest.get("purpose", {})
         against = _hold_against("even" if proved else "nothing")
         yield Figure(what, percent(share), against, WITHIN if proved else NO_LIMIT)
+
+
+def _build_membership_figure(manifest: Manifest) -> Figure:
+    """How many who are not in the table look as if they were, to someone who counts rows."""
+    found = (manifest.get("protection") or {}).get("membership")
+    if not found:
+        return build_unmeasured_figure(_MESSAGES.say("inference", "membership_unmeasured"))
+    share = found["members"] / manifest["privacy"]["records"]
+    what = _name_risk("inference", "membership", manifest, rows=found["rows"])
+    measured = _format_count_of(found["others"], found["drawn"])
+    against = _hold_against("members", share=share, whom=describe_subjects(manifest))
+    return Figure(what, measured, against, NO_LIMIT)
 
 
 def _private_k(manifest: Manifest) -> Iterator[Figure]:

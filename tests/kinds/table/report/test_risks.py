@@ -2,6 +2,10 @@
 
 import pytest
 
+from crowdcover.kinds.table.report.attackers import (
+    build_attack_blocks,
+    build_membership_block,
+)
 from crowdcover.kinds.table.report.risks import list_risks
 from crowdcover.reports.quantities import percent
 from crowdcover.reports.words import (
@@ -12,7 +16,8 @@ from crowdcover.reports.words import (
     OF_EVERY_RELEASE,
     WITHIN,
 )
-from tests.reports.samples import alarming, full, matchable, of_rows, old, unprotected
+from tests.reports.of_tables import render_page
+from tests.reports.samples import alarming, crowds, full, matchable, of_rows, old, unprotected
 
 
 def figures(release, risk, what):
@@ -51,6 +56,24 @@ def test_even_seats_are_a_figure_of_singling_out() -> None:
     what = "People with a row likelier than 1 in k, for an insider"
     without = one(matchable(), "Singling out", what)
     assert without == ("206 of 500 (41.2 %)", "nothing", NO_LIMIT)
+
+
+def test_who_is_in_the_table_is_compared_with_people_who_are_not() -> None:
+    release, what = full(), "Drawn people, not in the table, whom at least 12 rows fit"
+    assert one(release, "Inference", "Whether somebody is in the table")[0] == NOT_MEASURED
+    told = {"drawn": 500, "matched": 400, "rows": 12, "members": 490, "others": 100}
+    release["protection"]["membership"] = told
+    held = "98.0 %: people who are in it"
+    assert one(release, "Inference", what) == ("100 of 500 (20.0 %)", held, NO_LIMIT)
+    block = build_attack_blocks(release)[-1]
+    assert [row[1:] for row in block.rows] == [
+        ("500 of 500 (100.0 %)", "400 of 500 (80.0 %)"),
+        ("490 of 500 (98.0 %)", "100 of 500 (20.0 %)"),
+    ]
+    assert block.rows[1][0].endswith("at least 12 rows fit: tells both apart best")
+    told |= {"rows": 1, "members": 500, "others": 400}
+    assert len(build_membership_block(release).rows) == 1
+    assert "publish a sample of the people only" in " ".join(render_page(release, crowds()).split())
 
 
 def test_an_attack_is_held_against_the_plan_or_else_against_guessing() -> None:
