@@ -37,6 +37,7 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/make/stop", job_views.stop_making),
     ("/waiting/{run}", waiting_views.decide),
     ("/waiting/{run}/reopen", waiting_views.reopen),
+    ("/release", release_views.choose_release),
     ("/column", release_views.ask_release),
     ("/affected", job_views.start_audit),
     ("/affected/stop", job_views.stop_audit),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
+from anon_core.errors import AnonymityError
 from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.page.app import build_app
 from crowdcover.flows.page.draft import Draft
@@ -17,10 +18,12 @@ from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.plan_views import load_values
 from crowdcover.flows.page.session import Session
 from crowdcover.flows.plan.document import read_document
+from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.plan.starter import build_starter_plan
 from crowdcover.storage.approval.signing_keys import read_key
-from crowdcover.storage.places.place import is_remote, place_of
+from crowdcover.storage.places.place import Place, is_remote, place_of
 from crowdcover.storage.shelf.layout import MANIFEST
+from crowdcover.storage.shelf.shelf import shelf_of
 
 
 def open_page(options: argparse.Namespace) -> int:
@@ -45,6 +48,7 @@ def build_session(options: argparse.Namespace, own: Secrets) -> Session:
     session.key, session.others = options.key, others
     if session.draft is not None:
         load_values(session)
+        session.release = session.release or _find_newest_release(session.draft)
     return session
 
 
@@ -60,6 +64,18 @@ def _open_named(options: argparse.Namespace, own: Secrets) -> Session:
     text = build_starter_plan(stated, _choose_plan_folder(named))
     starter = ("plan", *_list_source_arguments(options))
     return Session(own, named, starter, Draft(text, _choose_plan_path(named, text), options.kind))
+
+
+def _find_newest_release(draft: Draft) -> Place | None:
+    """The newest version of the plan's release in a folder of this machine, if there is one."""
+    if draft.saved is None:
+        return None
+    try:
+        parent = ReleasePlan.load(draft.path).releases
+    except AnonymityError:  # the page of the plan shows the refusal
+        return None
+    versions = shelf_of(parent).versions() if isinstance(parent, Path) else []
+    return parent / versions[-1] if versions else None
 
 
 def _is_release(named: str) -> bool:

@@ -59,6 +59,7 @@ def show_release(session: Session, _: Request) -> Response:
             # Of a version, the audit measures the newest batch only.
             is_measured=side is not None and not side.is_version,
             read=session.has_table,
+            versions=_list_sibling_versions(folder),
             others=list(_list_others(session, folder)),
             commands=[
                 ("Show the numbers", format_command(["show", shorten_place(folder)])),
@@ -68,6 +69,17 @@ def show_release(session: Session, _: Request) -> Response:
                 ),
             ],
         )
+
+
+def choose_release(session: Session, request: Request) -> Response:
+    """Show another version that stands beside the release."""
+    folder, version = session.require_release(), form_of(request).get("version", "")
+    if version not in _list_sibling_versions(folder):  # so the name leads to no other folder
+        raise PlanError("choose a version that stands beside the release")
+    if session.audited is not None and session.audited.is_running:
+        session.require_idle()
+    session.release, session.audited = folder.parent / version, None
+    return go_to("/release")
 
 
 def show_release_report(session: Session, _: Request) -> Response:
@@ -131,11 +143,15 @@ def show_difference(session: Session, request: Request) -> Response:
 
 def _list_others(session: Session, folder: Place) -> dict[str, Place]:
     """What a release can be compared with: versions beside it, then releases that were named."""
-    versions = [each for each in shelf_of(folder.parent).versions() if each != folder.name]
-    beside = {each: folder.parent / each for each in versions}
+    beside = {each: folder.parent / each for each in _list_sibling_versions(folder)}
     known = [folder, *beside.values()]
     named = [each for each in session.others if not any(same_place(each, own) for own in known)]
     return {**beside, **{shorten_place(each): each for each in named}}
+
+
+def _list_sibling_versions(folder: Place) -> list[str]:
+    """The versions beside a release."""
+    return [each for each in shelf_of(folder.parent).versions() if each != folder.name]
 
 
 def _put_in_order(folder: Place, other: Place) -> tuple[Place, Place]:

@@ -32,13 +32,15 @@ class Session:
     draft : Draft or None
         The plan; None where a release was opened.
     release : Place or None
-        The release that is shown: the one that was opened or made.
+        The release that is shown: the one that was opened, made or chosen.
     others : tuple of Place
         Other releases that were named, to compare with.
     key : Path or None
         The file of the private key that signs decisions.
     tried, made, audited : CommandRun or None
         The last `crowdcover try`, `crowdcover release` and `crowdcover audit`.
+    shown : CommandRun or None
+        The `crowdcover release` whose release was shown.
     tried_settings : (str, str)
         The levels of k and the sample in the form of the next `crowdcover try`.
     tried_text : str
@@ -64,6 +66,7 @@ class Session:
     tried: CommandRun | None = None
     made: CommandRun | None = None
     audited: CommandRun | None = None
+    shown: CommandRun | None = None
     tried_settings: tuple[str, str] = ("3 5 10", "")
     tried_text: str = field(default="", repr=False)
     notice: str = ""
@@ -93,12 +96,12 @@ class Session:
             raise PlanError("a command runs; wait for its end, or stop it")
 
     def show_release_of(self, job: CommandRun) -> None:
-        """Let the page show the release that a job has made."""
-        if job.code == 0 and job.printed:
-            self.release = place_of(job.printed[-1])
+        """Let the page show the release that a job has made, until a person chooses another one."""
+        if job.code == 0 and job.printed and job is not self.shown:
+            self.release, self.shown = place_of(job.printed[-1]), job
 
     def require_release(self) -> Place:
-        """The release that was opened, or that the page has made last."""
+        """The release that is shown: that was opened, that the page has made last, or chosen."""
         if self.made is not None:
             self.show_release_of(self.made)
         if self.release is None:

@@ -14,11 +14,12 @@ from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.storage.vault.files import read_json
 from tests.contract.alike import Alike
 from tests.contract.runs import Runs
-from tests.flows.orders import RARE, Order
+from tests.flows.orders import RARE, Order, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.devtools import browsing
 from tests.support.pages import SCREENS, complaints, measure_page
+from tests.support.series import registry
 
 pytestmark = pytest.mark.slow  # a browser, two releases and a trial in processes of their own
 
@@ -223,4 +224,22 @@ def test_everybody_can_read_the_views_of_graphs_and_matrices(order_of_kind, tmp_
             assert tab.evaluate("document.querySelectorAll('nav a').length") == 1
             tab.act("document.querySelector('form[action=\"/difference\"]').requestSubmit()")
             look(tab, tmp_path, "difference")
+        assert tab.said == []
+
+
+def test_everybody_can_read_the_views_of_a_series(tmp_path):
+    order = registry(tmp_path / "order", people(60))
+    order.release()
+    order.write_source([*people(60)[3:], *people(8, draws=9, first=500)])
+    order.release()
+    with opened(order.plan, tmp_path) as address, browsing(tmp_path) as tab:
+        tab.go_to(address)
+        open_tab(tab, "Released rows")
+        assert "not kept" not in tab.evaluate("document.querySelector('.owned').innerText")
+        look(tab, tmp_path, "newest")
+        press(tab, "/release")
+        assert "newest source" in tab.evaluate("document.querySelector('.owned').innerText")
+        look(tab, tmp_path, "older")
+        open_tab(tab, "Columns")
+        look(tab, tmp_path, "columns")
         assert tab.said == []

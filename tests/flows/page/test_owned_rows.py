@@ -16,7 +16,7 @@ from crowdcover.flows.page.released.owned_rows import read_owned_rows
 from crowdcover.flows.page.released.private_side import find_private_side
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import Order, people
-from tests.flows.page.conftest import session_of, visit
+from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.support.series import ANNA, BERT, CARA, DORA, Registry, registry
 
 ODD = ["a|b", "*", "c\\d", "..", "(missing)", "x|*"]
@@ -148,14 +148,14 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
     monkeypatch.setattr(first_rows, "FIRST", 60)
     session = session_of(series.plan)
     client = visit(session)
-    session.release = series.releases / "v2"
-    newest = client.get("/release").text
+    newest = client.get("/release").text  # that of the plan
+    assert session.release == series.releases / "v2"
     assert "beside their people" in newest
     assert "not kept" not in newest
     assert "Who hides in a crowd" not in newest
     assert client.get("/column?column=city").text.count("<svg") == 2
-    session.release = series.releases / "v1"
-    older = unescape(client.get("/release").text)
+    older = unescape(post(client, session, "/release", version="v1").text)
+    assert str(series.releases / "v1") in older
     # Three left. The crowds of others were made anew, so they have another row.
     assert older.count("not kept: the person has no row in the newest version") == 3
     assert "newest source" in older
@@ -167,6 +167,10 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
     page = client.get("/column?column=city").text
     assert page.count("<svg") == 1
     assert "the vault no longer keeps" in page
+    for name in ("v1", "v9", "../v2", ""):
+        refused = refused_words(post(client, session, "/release", version=name).text)
+        assert refused == "choose a version that stands beside the release"
+    assert session.release == series.releases / "v1"
 
 
 @pytest.mark.long

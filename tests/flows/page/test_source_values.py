@@ -99,8 +99,9 @@ def test_the_plan_shows_a_picture_of_each_column_that_is_counted_as_it_is_typed(
     assert re.search(r'Bar chart of age: [^"]*other values', changed)
 
 
-def test_a_large_file_is_counted_when_it_is_asked_for(order, monkeypatch):
-    monkeypatch.setattr(source_values, "QUICK_BYTES", 100)
+@pytest.mark.parametrize("limit", ["QUICK_BYTES", "QUICK_ROWS"])
+def test_a_large_source_is_counted_when_it_is_asked_for(order, monkeypatch, limit):
+    monkeypatch.setattr(source_values, limit, 80)
     session = session_of(order.plan)
     client = visit(session)
     page = client.get("/plan").text
