@@ -1259,8 +1259,8 @@ MUTANTS = (
     Mutant(
         "trees: features off the own path cost something",
         "anon_core/seating/even.py",
-        "    return hide_off_path(table, blank)",
-        "    return blank",
+        "    blank = hide_off_path(table, _find_blank_bits(table))",
+        "    blank = _find_blank_bits(table)",
         NARROWING,
     ),
     Mutant(
@@ -1283,6 +1283,34 @@ MUTANTS = (
         "return list(places.get(text, ()))",
         "return [0, *places.get(text, ())]",
         TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: a cell shows its node although it may show a set",
+        "anon_core/tables/closing.py",
+        "        if attribute.tree is not None and not attribute.sets:",
+        "        if attribute.tree is not None:",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor reads no set beside nodes",
+        "anon_core/measures/table/cells.py",
+        "        if text in places or not column.sets:",
+        "        if column.nodes is not None:",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor takes a set for the node that has its ends",
+        "anon_core/measures/table/codebook/native.py",
+        "    if whole and (column.nodes is not None or column.ordinal):",
+        "    if (whole or column.sets) and (column.nodes is not None or column.ordinal):",
+        TREES,
+    ),
+    Mutant(
+        "trees: a set counts as the node that has its ends",
+        "anon_core/measures/table/utility.py",
+        " and held[-1] - held[0] < len(held):",
+        ":",
+        TREES,
     ),
     Mutant(
         "trees: a node may lie below two nodes",

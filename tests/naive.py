@@ -224,8 +224,39 @@ def starts_open_top(start, numbers, owners, k, rounded):
 
 
 def values_of_cell(paths, cell):
-    """The values that a cell of a tree means, by names; paths: of each value up to the root."""
-    return {value for value, names in paths.items() if cell in ("*", *names)}
+    """The values that a cell of a tree means, by names; paths: of each value up to the root.
+
+    A cell that is no name is a set of values, with bars between them.
+    """
+    held = {value for value, names in paths.items() if cell in ("*", *names)}
+    own = {names[-1]: value for value, names in paths.items()}
+    return held or {own[text] for text in cell.split("|")}
+
+
+def shown_values(paths, held, cells):
+    """The values that a masked cell of a tree shows if its holders have these values.
+
+    cells: "node": those of the smallest node that holds them all. "set", "shorter": these alone.
+    """
+    if cells != "node":
+        return set(held)
+    nodes = {"*"}.union(*paths.values())
+    whole = [values_of_cell(paths, node) for node in nodes]
+    return min((values for values in whole if set(held) <= values), key=len)
+
+
+def cell_text(paths, values, cells):
+    """How a cell shows these values: a value, "*", else a node's name if it may, or a set."""
+    if len(values) == len(paths) > 1:
+        return "*"
+    if len(values) > 1 and cells != "set":
+        # Of nodes of the same values the innermost; a name is longer by those above it.
+        depth = {name: at for names in paths.values() for at, name in enumerate(names)}
+        same = [name for name in depth if values_of_cell(paths, name) == values]
+        if same:
+            return max(same, key=depth.__getitem__)
+    order = sorted(paths, key=lambda value: (value is not None, paths[value]))
+    return "|".join(paths[value][-1] for value in order if value in values)
 
 
 def compatible(x, y, stars):

@@ -18,6 +18,7 @@ from anon_core.tables.encoding import encode, fit
 from tests import naive
 
 EXACT = Optimal(method="exact", loss="rank")
+PAIRS = [*itertools.product(["node", "shorter", "set"], repeat=2)]
 MAKERS = [
     LocalSearch(seats="even"),
     Adaptive(),
@@ -43,8 +44,10 @@ class Drawn:
     def __init__(self, seed):
         rng = np.random.default_rng(seed)
         n, trees = int(rng.integers(2, 9)), {name: draw_tree(rng) for name in "cd"}
+        # All pairs of forms: each method has all of them in time.
+        self.cells = dict(zip("cd", PAIRS[seed // len(MAKERS) % len(PAIRS)], strict=True))
         self.specs = [
-            ColumnSpec(name=name, kind="categorical", hierarchy=tree)
+            ColumnSpec(name=name, kind="categorical", hierarchy=tree, cells=self.cells[name])
             for name, tree in trees.items()
         ]
         self.specs.append(ColumnSpec(name="flag", kind="categorical"))
@@ -84,17 +87,17 @@ class Drawn:
 
     def lose_of_group(self, group):
         held = {name: [values[v] for v in group] for name, values in self.columns.items()}
-        cells = {name: [self.smallest_cell(name, values)] for name, values in held.items()}
+        forms = {"flag": "set"} | self.paid
+        cells = {
+            name: [naive.shown_values(self.paths[name], values, forms[name])]
+            for name, values in held.items()
+        }
         return sum(map(sum, self.lose(cells).values()))
 
-    def smallest_cell(self, name, held):
-        """The fewest values below one node, or as a set in a column without a tree."""
-        paths = self.paths[name]
-        if name == "flag":
-            return set(held)
-        nodes = {"*", *itertools.chain(*paths.values())}
-        cells = [naive.values_of_cell(paths, node) for node in nodes]
-        return min((cell for cell in cells if set(held) <= cell), key=len)
+    @property
+    def paid(self):
+        """What methods price in each column: nodes also where the values of holders are shown."""
+        return {name: "set" if each == "set" else "node" for name, each in self.cells.items()}
 
 
 def partitions(records):
@@ -147,7 +150,16 @@ def test_fits_loss_and_promise_are_those_of_the_names(seed):
     assert (matchable >= drawn.k).all()
     if made.holders is not None:
         require_even_seats(drawn, fits, made.holders)
+    for name, cells in drawn.cells.items():
+        paths, shown = drawn.paths[name], sets[name]
+        assert texts[name].tolist() == [naive.cell_text(paths, each, cells) for each in shown]
+        assert shown == [naive.shown_values(paths, each, cells) for each in shown]
     if maker is EXACT:
+        paid = {
+            name: [naive.shown_values(drawn.paths[name], each, form) for each in sets[name]]
+            for name, form in drawn.paid.items()
+        }
+        lost = drawn.lose({**sets, **paid})
         assert sum(map(sum, lost.values())) == pytest.approx(drawn.least_loss())
 
 

@@ -730,8 +730,9 @@ def sets_in_place_of_nodes(patch):
 
 
 def node_left_out(patch):
-    def change(tree, *_):
-        return Tree(tree.names[:1], tree.first[:1], tree.last[:1])
+    def change(found, *_):
+        tree, whole = found
+        return Tree(tree.names[:1], tree.first[:1], tree.last[:1]), whole
 
     around(patch, encoding, "fit_tree", change)
 

@@ -90,8 +90,11 @@ class ColumnLevels:
     nodes : tuple of (str, int, int), optional
         Of a tree: the name, the least and the greatest level of each inner node below the root that
         a cell may show, by their ends, of equal ones the inner first.
-    tree : tuple of (str, str, int, int)
-        Name, name of its level, least and greatest level of every node, the outer one first.
+    sets : bool
+        Of a tree: whether a cell that holds other levels than a node does shows their set.
+    tree : tuple of (str, str, int, int), optional
+        Of a hierarchy: name, name of its level, least and greatest level of every node, the outer
+        one first. Without `nodes`, cells show sets.
     floor : int, optional
         How many people the plan wants in each place that a label names.
     """
@@ -110,7 +113,8 @@ class ColumnLevels:
     weight: float = 1.0
     range: Span | None = field(default=None, repr=False)
     nodes: Nodes | None = field(default=None, repr=False)
-    tree: Whole = field(default=(), repr=False)
+    sets: bool = False
+    tree: Whole | None = field(default=None, repr=False)
     floor: int | None = None
 
     @property
@@ -231,8 +235,9 @@ def column_levels(
         numbers=tuple(numbers),
         weight=spec.weight,
         range=spec.range,
-        nodes=nodes,
-        tree=tree,
+        nodes=None if spec.cells == "set" else nodes,
+        sets=spec.cells == "shorter",
+        tree=None if spec.hierarchy is None else tree,
         floor=None if spec.floor is None else max(spec.floor.people, least),
     ), level
 
