@@ -1313,6 +1313,27 @@ MUTANTS = (
         TREES,
     ),
     Mutant(
+        "trees: a node loses the weight of the level above it",
+        "anon_core/specs/hierarchies.py",
+        "        return self.weights[-1 - depth]",
+        "        return self.weights[-depth]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: the auditor weighs levels from the root on",
+        "anon_core/measures/table/codebook/trees.py",
+        "for depth in range(len(finest_first), 0, -1)]",
+        "for depth in range(1, len(finest_first) + 1)]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: weights may fall",
+        "kinds/table/plan/hierarchies.py",
+        " or any(low >= high for low, high in pairwise(weights)):",
+        ":",
+        "tests/flows/test_hierarchies.py",
+    ),
+    Mutant(
         "trees: a node may lie below two nodes",
         "anon_core/specs/hierarchies.py",
         "            if above.setdefault(name, path[:depth]) != path[:depth]:",
@@ -1336,8 +1357,8 @@ MUTANTS = (
     Mutant(
         "trees: each node has the level of those inside it",
         "anon_core/tables/trees.py",
-        "(name, name_level(depth), ",
-        "(name, name_level(depth + 1), ",
+        "(name, hierarchy.name_level(depth), ",
+        "(name, hierarchy.name_level(depth + 1), ",
         TREES,
     ),
     Mutant(
@@ -1392,7 +1413,7 @@ MUTANTS = (
     Mutant(
         "ladders: a node loses its levels where widths are asked for",
         "anon_core/tables/loss.py",
-        '    if position is None or a.kind not in ("numeric", "date"):',
+        '    if position is None or a.kind not in ("numeric", "date") or a.tree.weights:',
         "    if True:",
         LADDERS,
     ),

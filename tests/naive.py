@@ -245,18 +245,35 @@ def shown_values(paths, held, cells):
     return min((values for values in whole if set(held) <= values), key=len)
 
 
+def depths_of_nodes(paths, values):
+    """How deep nodes of just these values lie, by name; 1 is just below the root."""
+    depth = {name: at for names in paths.values() for at, name in enumerate(names, start=1)}
+    return {name: at for name, at in depth.items() if values_of_cell(paths, name) == values}
+
+
 def cell_text(paths, values, cells):
     """How a cell shows these values: a value, "*", else a node's name if it may, or a set."""
     if len(values) == len(paths) > 1:
         return "*"
-    if len(values) > 1 and cells != "set":
-        # Of nodes of the same values the innermost; a name is longer by those above it.
-        depth = {name: at for names in paths.values() for at, name in enumerate(names)}
-        same = [name for name in depth if values_of_cell(paths, name) == values]
-        if same:
-            return max(same, key=depth.__getitem__)
+    if len(values) > 1 and cells != "set" and (same := depths_of_nodes(paths, values)):
+        return max(same, key=same.__getitem__)  # the innermost
     order = sorted(paths, key=lambda value: (value is not None, paths[value]))
     return "|".join(paths[value][-1] for value in order if value in values)
+
+
+def loss_of_values(paths, values, weights):
+    """What a cell of these values loses: by weights of a value, of levels of nodes, and of "*".
+
+    Without weights (its values - 1) / (all values - 1).
+    """
+    if not weights:
+        return (len(values) - 1) / max(1, len(paths) - 1)
+    if len(values) == 1:
+        return 0
+    if len(values) == len(paths):
+        return 1
+    # Weights begin with the finest level: the root has the last one, each level one before.
+    return weights[len(weights) - 1 - max(depths_of_nodes(paths, values).values())]
 
 
 def compatible(x, y, stars):

@@ -147,6 +147,11 @@ class ColumnSpec:
                 f"column {self.name!r}: the finest step of the hierarchy groups the values; leave "
                 "bins out"
             )
+        if hierarchy.weights and self.cells != "node":
+            raise InputError(
+                f"column {self.name!r}: weights say what nodes lose, and cells = {self.cells!r} "
+                "shows sets; leave one of them out"
+            )
         if self.rare == "pool":
             raise InputError(
                 f"column {self.name!r}: rare = 'pool' joins values of any node, and a hierarchy "

@@ -37,6 +37,9 @@ class Hierarchy:
     grid : tuple of float
         Of boxes of the first of these widths, in degrees: the widths of the boxes that hold them,
         rising; each divides the next one.
+    weights : tuple of float
+        What a cell loses that shows a value, a node of each level from the finest on, or the root,
+        in parts of the column: rising from 0 to 1. None: as many parts as it has values.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
@@ -47,6 +50,20 @@ class Hierarchy:
     calendar: tuple[str, ...] = ()
     hours: tuple[int, ...] = ()
     grid: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """How many levels of nodes lie between a value, or the finest step, and the root."""
+        if steps := self.ladder or self.calendar or self.grid:
+            return len(steps) - 1
+        if nested := self.prefix or self.hours:
+            return len(nested)
+        return max(map(len, self.paths.values()), default=1) - 1
+
+    def weigh(self, depth: int) -> float:
+        """What a node of a level loses, see `weights`; depth 1 is just below the root."""
+        return self.weights[-1 - depth]
 
     @property
     def kind(self) -> str:

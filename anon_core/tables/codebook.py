@@ -93,8 +93,12 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
         ]
     elif a.carry == "median":
         entry["medians"] = list(a.values)
-    if a.nodes is not None:
-        entry["nodes"] = [{"name": name, "levels": [first, last]} for name, first, last in a.nodes]
+    if a.tree is not None:
+        losses = [{"loss": each} for each in a.tree.weights] or [{}] * len(a.tree.nodes)
+        entry["nodes"] = [
+            {"name": name, "levels": [first, last], **loss}
+            for (name, first, last), loss in zip(a.tree.nodes, losses, strict=True)
+        ]
     if a.sets:
         entry["sets"] = True
     if a.whole is not None:
@@ -122,7 +126,8 @@ def _read_level_value(stated: Any) -> float | tuple[float, float]:
 def _read_tree(nodes: Any, sets: bool) -> Tree:
     names = tuple(node["name"] for node in nodes)
     first, last = (tuple(node["levels"][end] for node in nodes) for end in (0, 1))
-    return Tree(names, first, last, sets)
+    weights = tuple(node["loss"] for node in nodes if "loss" in node)
+    return Tree(names, first, last, sets, weights)
 
 
 def _read_whole(nodes: Any) -> Whole:

@@ -126,7 +126,7 @@ def _fit_attribute(
     has_missing = bool(missing.any())
     tree, whole = None, None
     if spec.hierarchy is not None:
-        tree, whole = fit_tree(paths, int(has_missing), spec.hierarchy.name_level, spec.cells)
+        tree, whole = fit_tree(paths, int(has_missing), spec.hierarchy, spec.cells)
         labels = [path[-1] for path in paths]
     attribute = Attribute(
         name=spec.name,

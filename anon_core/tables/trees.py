@@ -9,7 +9,7 @@ Where cells may show sets, a row hides what its holders differ in and no more: t
 set, and lie below the node that was paid for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.specs.columns import Cells
+from anon_core.specs.hierarchies import Hierarchy
 
 # Name, name of its level, least and greatest level of every node, the outer one first.
 Whole = tuple[tuple[str, str, int, int], ...]
@@ -33,21 +34,25 @@ class Tree:
         The least and the greatest level of each node. Levels stand in the order of the tree.
     sets : bool
         Whether a cell shows some levels of a node where its holders have no others.
+    weights : tuple of float
+        What each node loses, in parts of the column. Empty: as many parts as it has levels.
     """
 
     names: tuple[str, ...] = field(repr=False)
     first: tuple[int, ...]
     last: tuple[int, ...]
     sets: bool = False
+    weights: tuple[float, ...] = ()
 
     @classmethod
-    def unnamed(cls, first: tuple[int, ...], last: tuple[int, ...], sets: bool = False) -> "Tree":
+    def unnamed(cls, first: tuple[int, ...], *more: Any) -> "Tree":
         """Return a tree whose nodes have empty names."""
-        return cls(("",) * len(first), first, last, sets)
+        return cls(("",) * len(first), first, *more)
 
     def pack(self) -> list[Any]:
         """What `unnamed` takes."""
-        return [self.first, self.last, *[True] * self.sets]
+        more = [self.sets, self.weights] if self.sets or self.weights else []
+        return [self.first, self.last, *more]
 
     @property
     def nodes(self) -> tuple[tuple[str, int, int], ...]:
@@ -85,8 +90,10 @@ class Tree:
     def losses(self, levels: int) -> NDArray[np.float64]:
         """What a cell loses that shows a feature, or the root at last, float64 (features + 1,).
 
-        (levels below it - 1) / (levels - 1).
+        (levels below it - 1) / (levels - 1), or what the plan says that each node loses.
         """
+        if self.weights:
+            return np.array([*[0.0] * levels, *self.weights, 1.0])
         spans = self.spans(levels)
         return (spans[:, 1] - spans[:, 0]) / max(1, levels - 1)
 
@@ -94,7 +101,7 @@ class Tree:
 def fit_tree(
     paths: Sequence[tuple[str, ...]],
     shift: int,
-    name_level: Callable[[int], str] = str,
+    hierarchy: Hierarchy | None = None,
     cells: Cells = "node",
 ) -> tuple[Tree | None, Whole]:
     """Return what cells show of a tree, over levels in its order, and the whole tree.
@@ -105,8 +112,8 @@ def fit_tree(
         Of each level the names from the node below the root down to its own, in ascending order.
     shift : int
         The number of the first of these levels.
-    name_level : callable
-        The name of the level of nodes at a depth; 1 is just below the root.
+    hierarchy : Hierarchy
+        Where these paths lie: names of levels, and what nodes lose.
     cells : {"node", "set", "shorter"}
         None is returned for sets: they know no nodes.
 
@@ -117,6 +124,8 @@ def fit_tree(
     names: list[str] = []
     first: list[int] = []
     last: list[int] = []
+    weights: list[float] = []
+    hierarchy = hierarchy or Hierarchy()
     every: list[tuple[int, int, int, str]] = []  # in this order the outer node comes first
     open_nodes: list[tuple[str, int]] = []
 
@@ -130,6 +139,7 @@ def fit_tree(
                 names.append(name)
                 first.append(begin + shift)
                 last.append(end - 1 + shift)
+                weights.extend([hierarchy.weigh(len(open_nodes) + 1)] if hierarchy.weights else [])
 
     for place, path in enumerate(paths):
         depth = 0
@@ -139,8 +149,9 @@ def fit_tree(
         open_nodes.extend((name, place) for name in path[depth:-1])
     close(0, len(paths))
     whole = tuple(
-        (name, name_level(depth), begin + shift, shift - 1 - beyond)
+        (name, hierarchy.name_level(depth), begin + shift, shift - 1 - beyond)
         for begin, beyond, depth, name in sorted(every)
     )
-    tree = Tree(tuple(names), tuple(first), tuple(last), cells == "shorter")
+    ends = tuple(first), tuple(last)
+    tree = Tree(tuple(names), *ends, cells == "shorter", tuple(weights))
     return None if cells == "set" else tree, whole

@@ -139,7 +139,8 @@ def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[A
     -------
     dict of str to float or dict
         "values", "levels" from the topmost on unless cells show no nodes, "sets" where they may
-        show them, and "all", in which a cell counts that cannot be read.
+        show them, and "all", in which a cell counts that cannot be read. Where the plan says what
+        nodes lose also "lost": the mean over all cells.
     """
     assert column.tree is not None
     nodes = () if column.nodes is None else column.tree
@@ -147,6 +148,7 @@ def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[A
     level_of = {(low, high): level for _, level, low, high in nodes}
     shown: dict[str, int] = dict.fromkeys((level for _, level, _, _ in nodes), 0)
     values = whole = sets = 0
+    lost: list[float] = []
     for levels, rows in zip(allowed, np.bincount(cell, minlength=len(allowed)), strict=True):
         held = np.flatnonzero(levels).tolist()
         if len(held) == 1:
@@ -155,6 +157,7 @@ def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[A
             whole += int(rows)
         elif (level := level_of.get((held[0], held[-1]))) and held[-1] - held[0] < len(held):
             shown[level] += int(rows)
+            lost.append(int(rows) * (column.losses or {}).get((held[0], held[-1]), 0.0))
         else:
             sets += int(rows)
     number = len(cell)
@@ -163,6 +166,8 @@ def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[A
         "levels": {level: rows / number for level, rows in shown.items()},
         **({"sets": sets / number} if column.sets or column.nodes is None else {}),
         "all": whole / number,
+        # An exact sum: the order of cells changes no digit.
+        **({} if column.losses is None else {"lost": fsum([*lost, whole]) / number}),
     }
 
 

@@ -6,6 +6,7 @@ columns.<name>.floor: how many people a node must have to be shown.
 import csv
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -55,6 +56,8 @@ class HierarchySection(Section):
         divides the next one, and 24.
     grid : instead of path, of a point: the widths of boxes in degrees, rising; each divides the
         next one, and 90. Cells show nothing finer than the first.
+    weights : what a cell loses that shows a value, a node of each level from the finest on, or *:
+        numbers that rise from 0 to 1. Without them it loses as much as it has more values.
     """
 
     path: str | None = None
@@ -66,9 +69,17 @@ class HierarchySection(Section):
     calendar: list[CalendarStep] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
     grid: list[Annotated[float, Field(gt=0, le=90)]] = []
+    weights: list[Annotated[float, Field(ge=0, le=1)]] = []
 
     def hierarchy(self) -> Hierarchy:
         """The checked section as the encoder uses it."""
+        found = self._read_tree()
+        if not self.weights:
+            return found
+        _check_weights(self.weights, found.depth + 2)
+        return replace(found, weights=tuple(self.weights))
+
+    def _read_tree(self) -> Hierarchy:
         if sum(bool(getattr(self, form)) for form in _FORMS) != 1:
             raise InputError(_FORM)
         if self.path is not None:
@@ -103,6 +114,20 @@ class HierarchySection(Section):
         )
 
 
+def _check_weights(weights: Sequence[float], count: int) -> None:
+    """Refuse another number of weights, and those that do not rise from 0 to 1."""
+    if len(weights) != count:
+        raise InputError(
+            f"weights has {len(weights)} numbers, and this hierarchy needs {count}: one of values, "
+            "one of each level of nodes from the finest on, and one of *"
+        )
+    if weights[0] != 0 or weights[-1] != 1 or any(low >= high for low, high in pairwise(weights)):
+        raise InputError(
+            "weights must rise from 0, of values, to 1, of *, such as [0, 0.3, 0.6, 1]: a wider "
+            "node tells less"
+        )
+
+
 def _check_nesting(form: str, steps: Sequence[float]) -> None:
     """Refuse steps that do not rise, or one that does not divide the next one."""
     # In decimals 0.3 is three times 0.1.
@@ -125,10 +150,9 @@ def describe_for_hash(hierarchy: Hierarchy) -> Any:
     paths = sorted(hierarchy.paths.items())
     named = (hierarchy.levels,) if hierarchy.levels else ()
     content = hashlib.sha256(repr((paths, hierarchy.other, *named)).encode()).hexdigest()
-    for form in _STEPS:
-        if steps := getattr(hierarchy, form):
-            return {form: list(steps)}
-    return list(hierarchy.prefix) or content
+    steps = {form: [*given] for form in _STEPS if (given := getattr(hierarchy, form))}
+    described = steps or [*hierarchy.prefix] or content
+    return [described, [*hierarchy.weights]] if hierarchy.weights else described
 
 
 class FloorSection(Section):

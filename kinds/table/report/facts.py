@@ -181,6 +181,8 @@ def build_hierarchy_block(manifest: Manifest) -> Block:
                 for each in ("values", "sets", "all")
             )
             shares = [values, *of_levels, *[sets] * ("sets" in shown), whole]
+            if "lost" in shown:
+                shares.append((_MESSAGES.say("hierarchy", "lost"), shown["lost"]))
             rows += [
                 (printable(name), what, ShareCell(convert_to_float(share), "yellow"))
                 for what, share in shares

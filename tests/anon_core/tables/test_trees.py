@@ -17,7 +17,7 @@ from anon_core.tables.cells import list_shown_cells, write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import decode_levels, encode, fit
 from anon_core.tables.loss import loss_table
-from anon_core.tables.records import pack_levels
+from anon_core.tables.records import BinaryTable, pack_levels
 from anon_core.tables.trees import fit_tree
 from tests import naive
 
@@ -106,7 +106,7 @@ def test_levels_are_named_by_letters_by_the_file_or_by_depth():
     assert [codes.name_level(depth) for depth in (1, 2, 3)] == ["1", "3", "4"]
     named = Hierarchy({"a": ("n", "m", "a")}, levels=("region", "place"))
     assert [named.name_level(depth) for depth in (1, 2)] == ["region", "place"]
-    assert fit_tree([("n", "m", "a"), ("b",)], 1, named.name_level)[1] == (
+    assert fit_tree([("n", "m", "a"), ("b",)], 1, named)[1] == (
         *(("n", "region", 1, 1), ("m", "place", 1, 1)),
     )
 
@@ -241,14 +241,15 @@ def test_a_set_of_levels_is_no_cell_of_a_tree():
 def test_a_set_is_a_cell_where_the_column_has_sets():
     tree, values = Hierarchy(prefix=(1,)), np.array(["aa", "ab", "ac", "ba"], dtype=object)
     levels, _ = column_levels(spec_of(tree, "shorter"), values)
-    texts = ["a*", "aa|ab", "aa|ba", "aa|ab|ac", "ab|aa", "*", "aa|ab|ac|ba"]
+    # The ends of aa|ac are those of a*.
+    texts = ["a*", "aa|ac", "aa|ba", "aa|ab|ac", "ab|aa", "*", "aa|ab|ac|ba"]
     _, allowed = read_cells(levels, texts[:3])
-    assert allowed.tolist() == [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]]
+    assert allowed.tolist() == [[1, 1, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1]]
     # Each set of values has one text.
     assert texts_in_form(levels, texts) == [*texts[:3], None, None, "*", None]
-    whole = [["aa", "ab", "ac"], ["aa", "ba"], None, ["ab", "aa"]]
-    assert texts_of_lists(levels, whole) == ["a*", "aa|ba", "*", None]
-    shown = shares_by_level(levels, *read_cells(levels, ["aa", "a*", "aa|ab", "*"]))
+    whole = [["aa", "ab", "ac"], ["aa", "ac"], ["aa", "ba"], None, ["ab", "aa"]]
+    assert texts_of_lists(levels, whole) == ["a*", "aa|ac", "aa|ba", "*", None]
+    shown = shares_by_level(levels, *read_cells(levels, ["aa", "a*", "aa|ac", "*"]))
     assert shown == {"values": 0.25, "levels": {"1": 0.25}, "sets": 0.25, "all": 0.25}
     plain, _ = column_levels(spec_of(tree, "set"), values)
     assert texts_in_form(plain, ["aa|ab|ac", "a*"]) == ["aa|ab|ac", None]
@@ -278,6 +279,41 @@ def test_a_node_loses_its_levels_but_one(loss):
     # Levels, then "aa*" (2 of 4 levels), "a*" (3 of 4) and the root.
     expected = np.round(prices.whole[0] * np.array([0, 0, 0, 0, 1, 2, 3]) / 3)
     assert prices.node[:7].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("loss", ["rank", "range", "binary"])
+def test_a_node_loses_what_the_weight_of_its_level_says(loss):
+    tree = Hierarchy(prefix=(2, 1), weights=(0.0, 0.2, 0.3, 1.0))
+    values = np.array(["aax", "aay", "ab", "b", None], dtype=object)
+    book = encoded(tree, values, 1).codebook
+    assert book.attributes[0].nodes == (("aa*", 1, 2), ("a*", 1, 3))
+    prices = loss_table(book, loss)
+    expected = np.round(prices.whole[0] * np.array([0, 0, 0, 0, 0, 0.2, 0.3, 1]))
+    assert prices.node[:8].tolist() == expected.tolist()
+    levels, _ = column_levels(spec_of(tree), values)
+    assert levels.losses == {(1, 2): 0.2, (3, 3): 0.2, (1, 3): 0.3, (4, 4): 0.3}
+    shown = shares_by_level(levels, *read_cells(levels, ["b", "aa*", "a*", "*"]))
+    assert shown["lost"] == pytest.approx((0.2 + 0.3 + 1) / 4)
+    assert codebook_from_json(codebook_to_json(book)) == book
+    again = BinaryTable.unpack_arrays(*encoded(tree, values, 1).pack_arrays()).codebook
+    assert again.attributes[0].tree.weights == book.attributes[0].tree.weights
+
+
+def test_of_nodes_that_hold_the_same_values_the_inner_one_decides_the_weight():
+    tree = Hierarchy(
+        {"a": ("n", "m", "a"), "b": ("n", "m", "b"), "c": ("c",)}, weights=(0.0, 0.1, 0.9, 1.0)
+    )
+    values = np.array(["a", "b", "c"], dtype=object)
+    attribute = encoded(tree, values, 1).codebook.attributes[0]
+    levels, _ = column_levels(spec_of(tree), values)
+    assert (attribute.nodes, attribute.tree.weights) == ((("m", 1, 2),), (0.1,))
+    assert levels.losses == {(1, 2): 0.1}
+
+
+def test_weights_and_sets_do_not_go_together():
+    tree = Hierarchy({"a": ("a",)}, weights=(0.0, 1.0))
+    with pytest.raises(InputError, match="weights say what nodes lose"):
+        spec_of(tree, "shorter")
 
 
 def test_a_tree_of_one_path_has_no_node_that_is_shown():

@@ -113,7 +113,10 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
     if levels.has_other:
         entry["has_other"] = True
     if levels.nodes is not None:
-        entry["nodes"] = [{"name": name, "levels": [low, high]} for name, low, high in levels.nodes]
+        entry["nodes"] = [
+            {"name": name, "levels": [low, high], **_state_loss(levels, low, high)}
+            for name, low, high in levels.nodes
+        ]
     if levels.sets:
         entry["sets"] = True
     if levels.tree is not None:
@@ -132,6 +135,10 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
             for number in levels.numbers
         ]
     return entry
+
+
+def _state_loss(levels: ColumnLevels, low: int, high: int) -> dict[str, float]:
+    return {} if levels.losses is None else {"loss": levels.losses[low, high]}
 
 
 def _describe_typed_levels(levels: ColumnLevels, kind: str) -> dict[str, Any]:
