@@ -1327,6 +1327,13 @@ MUTANTS = (
         TREES_GOLDENS,
     ),
     Mutant(
+        "trees: a code of no division lies below none",
+        "anon_core/specs/hierarchies.py",
+        "        return None if top is None else (top, *nodes, code)",
+        "        return (top or TOP, *nodes, code)",
+        "tests/kinds/table/plan/test_known_trees.py",
+    ),
+    Mutant(
         "trees: weights may fall",
         "kinds/table/plan/hierarchies.py",
         " or any(low >= high for low, high in pairwise(weights)):",

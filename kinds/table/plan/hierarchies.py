@@ -17,18 +17,23 @@ from pydantic import Field
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import CALENDAR, Floor, Hierarchy, read_hierarchy
 from crowdcover.kinds.section import Section
-from crowdcover.kinds.table.plan.countries import CountryCode, build_country_tree
+from crowdcover.kinds.table.plan.known_trees import (
+    CountryCode,
+    NaceCode,
+    build_country_tree,
+    build_nace_tree,
+)
 
 _Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")
 _FORM = (
     "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {countries = 'alpha-2'}, "
-    "{ladder = [5, 10, 20]}, {calendar = ['month', 'year']}, {hours = [1, 6]}, or of a point "
-    "{grid = [0.1, 1, 10]}"
+    "{nace = 'dotted'}, {ladder = [5, 10, 20]}, {calendar = ['month', 'year']}, {hours = [1, 6]}, "
+    "or of a point {grid = [0.1, 1, 10]}"
 )
 _STEPS = ("ladder", "calendar", "hours", "grid")
 _NESTED = {"hours": "[1, 6, 24]", "grid": "[0.1, 1, 10]"}
-_FORMS = ("path", "prefix", "countries", *_STEPS)
+_FORMS = ("path", "prefix", "countries", "nace", *_STEPS)
 CalendarStep = Literal["day", "week", "month", "quarter", "year", "decade"]
 _Line = tuple[int, Sequence[str]]  # its number and its fields
 _Rows = Sequence[_Line]
@@ -48,6 +53,8 @@ class HierarchySection(Section):
     prefix : instead of path: how many letters of a code each node keeps, falling.
     countries : instead of path: alpha-2 or alpha-3, codes of ISO 3166-1; nodes are regions of the
         United Nations.
+    nace : instead of path: dotted or plain, codes of NACE Rev. 2 such as 62.01 or 6201; nodes are
+        groups, divisions and sections.
     ladder : instead of path, of numbers: the widths of aligned intervals, rising; each divides the
         next one. Cells show nothing finer than the first.
     calendar : instead of path, of dates: day, week, month, quarter, year, decade, or some of them,
@@ -65,6 +72,7 @@ class HierarchySection(Section):
     other: str | None = None
     prefix: list[Annotated[int, Field(ge=1)]] = []
     countries: CountryCode | None = None
+    nace: NaceCode | None = None
     ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
     calendar: list[CalendarStep] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
@@ -88,6 +96,8 @@ class HierarchySection(Section):
             raise InputError("other and header belong to a file; leave them out")
         if self.countries is not None:
             return build_country_tree(self.countries)
+        if self.nace is not None:
+            return build_nace_tree(self.nace)
         if self.prefix != sorted(set(self.prefix), reverse=True):
             raise InputError("prefix must be whole numbers, falling, such as [5, 3, 1]")
         _check_nesting("ladder", self.ladder)
@@ -151,7 +161,9 @@ def describe_for_hash(hierarchy: Hierarchy) -> Any:
     named = (hierarchy.levels,) if hierarchy.levels else ()
     content = hashlib.sha256(repr((paths, hierarchy.other, *named)).encode()).hexdigest()
     steps = {form: [*given] for form in _STEPS if (given := getattr(hierarchy, form))}
-    described = steps or [*hierarchy.prefix] or content
+    described: Any = steps or [*hierarchy.prefix] or content
+    if hierarchy.above:
+        described = [described, sorted(hierarchy.above.items())]
     return [described, [*hierarchy.weights]] if hierarchy.weights else described
 
 
