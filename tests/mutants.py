@@ -1259,8 +1259,8 @@ MUTANTS = (
     Mutant(
         "trees: features off the own path cost something",
         "anon_core/seating/even.py",
-        "    return hide_off_path(table, blank)",
-        "    return blank",
+        "    blank = hide_off_path(table, _find_blank_bits(table))",
+        "    blank = _find_blank_bits(table)",
         NARROWING,
     ),
     Mutant(
@@ -1283,6 +1283,62 @@ MUTANTS = (
         "return list(places.get(text, ()))",
         "return [0, *places.get(text, ())]",
         TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: a cell shows its node although it may show a set",
+        "anon_core/tables/closing.py",
+        "        if attribute.tree is not None and not attribute.sets:",
+        "        if attribute.tree is not None:",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor reads no set beside nodes",
+        "anon_core/measures/table/cells.py",
+        "        if text in places or not column.sets:",
+        "        if column.nodes is not None:",
+        TREES,
+    ),
+    Mutant(
+        "trees: the auditor takes a set for the node that has its ends",
+        "anon_core/measures/table/codebook/native.py",
+        "    if whole and (column.nodes is not None or column.ordinal):",
+        "    if (whole or column.sets) and (column.nodes is not None or column.ordinal):",
+        TREES,
+    ),
+    Mutant(
+        "trees: a set counts as the node that has its ends",
+        "anon_core/measures/table/utility.py",
+        " and held[-1] - held[0] < len(held):",
+        ":",
+        TREES,
+    ),
+    Mutant(
+        "trees: a node loses the weight of the level above it",
+        "anon_core/specs/hierarchies.py",
+        "        return self.weights[-1 - depth]",
+        "        return self.weights[-depth]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: the auditor weighs levels from the root on",
+        "anon_core/measures/table/codebook/trees.py",
+        "for depth in range(len(finest_first), 0, -1)]",
+        "for depth in range(1, len(finest_first) + 1)]",
+        TREES_GOLDENS,
+    ),
+    Mutant(
+        "trees: a code of no division lies below none",
+        "anon_core/specs/hierarchies.py",
+        "        return None if top is None else (top, *nodes, code)",
+        "        return (top or TOP, *nodes, code)",
+        "tests/kinds/table/plan/test_known_trees.py",
+    ),
+    Mutant(
+        "trees: weights may fall",
+        "kinds/table/plan/hierarchies.py",
+        " or any(low >= high for low, high in pairwise(weights)):",
+        ":",
+        "tests/flows/test_hierarchies.py",
     ),
     Mutant(
         "trees: a node may lie below two nodes",
@@ -1308,8 +1364,8 @@ MUTANTS = (
     Mutant(
         "trees: each node has the level of those inside it",
         "anon_core/tables/trees.py",
-        "(name, name_level(depth), ",
-        "(name, name_level(depth + 1), ",
+        "(name, hierarchy.name_level(depth), ",
+        "(name, hierarchy.name_level(depth + 1), ",
         TREES,
     ),
     Mutant(
@@ -1364,7 +1420,7 @@ MUTANTS = (
     Mutant(
         "ladders: a node loses its levels where widths are asked for",
         "anon_core/tables/loss.py",
-        '    if position is None or a.kind not in ("numeric", "date"):',
+        '    if position is None or a.kind not in ("numeric", "date") or a.tree.weights:',
         "    if True:",
         LADDERS,
     ),

@@ -224,8 +224,56 @@ def starts_open_top(start, numbers, owners, k, rounded):
 
 
 def values_of_cell(paths, cell):
-    """The values that a cell of a tree means, by names; paths: of each value up to the root."""
-    return {value for value, names in paths.items() if cell in ("*", *names)}
+    """The values that a cell of a tree means, by names; paths: of each value up to the root.
+
+    A cell that is no name is a set of values, with bars between them.
+    """
+    held = {value for value, names in paths.items() if cell in ("*", *names)}
+    own = {names[-1]: value for value, names in paths.items()}
+    return held or {own[text] for text in cell.split("|")}
+
+
+def shown_values(paths, held, cells):
+    """The values that a masked cell of a tree shows if its holders have these values.
+
+    cells: "node": those of the smallest node that holds them all. "set", "shorter": these alone.
+    """
+    if cells != "node":
+        return set(held)
+    nodes = {"*"}.union(*paths.values())
+    whole = [values_of_cell(paths, node) for node in nodes]
+    return min((values for values in whole if set(held) <= values), key=len)
+
+
+def depths_of_nodes(paths, values):
+    """How deep nodes of just these values lie, by name; 1 is just below the root."""
+    depth = {name: at for names in paths.values() for at, name in enumerate(names, start=1)}
+    return {name: at for name, at in depth.items() if values_of_cell(paths, name) == values}
+
+
+def cell_text(paths, values, cells):
+    """How a cell shows these values: a value, "*", else a node's name if it may, or a set."""
+    if len(values) == len(paths) > 1:
+        return "*"
+    if len(values) > 1 and cells != "set" and (same := depths_of_nodes(paths, values)):
+        return max(same, key=same.__getitem__)  # the innermost
+    order = sorted(paths, key=lambda value: (value is not None, paths[value]))
+    return "|".join(paths[value][-1] for value in order if value in values)
+
+
+def loss_of_values(paths, values, weights):
+    """What a cell of these values loses: by weights of a value, of levels of nodes, and of "*".
+
+    Without weights (its values - 1) / (all values - 1).
+    """
+    if not weights:
+        return (len(values) - 1) / max(1, len(paths) - 1)
+    if len(values) == 1:
+        return 0
+    if len(values) == len(paths):
+        return 1
+    # Weights begin with the finest level: the root has the last one, each level one before.
+    return weights[len(weights) - 1 - max(depths_of_nodes(paths, values).values())]
 
 
 def compatible(x, y, stars):

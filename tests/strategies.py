@@ -26,6 +26,7 @@ HIERARCHIES = (
     Hierarchy({name: ("whole", name) for name in ("a", "b|c", "..", "*")}, other="whole"),
     Hierarchy(prefix=(2, 1)),
 )
+CELLS = ("node", "node", "shorter", "set")
 LADDERS = (Hierarchy(ladder=(1.0, 4.0)), Hierarchy(ladder=(2.5, 5.0, 10.0)))
 EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
 
@@ -62,9 +63,15 @@ def tables(draw, most_records=14, *, trees=True):
                 )
             )
             tree = draw(st.sampled_from([None, None, None, *HIERARCHIES])) if trees else None
+            cells = "node" if tree is None else draw(st.sampled_from(CELLS))
             specs.append(
                 ColumnSpec(
-                    name=name, kind="categorical", missing=missing, weight=weight, hierarchy=tree
+                    name=name,
+                    kind="categorical",
+                    missing=missing,
+                    weight=weight,
+                    hierarchy=tree,
+                    cells=cells,
                 )
             )
             columns[name] = np.array(values, dtype=object)

@@ -10,9 +10,9 @@ from anon_core.covers.cover_kernels import (
     reverse_delete,
     unpack_edges,
 )
+from anon_core.covers.edges import Edges
 from anon_core.errors import InfeasibleError
 from anon_core.search.nearest import Neighbours
-from anon_core.tables.records import Edges
 
 _KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
 

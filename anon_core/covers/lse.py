@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.b_edge_cover import sort_edges
+from anon_core.covers.edges import Edges
 from anon_core.covers.lse_kernels import choose_subdominant
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
-from anon_core.tables.records import Edges
 
 WIDER = 4  # a list that is used up is searched anew with this many times b entries
 

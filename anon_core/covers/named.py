@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure
+from anon_core.covers.edges import Edges
 from anon_core.covers.lse import WIDER, subdominant_edges
 from anon_core.errors import LimitError
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, search_memory
-from anon_core.tables.records import Edges
 
 _Finder = Callable[[Dissimilarity, NDArray[np.uint16], NDArray[np.int32], Neighbours], Edges]
 

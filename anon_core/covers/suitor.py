@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.covers.edges import Edges
 from anon_core.covers.suitor_kernels import (
     Suitors,
     answer_messages,
@@ -23,7 +24,6 @@ from anon_core.covers.suitor_kernels import (
 )
 from anon_core.search.nearest import Neighbours
 from anon_core.spread import Messages, Ranks
-from anon_core.tables.records import Edges
 
 # About how many messages are in transit at a time. One rank may receive all of them.
 MESSAGES_AT_ONCE = 2**20

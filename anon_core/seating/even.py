@@ -145,12 +145,7 @@ def narrow_even_rows(
         return narrow_rows(table, classes, near, holders, loss, effort), holders
 
     _, holders = min(map(narrow, starts), key=operator.itemgetter(0))
-    hidden = _find_blank_bits(table)
-    # Share 0 is that of the own record, which hides nothing.
-    for share in range(1, holders.shape[1]):
-        hidden |= table.bits ^ classes.bits[holders[:, share]]
-    hidden = close_trees(table, hidden)
-    return EvenRows(hidden, classes.first.astype(np.int32)[holders])
+    return _hide_from_holders(table, classes, holders)
 
 
 def narrow_memory(table: BinaryTable, shares: int) -> int:
@@ -175,13 +170,26 @@ def _exchange_holders(
     holders: NDArray[np.int32],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> EvenRows:
-    hides = swap_shares(table, classes, near, holders, _find_blank_bits(table), weights)
-    return EvenRows(close_trees(table, hides), classes.first.astype(np.int32)[holders])
+    # Features off a row's path cost nothing.
+    blank = hide_off_path(table, _find_blank_bits(table))
+    swap_shares(table, classes, near, holders, blank, weights)
+    return _hide_from_holders(table, classes, holders)
+
+
+def _hide_from_holders(
+    table: BinaryTable, classes: RecordClasses, holders: NDArray[np.int32]
+) -> EvenRows:
+    """Let rows hide what their holders, int32 (n, D) classes, differ in."""
+    hidden = _find_blank_bits(table)
+    # Share 0 is that of the own record, which hides nothing.
+    for share in range(1, holders.shape[1]):
+        hidden |= table.bits ^ classes.bits[holders[:, share]]
+    return EvenRows(close_trees(table, hidden), classes.first.astype(np.int32)[holders])
 
 
 def _find_blank_bits(table: BinaryTable) -> NDArray[np.uint64]:
-    """What rows hide in any case, uint64 (n, words): the features off their paths, too."""
+    """What rows hide in any case, uint64 (n, words)."""
     blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
     hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
-    return hide_off_path(table, blank)
+    return blank

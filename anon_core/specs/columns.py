@@ -12,6 +12,7 @@ Encoding = Literal["one-hot", "ordinal"]
 _MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
 Carry = Literal["bounds", "median"]
 Rare = Literal["publish", "pool"]
+Cells = Literal["node", "set", "shorter"]
 
 _MOST_QUANTILES = 2**16  # every quantile is computed, however few values a column has
 
@@ -49,6 +50,10 @@ class ColumnSpec:
         or one with its neighbours (numbers) or with all others of its kind (categories).
     hierarchy : Hierarchy, optional
         A masked cell shows a node of it. Numbers and dates have levels as wide as its finest step.
+    cells : {"node", "set", "shorter"}
+        Of a hierarchy of categories: what masked cells show. "node": a node of it. "set": a set of
+        values, as without a hierarchy. "shorter": methods price nodes, and a cell shows the values
+        that its holders have where these are not all of the node.
     floor : Floor, optional
         Of a hierarchy: how many people a node must have that any cell shows.
     shared : bool
@@ -67,6 +72,7 @@ class ColumnSpec:
     carry: Carry = "bounds"
     rare: Rare = "publish"
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    cells: Cells = "node"
     floor: Floor | None = field(default=None, repr=False)
     shared: bool = True
 
@@ -103,6 +109,11 @@ class ColumnSpec:
             )
         if self.hierarchy is not None:
             self._check_hierarchy(self.hierarchy)
+        if self.cells != "node" and (self.hierarchy is None or self.kind != "categorical"):
+            raise InputError(
+                f"column {self.name!r}: cells belongs to a hierarchy of categories; a node of "
+                "numbers or dates is an interval"
+            )
         if self.floor is not None and (
             self.hierarchy is None or self.kind != "categorical" or self.floor.people < 1
         ):
@@ -135,6 +146,11 @@ class ColumnSpec:
             raise InputError(
                 f"column {self.name!r}: the finest step of the hierarchy groups the values; leave "
                 "bins out"
+            )
+        if hierarchy.weights and self.cells != "node":
+            raise InputError(
+                f"column {self.name!r}: weights say what nodes lose, and cells = {self.cells!r} "
+                "shows sets; leave one of them out"
             )
         if self.rare == "pool":
             raise InputError(

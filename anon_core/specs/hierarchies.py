@@ -24,6 +24,8 @@ class Hierarchy:
     prefix : tuple of int
         Without paths: how many letters each node keeps of a category, falling. A star stands for
         the letters that it lacks.
+    above : mapping of str to str
+        With a prefix: of each shortest beginning the node above it. Other codes are no leaves.
     other : str, optional
         The node that categories belong to which are no leaf.
     levels : tuple of str
@@ -37,16 +39,34 @@ class Hierarchy:
     grid : tuple of float
         Of boxes of the first of these widths, in degrees: the widths of the boxes that hold them,
         rising; each divides the next one.
+    weights : tuple of float
+        What a cell loses that shows a value, a node of each level from the finest on, or the root,
+        in parts of the column: rising from 0 to 1. None: as many parts as it has values.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     prefix: tuple[int, ...] = ()
+    above: Mapping[str, str] = field(default_factory=dict, repr=False)
     other: str | None = field(default=None, repr=False)
     levels: tuple[str, ...] = field(default=(), repr=False)
     ladder: tuple[float, ...] = ()
     calendar: tuple[str, ...] = ()
     hours: tuple[int, ...] = ()
     grid: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """How many levels of nodes lie between a value, or the finest step, and the root."""
+        if steps := self.ladder or self.calendar or self.grid:
+            return len(steps) - 1
+        if nested := self.prefix or self.hours:
+            return len(nested) + bool(self.above)
+        return max(map(len, self.paths.values()), default=1) - 1
+
+    def weigh(self, depth: int) -> float:
+        """What a node of a level loses, see `weights`; depth 1 is just below the root."""
+        return self.weights[-1 - depth]
 
     @property
     def kind(self) -> str:
@@ -63,15 +83,14 @@ class Hierarchy:
         if steps := self.ladder or self.hours or self.grid:
             step = steps[-depth]
             return str(int(step)) if step % 1 == 0 else repr(step)
-        if self.prefix:
+        if self.prefix and not self.levels:
             return str(self.prefix[-depth])
         return self.levels[depth - 1] if self.levels else str(depth)
 
     def path_of(self, category: str) -> tuple[str, ...] | None:
         """Return the names from the node below the root down to the category; None if no leaf."""
         if self.prefix:
-            nodes = (category[:kept] + TOP for kept in self.prefix[::-1] if kept <= len(category))
-            return (*nodes, category)
+            return self._find_beginnings(category)
         if self.hours:
             return self._find_hours(category)
         if self.grid:
@@ -82,6 +101,14 @@ class Hierarchy:
         if self.other is None or category in self.nodes:
             return None
         return (*self.nodes[self.other], category)
+
+    def _find_beginnings(self, code: str) -> tuple[str, ...] | None:
+        """The path of a code; None where no node lies above its beginning, though one must."""
+        nodes = [code[:kept] + TOP for kept in self.prefix[::-1] if kept <= len(code)]
+        if not self.above:
+            return (*nodes, code)
+        top = self.above.get(code[: self.prefix[-1]])
+        return None if top is None else (top, *nodes, code)
 
     def _find_hours(self, text: str) -> tuple[str, ...] | None:
         """The path of a time of day; None for other texts."""

@@ -114,8 +114,9 @@ def _format_cell(attribute: Attribute, texts: Sequence[str], levels: tuple[int, 
         return _ALL
     if len(levels) == 1:
         return texts[levels[0]]
-    if attribute.tree is not None:
-        return node_text(attribute.kind, attribute.tree.name_of(levels))
+    node = None if attribute.tree is None else attribute.tree.name_of(levels)
+    if node is not None:
+        return node_text(attribute.kind, node)
     if attribute.ordinal:
         return f"{_cut_interval(texts[levels[0]])[0]}..{_cut_interval(texts[levels[-1]])[1]}"
     return "|".join(texts[level] for level in levels)

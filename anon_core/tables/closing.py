@@ -12,11 +12,12 @@ from anon_core.tables.trees_kernels import close_cells
 def close_trees(table: BinaryTable, hidden: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Let the cells of attributes with a tree show one node; other features stay; changed in place.
 
-    `hidden` uint64 (n, words): features off the own path do not count.
+    `hidden` uint64 (n, words): features off the own path do not count. Where a cell may show a set
+    it stays as it is: what the holders differ in.
     """
     book = table.codebook
     for place, attribute in enumerate(book.attributes):
-        if attribute.tree is not None:
+        if attribute.tree is not None and not attribute.sets:
             start, spans = book.bit_offsets[place], attribute.tree.spans(attribute.levels)
             close_cells(table.codes[place], start, attribute.parents, spans, hidden)
     return hidden

@@ -6,7 +6,7 @@ from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
-from anon_core.tables.trees import Tree
+from anon_core.tables.trees import Tree, Whole
 
 _ESCAPES = (
     "a backslash stands before | * \\ and before doubled or outer dots of a value; "
@@ -40,6 +40,12 @@ _NODES = {
         "the numbers levels[0] to levels[1]; a star in a name has no backslash"
     )
 }
+_SETS = {
+    "sets": (
+        "in a column with sets a cell that stands for other labels than all those of one node is a "
+        "value set A|B|C"
+    )
+}
 _FLOORS = {
     "floors": (
         "in a column with floor so many people live in each place that labels name; a label may "
@@ -60,7 +66,8 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
         **(_INTERVALS if bounded or shared else _MEDIANS),
         **(_OTHERS if any(a.has_other for a in codebook.attributes) else {}),
         **(_NODES if any(a.tree is not None for a in codebook.attributes) else {}),
-        **(_FLOORS if any(a.tree and a.tree.floor for a in codebook.attributes) else {}),
+        **(_SETS if any(a.sets for a in codebook.attributes) else {}),
+        **(_FLOORS if any(a.floor is not None for a in codebook.attributes) else {}),
         "attributes": [_describe_attribute(a) for a in codebook.attributes],
     }
 
@@ -86,15 +93,21 @@ def _describe_attribute(a: Attribute) -> dict[str, Any]:
         ]
     elif a.carry == "median":
         entry["medians"] = list(a.values)
-    if a.nodes is not None:
-        entry["nodes"] = [{"name": name, "levels": [first, last]} for name, first, last in a.nodes]
     if a.tree is not None:
+        losses = [{"loss": each} for each in a.tree.weights] or [{}] * len(a.tree.nodes)
+        entry["nodes"] = [
+            {"name": name, "levels": [first, last], **loss}
+            for (name, first, last), loss in zip(a.tree.nodes, losses, strict=True)
+        ]
+    if a.sets:
+        entry["sets"] = True
+    if a.whole is not None:
         entry["tree"] = [
             {"name": name, "level": level, "levels": [first, last]}
-            for name, level, first, last in a.tree.whole
+            for name, level, first, last in a.whole
         ]
-    if a.tree is not None and a.tree.floor is not None:
-        entry["floor"] = a.tree.floor
+    if a.floor is not None:
+        entry["floor"] = a.floor
     entry["weight"] = a.weight
     if a.has_other:
         entry["has_other"] = True
@@ -110,11 +123,15 @@ def _read_level_value(stated: Any) -> float | tuple[float, float]:
     return (-inf if low is None else float(low), inf if high is None else float(high))
 
 
-def _read_tree(nodes: Any, whole: Any, floor: int | None) -> Tree:
+def _read_tree(nodes: Any, sets: bool) -> Tree:
     names = tuple(node["name"] for node in nodes)
     first, last = (tuple(node["levels"][end] for node in nodes) for end in (0, 1))
-    every = tuple((node["name"], node["level"], *node["levels"]) for node in whole)
-    return Tree(names, first, last, every, floor)
+    weights = tuple(node["loss"] for node in nodes if "loss" in node)
+    return Tree(names, first, last, sets, weights)
+
+
+def _read_whole(nodes: Any) -> Whole:
+    return tuple((node["name"], node["level"], *node["levels"]) for node in nodes)
 
 
 def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
@@ -142,9 +159,9 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     values=tuple(map(_read_level_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                     range=tuple(a["range"]) if "range" in a else None,
-                    tree=_read_tree(a["nodes"], a["tree"], a.get("floor"))
-                    if "nodes" in a
-                    else None,
+                    tree=_read_tree(a["nodes"], a.get("sets", False)) if "nodes" in a else None,
+                    whole=_read_whole(a["tree"]) if "tree" in a else None,
+                    floor=a.get("floor"),
                 )
                 for a in document["attributes"]
             )

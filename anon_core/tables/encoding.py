@@ -124,10 +124,9 @@ def _fit_attribute(
             labels, joined = pool_rare_categories(labels, present, least, who)
             has_other = joined > 0
     has_missing = bool(missing.any())
-    tree = None
+    tree, whole = None, None
     if spec.hierarchy is not None:
-        floor = None if spec.floor is None else max(least, spec.floor.people)
-        tree = fit_tree(paths, int(has_missing), spec.hierarchy.name_level, floor)
+        tree, whole = fit_tree(paths, int(has_missing), spec.hierarchy, spec.cells)
         labels = [path[-1] for path in paths]
     attribute = Attribute(
         name=spec.name,
@@ -145,6 +144,8 @@ def _fit_attribute(
         weight=spec.weight,
         range=spec.range,
         tree=tree,
+        whole=whole,
+        floor=None if spec.floor is None else max(least, spec.floor.people),
     )
     return attribute, joined, places
 

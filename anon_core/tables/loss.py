@@ -114,7 +114,7 @@ def _price_nodes(a: Attribute, most: int, position: NDArray[np.int64] | None) ->
     """What each feature of a tree and its root lose, (bits + 1,); `position`: by width."""
     if a.tree is None:
         return np.zeros(a.bits + 1)
-    if position is None or a.kind not in ("numeric", "date"):
+    if position is None or a.kind not in ("numeric", "date") or a.tree.weights:
         return np.round(most * a.tree.losses(a.levels))
     low, high = a.tree.spans(a.levels).T
     widths: NDArray[np.int64] = position[high] - position[low]

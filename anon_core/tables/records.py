@@ -1,4 +1,4 @@
-"""A table as arrays: codebook, encoded records, what was masked, and edges between records."""
+"""A table as arrays: codebook, encoded records, and what was masked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from anon_core.steps import Step
 from anon_core.tables.diverse import DiverseDemand
 from anon_core.tables.packing_kernels import pack_codes
 from anon_core.tables.pasts import Pasts
-from anon_core.tables.trees import Tree
+from anon_core.tables.trees import Tree, Whole
 
 _NUMBERS = ("has_missing", "edges", "values", "range")  # of an attribute: what its levels stand for
 
@@ -50,6 +50,10 @@ class Attribute:
         Least and greatest permissible number.
     tree : Tree, optional
         What a masked cell shows a node of; of one-hot attributes.
+    whole : tuple of (str, str, int, int), optional
+        Of a hierarchy every node, also those that no row shows; see `Whole`.
+    floor : int, optional
+        How many people live in each level, which may be a node of the plan's hierarchy.
     """
 
     name: str
@@ -66,6 +70,8 @@ class Attribute:
     weight: float = 1.0
     range: tuple[float, float] | None = field(default=None, repr=False)
     tree: Tree | None = None
+    whole: Whole | None = field(default=None, repr=False)
+    floor: int | None = None
 
     @property
     def levels(self) -> int:
@@ -87,6 +93,11 @@ class Attribute:
     def nodes(self) -> tuple[tuple[str, int, int], ...] | None:
         """Name, least and greatest level of each inner node of the tree; None without one."""
         return None if self.tree is None else self.tree.nodes
+
+    @property
+    def sets(self) -> bool:
+        """Whether a cell may show a set of levels in place of a node of the tree."""
+        return self.tree is not None and self.tree.sets
 
     @cached_property
     def parents(self) -> NDArray[np.int32]:
@@ -237,7 +248,7 @@ class BinaryTable:
                 "encoding": a.encoding,
                 "levels": a.levels,
                 "weight": a.weight,
-                **({} if a.tree is None else {"tree": [a.tree.first, a.tree.last]}),
+                **({} if a.tree is None else {"tree": a.tree.pack()}),
                 **({name: getattr(a, name) for name in _NUMBERS} if numbers else {}),
             }
             for a in self.codebook.attributes
@@ -299,24 +310,6 @@ class BinaryTable:
             None if self.pasts is None else self.pasts.at(places),
             None if self.diverse is None else self.diverse.at(places),
         )
-
-
-@dataclass(frozen=True)
-class Edges:
-    """An undirected simple graph: u[e] < v[e], weight[e] >= 0, each pair at most once.
-
-    Attributes
-    ----------
-    u, v : int32 (m,)
-    weight : int32 (m,)
-    """
-
-    u: NDArray[np.int32]
-    v: NDArray[np.int32]
-    weight: NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.u)
 
 
 @dataclass(frozen=True)

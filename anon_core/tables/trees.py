@@ -4,13 +4,23 @@ Each node but the root is a feature: the levels first, then the inner nodes. A r
 features of its level and of all nodes above it, its path. To hide a feature of the own path is to
 show the node above it, so what a row loses is a sum over the features of its own path, and all
 methods that add up features price nodes. Features off the path cost nothing.
+
+Where cells may show sets, a row hides what its holders differ in and no more: these levels are the
+set, and lie below the node that was paid for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from anon_core.specs.columns import Cells
+from anon_core.specs.hierarchies import Hierarchy
+
+# Name, name of its level, least and greatest level of every node, the outer one first.
+Whole = tuple[tuple[str, str, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -22,33 +32,39 @@ class Tree:
     names : tuple of str
     first, last : tuple of int
         The least and the greatest level of each node. Levels stand in the order of the tree.
-    whole : tuple of (str, str, int, int)
-        Name, name of its level, least and greatest level of every node, the outer one first; also
-        of those that no row shows.
-    floor : int, optional
-        How many people live in each level, which may be a node of the plan's hierarchy.
+    sets : bool
+        Whether a cell shows some levels of a node where its holders have no others.
+    weights : tuple of float
+        What each node loses, in parts of the column. Empty: as many parts as it has levels.
     """
 
     names: tuple[str, ...] = field(repr=False)
     first: tuple[int, ...]
     last: tuple[int, ...]
-    whole: tuple[tuple[str, str, int, int], ...] = field(default=(), repr=False)
-    floor: int | None = None
+    sets: bool = False
+    weights: tuple[float, ...] = ()
 
     @classmethod
-    def unnamed(cls, first: tuple[int, ...], last: tuple[int, ...]) -> "Tree":
+    def unnamed(cls, first: tuple[int, ...], *more: Any) -> "Tree":
         """Return a tree whose nodes have empty names."""
-        return cls(("",) * len(first), first, last)
+        return cls(("",) * len(first), first, *more)
+
+    def pack(self) -> list[Any]:
+        """What `unnamed` takes."""
+        more = [self.sets, self.weights] if self.sets or self.weights else []
+        return [self.first, self.last, *more]
 
     @property
     def nodes(self) -> tuple[tuple[str, int, int], ...]:
         """Name, least and greatest level of each node."""
         return tuple(zip(self.names, self.first, self.last, strict=True))
 
-    def name_of(self, levels: Sequence[int]) -> str:
-        """Return the name of the node of these levels, which are ascending."""
+    def name_of(self, levels: Sequence[int]) -> str | None:
+        """Return the name of the node of these levels, which are ascending; None of a set."""
         names = {(first, last): name for name, first, last in self.nodes}
-        return names[levels[0], levels[-1]]
+        if self.sets and len(levels) <= levels[-1] - levels[0]:
+            return None
+        return names.get((levels[0], levels[-1])) if self.sets else names[levels[0], levels[-1]]
 
     def parents(self, levels: int) -> NDArray[np.int32]:
         """The feature above each feature, int32 (levels + nodes,); that number above the topmost.
@@ -74,8 +90,10 @@ class Tree:
     def losses(self, levels: int) -> NDArray[np.float64]:
         """What a cell loses that shows a feature, or the root at last, float64 (features + 1,).
 
-        (levels below it - 1) / (levels - 1).
+        (levels below it - 1) / (levels - 1), or what the plan says that each node loses.
         """
+        if self.weights:
+            return np.array([*[0.0] * levels, *self.weights, 1.0])
         spans = self.spans(levels)
         return (spans[:, 1] - spans[:, 0]) / max(1, levels - 1)
 
@@ -83,10 +101,10 @@ class Tree:
 def fit_tree(
     paths: Sequence[tuple[str, ...]],
     shift: int,
-    name_level: Callable[[int], str] = str,
-    floor: int | None = None,
-) -> Tree:
-    """Return the tree of levels in its order.
+    hierarchy: Hierarchy | None = None,
+    cells: Cells = "node",
+) -> tuple[Tree | None, Whole]:
+    """Return what cells show of a tree, over levels in its order, and the whole tree.
 
     Parameters
     ----------
@@ -94,17 +112,20 @@ def fit_tree(
         Of each level the names from the node below the root down to its own, in ascending order.
     shift : int
         The number of the first of these levels.
-    name_level : callable
-        The name of the level of nodes at a depth; 1 is just below the root.
-    floor : int, optional
+    hierarchy : Hierarchy
+        Where these paths lie: names of levels, and what nodes lose.
+    cells : {"node", "set", "shorter"}
+        None is returned for sets: they know no nodes.
 
     Notes
     -----
-    No row shows a node that holds the same levels as one inside it: only `whole` has it.
+    No row shows a node that holds the same levels as one inside it: only the whole tree has it.
     """
     names: list[str] = []
     first: list[int] = []
     last: list[int] = []
+    weights: list[float] = []
+    hierarchy = hierarchy or Hierarchy()
     every: list[tuple[int, int, int, str]] = []  # in this order the outer node comes first
     open_nodes: list[tuple[str, int]] = []
 
@@ -118,6 +139,7 @@ def fit_tree(
                 names.append(name)
                 first.append(begin + shift)
                 last.append(end - 1 + shift)
+                weights.extend([hierarchy.weigh(len(open_nodes) + 1)] if hierarchy.weights else [])
 
     for place, path in enumerate(paths):
         depth = 0
@@ -127,7 +149,9 @@ def fit_tree(
         open_nodes.extend((name, place) for name in path[depth:-1])
     close(0, len(paths))
     whole = tuple(
-        (name, name_level(depth), begin + shift, shift - 1 - beyond)
+        (name, hierarchy.name_level(depth), begin + shift, shift - 1 - beyond)
         for begin, beyond, depth, name in sorted(every)
     )
-    return Tree(tuple(names), tuple(first), tuple(last), whole, floor)
+    ends = tuple(first), tuple(last)
+    tree = Tree(tuple(names), *ends, cells == "shorter", tuple(weights))
+    return None if cells == "set" else tree, whole

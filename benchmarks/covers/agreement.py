@@ -6,8 +6,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.adaptive.agreement import first_agreeing
 from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure
+from anon_core.covers.edges import Edges
 from anon_core.search.nearest import Neighbours
-from anon_core.tables.records import Edges
 
 
 def agreement_cover(table, graph, tree, hidden, b):

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.covers.b_edge_cover import nearest_closure, sort_edges
+from anon_core.covers.edges import Edges
 from anon_core.errors import LimitError
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours
-from anon_core.tables.records import Edges
 from benchmarks.covers.pairs_kernels import cost_matrix
 from benchmarks.covers.program import SLACK, CoverProgram
 

@@ -21,7 +21,8 @@ KINDS_OF_VALUES = ("numeric", "date", "categorical", "binary")
 UNPUBLISHED = ("identifier", "drop")
 # Settings that belong to one kind of values: they go when the kind changes.
 _OF_KIND = (
-    *("bins", "encoding", "order", "optional", "range", "carry", "rare", "hierarchy", "floor"),
+    *("bins", "encoding", "order", "optional", "range", "carry", "rare"),
+    *("hierarchy", "cells", "floor"),
     *("format", "timezone", "century", "round", "step", "top", "bottom", *NUMERAL_KEYS),
 )
 _OF_PUBLISHED = ("step", "top", "bottom", "allow", "note", "public", *NUMERAL_KEYS)

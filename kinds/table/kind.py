@@ -46,8 +46,8 @@ CLAIMED: Keys = {
     "columns": {
         EACH: dict.fromkeys(
             (
-                *("role", "kind", "decides_k", "hierarchy", "floor", "allow", "allow_note"),
-                *("step", "top", "bottom", "point"),
+                *("role", "kind", "decides_k", "hierarchy", "cells", "floor", "point"),
+                *("step", "top", "bottom", "allow", "allow_note"),
             )
         )
     },

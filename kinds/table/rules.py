@@ -23,7 +23,7 @@ from crowdcover.kinds.table.series_rules import TableSeriesRules
 _LATER = {
     *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
     *("decimal", "thousands", "strip", "allow", "note", "hierarchy", "step", "top", "bottom"),
-    *("floor", "point"),
+    *("floor", "point", "cells"),
 }
 DIVERSE_METHOD = "k-member"
 

@@ -15,7 +15,7 @@ parse_cells <- function(column, texts) {
   allowed <- lapply(texts, function(text) {
     if (text == "*") return(seq_along(names))
     if (text %in% names) return(match(text, names))
-    if (!is.null(nodes)) return(nodes[[text]])
+    if (!is.null(nodes) && (text %in% names(nodes) || !column$sets)) return(nodes[[text]])
     if (column$ordinal) parse_interval(text, begins, stops) else parse_set(text, names)
   })
   unread <- sum(lengths(allowed) == 0)

@@ -36,7 +36,8 @@ read_levels <- function(entry, type) {
   list(
     kind = kind, ordinal = entry[["encoding"]] == "ordinal" || kind == "binary", whole = whole,
     levels = data.frame(label = labels, lo, hi, above, shown, missing, other),
-    nodes = nodes, tree = tree, is_counted = kind %in% c("numeric", "date")
+    nodes = nodes, tree = tree, sets = is.null(nodes) || isTRUE(entry[["sets"]]),
+    is_counted = kind %in% c("numeric", "date")
   )
 }
 

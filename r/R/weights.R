@@ -12,7 +12,7 @@ weigh_column <- function(column, k, even) {
   uniform <- 1 / sizes[column$cell]
   if (column$role != "quasi") return(list(chance = uniform, beside = uniform))
   # A node holds values that nobody behind the row has: none of them is an anchor.
-  anchor <- column$anchor & length(column$tree) == 0
+  anchor <- column$anchor & (length(column$tree) == 0 | isTRUE(column$sets))
   anchors <- add_up(as.numeric(anchor), column$cell, length(sizes))
   anchored <- pmin(1, HELD * anchors / max(1, k))
   spread <- function(level) {

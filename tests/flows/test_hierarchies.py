@@ -22,6 +22,11 @@ LADDER = {"kind": "numeric", "hierarchy": {"ladder": [5, 10]}}
 ZIP = {"role": "quasi", "kind": "categorical", "hierarchy": {"prefix": [4, 3, 1]}}
 
 
+def weighed(*weights):
+    """Codes whose nodes lose what the plan says."""
+    return {"hierarchy": {"prefix": [4, 3, 1], "weights": list(weights)}}
+
+
 def places(records=600, draws=5):
     """Rows whose cities are codes of three regions, and whose junk is an illness."""
     chance = random.Random(draws)
@@ -189,9 +194,101 @@ def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
     assert sum(cell == "*" for cell in masked) < 0.1 * len(masked)
 
 
+@pytest.mark.parametrize("cells", ["set", "shorter"])
+def test_a_cell_lists_the_values_of_its_holders_where_the_plan_says_so(tmp_path, released, cells):
+    order = order_of(tmp_path, cells=cells)
+    junk = order.document["columns"]["junk"]
+    order.write(columns={"junk": {**junk, "cells": cells}})
+    order.release()
+    folder = order.folder_of_v1
+    assert audit_release(folder, order.plan).passed
+    entry, texts = attributes(folder)["city"], order.rows()["city"].to_list()
+    nodes = {
+        node["name"]: entry["labels"][node["levels"][0] : node["levels"][1] + 1]
+        for node in entry.get("nodes", ())
+    }
+    assert (entry.get("sets"), bool(nodes)) == ((None, False), (True, True))[cells == "shorter"]
+    # The tree is published alike, for questions by its nodes.
+    assert entry["tree"] == attributes(released.folder_of_v1)["city"]["tree"]
+    assert (folder / "nodes.csv").read_bytes() == (released.folder_of_v1 / "nodes.csv").read_bytes()
+    release = crowdcover.read(folder)
+    for text, cell in zip(texts, release.rows["city"], strict=True):
+        listed = entry["labels"] if text == "*" else nodes.get(text, text.split("|"))
+        assert (entry["labels"] if cell is None else cell.to_list()) == listed
+        # A set of all values of a node has the node's name.
+        assert text in nodes or text == "*" or listed not in nodes.values()
+    masked = [text for text in texts if "|" in text]
+    assert masked
+    true = sum(row[2][0] == "6" for row in places())
+    found = release.count({"city": crowdcover.under("6*")})
+    assert found.certain <= true <= found.possible
+    text_only = order_of(tmp_path / "csv", cells=cells)
+    text_only.write(publish={"formats": ["csv"]}, columns={"junk": {**junk, "cells": cells}})
+    text_only.release()
+    same = crowdcover.read(text_only.folder_of_v1)
+    assert same.frequencies("city", level=1)["possible"].sum() > 0
+    assert keeps_schema(json.loads((folder / "codebook.json").read_text("utf-8")))
+    kept = manifest(folder)
+    assert kept["columns"]["city"]["cells"] == cells
+    shown = kept["utility"]["per_column"]["city"]["shown"]
+    assert shown["sets"] == pytest.approx(len(masked) / len(texts))
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    assert "a set of values" in page.text
+    words = "lists values, which a hierarchy groups", "or lists its values where they are fewer"
+    assert words[cells == "shorter"] in page.text
+    if cells == "shorter":
+        # Methods price nodes: few sets join regions, and each loses less than the node.
+        far = [text for text in masked if len({code[0] for code in text.split("|")}) > 1]
+        assert len(far) < 0.1 * len(masked)
+        before = manifest(released.folder_of_v1)["utility"]["per_column"]["city"]["ncp"]
+        assert kept["utility"]["per_column"]["city"]["ncp"] < before
+
+
+def test_a_node_loses_what_the_plan_says(tmp_path, released):
+    dear, cheap = weighed(0, 0.9, 0.95, 0.98, 1), weighed(0, 0.01, 0.02, 0.03, 1)
+    hashes, stars = set(), []
+    for weights in (dear, cheap):
+        order = order_of(tmp_path / f"{len(stars)}", **weights)
+        hashes.add(ReleasePlan.load(order.plan).sha256)
+        order.release()
+        folder = order.folder_of_v1
+        assert audit_release(folder, order.plan).passed
+        entry, cells = attributes(folder)["city"], order.rows()["city"].to_list()
+        stated = dict(zip("431", weights["hierarchy"]["weights"][1:4], strict=True))
+        losses = {node["name"]: node["loss"] for node in entry["nodes"]} | {"*": 1}
+        assert all(loss == stated[str(len(name) - 1)] for name, loss in losses.items() if loss < 1)
+        shown = manifest(folder)["utility"]["per_column"]["city"]["shown"]
+        lost = sum(losses.get(cell, 0) for cell in cells)
+        assert shown["lost"] == pytest.approx(lost / len(cells))
+        page = Page((folder / "report.html").read_text(encoding="utf-8"))
+        assert "loss by the plan's weights" in page.text
+        assert keeps_schema(json.loads((folder / "codebook.json").read_text("utf-8")))
+        stars.append(sum(cell.endswith("*") for cell in cells))
+        changed = json.loads((folder / "codebook.json").read_text("utf-8"))
+        changed["attributes"][0]["nodes"][0]["loss"] = 0.5
+        (folder / "codebook.json").write_text(json.dumps(changed), encoding="utf-8")
+        assert not audit_release(folder, order.plan).passed
+    assert len(hashes | {ReleasePlan.load(released.plan).sha256}) == 3
+    # Where wider nodes hardly lose more, nobody pays for values.
+    assert stars[0] < stars[1]
+
+
+def test_nodes_in_words_are_the_plan_without_them(tmp_path):
+    order = order_of(tmp_path)
+    before = ReleasePlan.load(order.plan).sha256
+    order.write(columns={"city": {**order.document["columns"]["city"], "cells": "node"}})
+    assert ReleasePlan.load(order.plan).sha256 == before
+    order.write(columns={"city": {**order.document["columns"]["city"], "cells": "shorter"}})
+    assert ReleasePlan.load(order.plan).sha256 != before
+    order.write(columns={"city": {"role": "quasi", "kind": "categorical", "cells": "shorter"}})
+    with pytest.raises(PlanError, match=r"columns\.city\.cells belongs to a hierarchy of cat"):
+        ReleasePlan.load(order.plan)
+
+
 @pytest.mark.parametrize(
     ("icd", "city", "words"),
     [
+        (ICD, LADDER | {"cells": "set"}, "columns.city.cells belongs to a hierarchy of categories"),
         (ICD + "I20;J;*\n", {}, "columns.junk.hierarchy: the file .*icd.csv is refused: line 6"),
         ("\n" + ICD.replace("J10;J", "\nJ10;I20"), {}, "line 5 has a node .* like a leaf"),
         ("", {}, "it is empty"),
@@ -209,6 +306,13 @@ def test_a_tree_loses_less_than_sets_that_are_widened_to_it(released):
         (ICD, {"hierarchy": {"calendar": ["year", "month"]}}, "calendar must name steps"),
         (ICD, {"hierarchy": {"calendar": ["week", "month"]}}, "weeks, which cross the ends"),
         (ICD, {"hierarchy": {"calendar": ["century"]}}, "columns.city.hierarchy"),
+        (ICD, weighed(0, 0.5, 1), "weights has 3 numbers, and this hierarchy needs 5: one of"),
+        (ICD, weighed(0, 0.5, 0.4, 0.8, 1), "weights must rise from 0, of values, to 1"),
+        (ICD, weighed(0, 0.5, 0.5, 0.8, 1), "weights must rise from 0, of values, to 1"),
+        (ICD, weighed(0.1, 0.2, 0.5, 0.8, 1), "weights must rise from 0, of values, to 1"),
+        (ICD, weighed(0, 0.2, 0.5, 0.8, 0.9), "weights must rise from 0, of values, to 1"),
+        (ICD, weighed(0, 0.2, 0.5, 0.8, 2), "columns.city.hierarchy"),
+        (ICD, weighed(0, 0.2, 0.5, 0.8, 1) | {"cells": "set"}, "weights say what nodes lose"),
         (ICD, LADDER | {"bins": "none"}, "columns.city.bins: the finest step"),
         (ICD, LADDER | {"carry": "median"}, "columns.city.carry belongs to"),
         (ICD, LADDER | {"encoding": "ordinal"}, "encoding = 'one-hot'"),

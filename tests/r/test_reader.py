@@ -190,6 +190,21 @@ def test_a_release_is_read_alike(library, released):
     assert_same_answers(library, released, QUESTIONS)
 
 
+@pytest.mark.parametrize("cells", ["set", "shorter"])
+def test_sets_of_a_column_with_a_hierarchy_are_read_alike(library, tmp_path, cells):
+    out = cc.anonymize(
+        draw_people()[["age", "town", "code"]],
+        quasi=["age", "town", "code"],
+        hierarchies={"code": {"prefix": [1]}},
+        columns={"code": {"cells": cells}},
+        k=6,
+        secret=bytes(32),
+    )
+    place = out.save(tmp_path / "people")
+    questions = ("code = under('1*')", {"code": cc.under("1*")}), ("code = 12", {"code": 12})
+    assert_same_answers(library, place, questions)
+
+
 def test_completed_tables_are_drawn_from_the_cells(library, released):
     release = cc.read(released)
     same, first, other = ask(

@@ -52,7 +52,7 @@ def check_even(table, rows):
     blank = np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
     needed = (x[rows.holders] != x[:, None, :]).any(axis=1) | blank
     for place, attribute in enumerate(table.codebook.attributes):
-        if attribute.nodes is not None:
+        if attribute.nodes is not None and not attribute.tree.sets:
             start = table.codebook.bit_offsets[place]
             everyone = range(attribute.levels)
             for row, holders in enumerate(table.codes[place][rows.holders]):

@@ -16,11 +16,12 @@ from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.anonymizers.weights import compute_utilities, feature_weights
 from anon_core.covers.cover_kernels import count_differences, hide_apart
+from anon_core.covers.edges import Edges
 from anon_core.covers.named import COVERS
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
 from anon_core.steps import State, Step
-from anon_core.tables.records import BinaryTable, Edges
+from anon_core.tables.records import BinaryTable
 
 _MOST_COUNTED = 2**16 - 1
 

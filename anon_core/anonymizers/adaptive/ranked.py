@@ -21,13 +21,14 @@ from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.covers.cover_kernels import hide_apart
+from anon_core.covers.edges import Edges
 from anon_core.covers.suitor import build_adjacency, spread_cover
 from anon_core.covers.suitor_kernels import count_at, list_at, scatter_counts
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, deal_search_shares
 from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
-from anon_core.tables.records import BinaryTable, Edges, MaskedTable
+from anon_core.tables.records import BinaryTable, MaskedTable
 
 _ALL = np.iinfo(np.uint64).max
 

@@ -5,7 +5,8 @@ included (ordinal), or ``*``. In a value, a backslash stands before ``| * \`` an
 is first, last or beside another dot. ``\_`` is the empty text, ``\(missing)`` the text "(missing)".
 
 A level of a column of numbers may itself be an interval, with an open end where none is written.
-Where a column has a tree, a masked cell is the name of a node; stars in it have no backslash.
+Where a column has nodes, a masked cell is the name of one; stars in it have no backslash. With sets
+it may be a value set instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,11 @@ class Labelled(Protocol):
     @property
     def nodes(self) -> tuple[tuple[str, int, int], ...] | None:
         """Name, least and greatest level of each node that a cell may show; None without a tree."""
+        ...
+
+    @property
+    def sets(self) -> bool:
+        """Whether a cell may show a value set beside nodes."""
         ...
 
 
@@ -148,7 +154,8 @@ def _read_levels(
         places = {
             format_node(column.kind, name): range(low, high + 1) for name, low, high in column.nodes
         }
-        return list(places.get(text, ()))
+        if text in places or not column.sets:
+            return list(places.get(text, ()))
     parts = [level_of.get(part) for part in _cut_at_bars(text)]
     known = [level for level in parts if level is not None]
     return known if len(known) == len(parts) else []

@@ -127,7 +127,7 @@ def _list_level_points(column: ColumnLevels) -> list[float]:
 
 
 def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[Any]) -> Shares:
-    """Share of the cells of a column with a tree that show a value, a node of each level, or all.
+    """Share of the cells of a column with a tree that show a value, a node of each level, or more.
 
     Parameters
     ----------
@@ -138,26 +138,36 @@ def shares_by_level(column: ColumnLevels, cell: NDArray[Any], allowed: NDArray[A
     Returns
     -------
     dict of str to float or dict
-        "values", "levels" from the topmost on, and "all", in which a cell counts that cannot be
-        read.
+        "values", "levels" from the topmost on unless cells show no nodes, "sets" where they may
+        show them, and "all", in which a cell counts that cannot be read. Where the plan says what
+        nodes lose also "lost": the mean over all cells.
     """
+    assert column.tree is not None
+    nodes = () if column.nodes is None else column.tree
     # Of nodes that hold the same levels the inner one, which comes last, is shown.
-    level_of = {(low, high): level for _, level, low, high in column.tree}
-    shown: dict[str, int] = dict.fromkeys((level for _, level, _, _ in column.tree), 0)
-    values = whole = 0
+    level_of = {(low, high): level for _, level, low, high in nodes}
+    shown: dict[str, int] = dict.fromkeys((level for _, level, _, _ in nodes), 0)
+    values = whole = sets = 0
+    lost: list[float] = []
     for levels, rows in zip(allowed, np.bincount(cell, minlength=len(allowed)), strict=True):
         held = np.flatnonzero(levels).tolist()
         if len(held) == 1:
             values += int(rows)
         elif len(held) in (0, len(levels)):
             whole += int(rows)
+        elif (level := level_of.get((held[0], held[-1]))) and held[-1] - held[0] < len(held):
+            shown[level] += int(rows)
+            lost.append(int(rows) * (column.losses or {}).get((held[0], held[-1]), 0.0))
         else:
-            shown[level_of[held[0], held[-1]]] += int(rows)
+            sets += int(rows)
     number = len(cell)
     return {
         "values": values / number,
         "levels": {level: rows / number for level, rows in shown.items()},
+        **({"sets": sets / number} if column.sets or column.nodes is None else {}),
         "all": whole / number,
+        # An exact sum: the order of cells changes no digit.
+        **({} if column.losses is None else {"lost": fsum([*lost, whole]) / number}),
     }
 
 

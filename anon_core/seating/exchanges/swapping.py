@@ -29,8 +29,8 @@ def swap_shares(
     holders: NDArray[np.int32],
     blank: NDArray[np.uint64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
-) -> NDArray[np.uint64]:
-    """Let holders change places, and return what the rows then hide, uint64 (n, words).
+) -> None:
+    """Let holders change places so that rows hide less.
 
     Parameters
     ----------
@@ -66,7 +66,6 @@ def swap_shares(
             shared, classes.bits, table.bits, blank, parties, tries, prices, dirty
         ):
             break
-    return shared.hides
 
 
 def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:

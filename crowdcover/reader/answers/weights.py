@@ -133,7 +133,7 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     if estimator == "em":
         return replace(even, level=run_em_steps(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
-    if column.levels.tree:
+    if column.levels.tree and not column.levels.sets:
         # A node holds values that nobody behind the row has: none of them is an anchor.
         cell = cell[:0]
     # Of k people, each anchor takes _HELD: many anchors take all the weight, and never more.

@@ -66,6 +66,8 @@ class Levels:
         Of a tree: the least and the greatest level of each node that a cell may show, by its name.
     tree : tuple of Node
         All nodes, the outer one first.
+    sets : bool
+        Of a tree: whether each value of a masked cell is that of somebody behind the row.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Levels:
     others: Mapping[int, frozenset[str]] = field(default_factory=dict, repr=False)
     nodes: Mapping[str, tuple[int, int]] | None = field(default=None, repr=False)
     tree: tuple[Node, ...] = field(default=(), repr=False)
+    sets: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -175,6 +178,7 @@ def of_attribute(entry: Mapping[str, Any], type_: str | None = None) -> Levels:
         *(str(entry["name"]), kind, ordinal, labels, lo, hi, above, shown, missing, whole, others),
         nodes,
         tree,
+        nodes is None or bool(entry.get("sets")),
     )
 
 
@@ -259,6 +263,7 @@ def unite_levels(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64
             if level in parts[at].others
         },
         tree=_unite_trees(parts, places),
+        sets=first.sets,
     )
     return levels, places
 

@@ -68,7 +68,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
             found = slice(None)
         elif text in level_of:
             found = [level_of[text]]
-        elif levels.nodes is not None:
+        elif text in nodes or (levels.nodes is not None and not levels.sets):
             found = None if text is None else nodes.get(text)
         elif text is not None:
             found = (

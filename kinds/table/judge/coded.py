@@ -24,6 +24,7 @@ class Coded:
     groups : bool
         Whether levels are groups of numbers.
     nodes : tuple of (str, int, int), optional
+    sets : bool
         See `ColumnLevels`.
     """
 
@@ -37,6 +38,7 @@ class Coded:
     spans: tuple[tuple[float, float, bool], ...]
     groups: bool = False
     nodes: tuple[tuple[str, int, int], ...] | None = None
+    sets: bool = False
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "Coded":
@@ -56,6 +58,7 @@ class Coded:
             tuple((node["name"], *node["levels"]) for node in entry["nodes"])
             if "nodes" in entry
             else None,
+            bool(entry.get("sets")),
         )
 
     @property

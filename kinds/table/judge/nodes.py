@@ -38,7 +38,7 @@ def _list_nodes(document: Any) -> list[tuple[str, ...]]:
     """Each value of each node: column, level, node, value; as its first batch names it."""
     books = list(document[BATCHES].values()) if BATCHES in document else [document]
     found: dict[tuple[str, ...], None] = {}
-    for entry in (entry for book in books for entry in book["attributes"] if "nodes" in entry):
+    for entry in (entry for book in books for entry in book["attributes"] if "tree" in entry):
         given = entry["labels"][1 if entry["has_missing"] else 0 :]
         found |= {(entry["name"], ALL_TEXT, ALL_TEXT, label): None for label in given}
         for node in entry["tree"]:

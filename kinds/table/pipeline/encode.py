@@ -175,11 +175,10 @@ def list_encoding_notes(joined: Mapping[str, int], table: BinaryTable) -> list[s
     """What the log says of levels that too few people hold."""
     least, notes = int(table.k.max()), []
     for attribute in table.codebook.attributes:
-        tree = attribute.tree
-        if tree is not None and tree.floor is not None and ANYWHERE in attribute.labels:
+        if attribute.floor is not None and ANYWHERE in attribute.labels:
             notes.append(
                 f"column {attribute.name!r} says nothing: its hierarchy has no node to show that "
-                f"{tree.floor} people live in; lower the floor, or drop the column"
+                f"{attribute.floor} people live in; lower the floor, or drop the column"
             )
         if number := joined.get(attribute.name):
             what = "groups joined a neighbour" if attribute.binned else "values share a level"

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 from pydantic import Field, model_validator
 
 from anon_core.errors import InputError
-from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from anon_core.specs.columns import Carry, Cells, ColumnSpec, Rare
 from anon_core.specs.hierarchies import Floor, Hierarchy
 from crowdcover.kinds.accepting import Note, read_allowed_kinds
 from crowdcover.kinds.columns import Column, Role
@@ -31,7 +31,7 @@ from crowdcover.validations.recognition.kinds import Kind
 
 QUASI_ONLY = (
     *("point", "bins", "encoding", "order", "optional", "missing", "weight", "range", "carry"),
-    *("rare", "hierarchy", "floor"),
+    *("rare", "hierarchy", "cells", "floor"),
 )
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
@@ -71,6 +71,8 @@ class ColumnSection(MarkedSection):
         of the source, but made of them. It is shown as boxes in which enough people live.
     hierarchy : which values are near: a file, how many letters of a code nodes keep, or steps of
         numbers, dates or times; a masked cell then shows a node.
+    cells : of a hierarchy of categories: masked cells show one node of it (node), the set of their
+        values (set), or the set where it has fewer values than the node (shorter).
     floor : of a hierarchy: how many people must live in a node that any cell shows.
     decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
     thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
@@ -115,6 +117,7 @@ class ColumnSection(MarkedSection):
     rare: Rare | None = None
     point: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
     hierarchy: Unshown[str | HierarchySection | None] = None
+    cells: Cells | None = None
     floor: Annotated[int, Field(ge=1)] | FloorSection | None = None
     decimal: Literal[".", ","] | None = None
     thousands: Literal[".", ",", "'", " "] | None = None
@@ -163,6 +166,8 @@ class ColumnSection(MarkedSection):
         }
         if self.tree is not None:
             stated["hierarchy"] = describe_for_hash(self.tree)
+        if self.cells not in (None, "node"):
+            stated["cells"] = self.cells
         if self.least is not None:
             stated["floor"] = describe_floor_for_hash(self.least)
         if self.range is not None:
@@ -248,6 +253,11 @@ class ColumnSection(MarkedSection):
         hierarchy = self._read_hierarchy(where)
         if self.floor is not None and self.hierarchy is None:
             raise PlanError(f"{where}.floor belongs to a hierarchy; state columns.{name}.hierarchy")
+        if self.cells is not None and (hierarchy is None or counted):
+            raise PlanError(
+                f"{where}.cells belongs to a hierarchy of categories; a node of numbers or dates "
+                "is an interval"
+            )
         return ColumnSpec(
             name=name,
             kind=self.kind,
@@ -260,6 +270,7 @@ class ColumnSection(MarkedSection):
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             hierarchy=hierarchy,
+            cells=self.cells or "node",
             floor=self._read_floor(where),
             shared=self.shared,
         )

@@ -6,6 +6,7 @@ columns.<name>.floor: how many people a node must have to be shown.
 import csv
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -16,18 +17,23 @@ from pydantic import Field
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import CALENDAR, Floor, Hierarchy, read_hierarchy
 from crowdcover.kinds.section import Section
-from crowdcover.kinds.table.plan.countries import CountryCode, build_country_tree
+from crowdcover.kinds.table.plan.known_trees import (
+    CountryCode,
+    NaceCode,
+    build_country_tree,
+    build_nace_tree,
+)
 
 _Found = TypeVar("_Found")
 _SEPARATORS = (";", ",", "\t", "|")
 _FORM = (
     "must be a file, {path = file, other = node}, {prefix = [5, 3, 1]}, {countries = 'alpha-2'}, "
-    "{ladder = [5, 10, 20]}, {calendar = ['month', 'year']}, {hours = [1, 6]}, or of a point "
-    "{grid = [0.1, 1, 10]}"
+    "{nace = 'dotted'}, {ladder = [5, 10, 20]}, {calendar = ['month', 'year']}, {hours = [1, 6]}, "
+    "or of a point {grid = [0.1, 1, 10]}"
 )
 _STEPS = ("ladder", "calendar", "hours", "grid")
 _NESTED = {"hours": "[1, 6, 24]", "grid": "[0.1, 1, 10]"}
-_FORMS = ("path", "prefix", "countries", *_STEPS)
+_FORMS = ("path", "prefix", "countries", "nace", *_STEPS)
 CalendarStep = Literal["day", "week", "month", "quarter", "year", "decade"]
 _Line = tuple[int, Sequence[str]]  # its number and its fields
 _Rows = Sequence[_Line]
@@ -47,6 +53,8 @@ class HierarchySection(Section):
     prefix : instead of path: how many letters of a code each node keeps, falling.
     countries : instead of path: alpha-2 or alpha-3, codes of ISO 3166-1; nodes are regions of the
         United Nations.
+    nace : instead of path: dotted or plain, codes of NACE Rev. 2 such as 62.01 or 6201; nodes are
+        groups, divisions and sections.
     ladder : instead of path, of numbers: the widths of aligned intervals, rising; each divides the
         next one. Cells show nothing finer than the first.
     calendar : instead of path, of dates: day, week, month, quarter, year, decade, or some of them,
@@ -55,6 +63,8 @@ class HierarchySection(Section):
         divides the next one, and 24.
     grid : instead of path, of a point: the widths of boxes in degrees, rising; each divides the
         next one, and 90. Cells show nothing finer than the first.
+    weights : what a cell loses that shows a value, a node of each level from the finest on, or *:
+        numbers that rise from 0 to 1. Without them it loses as much as it has more values.
     """
 
     path: str | None = None
@@ -62,13 +72,22 @@ class HierarchySection(Section):
     other: str | None = None
     prefix: list[Annotated[int, Field(ge=1)]] = []
     countries: CountryCode | None = None
+    nace: NaceCode | None = None
     ladder: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = []
     calendar: list[CalendarStep] = []
     hours: list[Annotated[int, Field(ge=1, le=24)]] = []
     grid: list[Annotated[float, Field(gt=0, le=90)]] = []
+    weights: list[Annotated[float, Field(ge=0, le=1)]] = []
 
     def hierarchy(self) -> Hierarchy:
         """The checked section as the encoder uses it."""
+        found = self._read_tree()
+        if not self.weights:
+            return found
+        _check_weights(self.weights, found.depth + 2)
+        return replace(found, weights=tuple(self.weights))
+
+    def _read_tree(self) -> Hierarchy:
         if sum(bool(getattr(self, form)) for form in _FORMS) != 1:
             raise InputError(_FORM)
         if self.path is not None:
@@ -77,6 +96,8 @@ class HierarchySection(Section):
             raise InputError("other and header belong to a file; leave them out")
         if self.countries is not None:
             return build_country_tree(self.countries)
+        if self.nace is not None:
+            return build_nace_tree(self.nace)
         if self.prefix != sorted(set(self.prefix), reverse=True):
             raise InputError("prefix must be whole numbers, falling, such as [5, 3, 1]")
         _check_nesting("ladder", self.ladder)
@@ -103,6 +124,20 @@ class HierarchySection(Section):
         )
 
 
+def _check_weights(weights: Sequence[float], count: int) -> None:
+    """Refuse another number of weights, and those that do not rise from 0 to 1."""
+    if len(weights) != count:
+        raise InputError(
+            f"weights has {len(weights)} numbers, and this hierarchy needs {count}: one of values, "
+            "one of each level of nodes from the finest on, and one of *"
+        )
+    if weights[0] != 0 or weights[-1] != 1 or any(low >= high for low, high in pairwise(weights)):
+        raise InputError(
+            "weights must rise from 0, of values, to 1, of *, such as [0, 0.3, 0.6, 1]: a wider "
+            "node tells less"
+        )
+
+
 def _check_nesting(form: str, steps: Sequence[float]) -> None:
     """Refuse steps that do not rise, or one that does not divide the next one."""
     # In decimals 0.3 is three times 0.1.
@@ -125,10 +160,11 @@ def describe_for_hash(hierarchy: Hierarchy) -> Any:
     paths = sorted(hierarchy.paths.items())
     named = (hierarchy.levels,) if hierarchy.levels else ()
     content = hashlib.sha256(repr((paths, hierarchy.other, *named)).encode()).hexdigest()
-    for form in _STEPS:
-        if steps := getattr(hierarchy, form):
-            return {form: list(steps)}
-    return list(hierarchy.prefix) or content
+    steps = {form: [*given] for form in _STEPS if (given := getattr(hierarchy, form))}
+    described: Any = steps or [*hierarchy.prefix] or content
+    if hierarchy.above:
+        described = [described, sorted(hierarchy.above.items())]
+    return [described, [*hierarchy.weights]] if hierarchy.weights else described
 
 
 class FloorSection(Section):

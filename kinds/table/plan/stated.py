@@ -24,6 +24,8 @@ def _state_role(plan: TablePlan, column: Column) -> dict[str, Any]:
         stated["decides_k"] = True
     if column.spec is not None and column.spec.hierarchy is not None:
         stated["hierarchy"] = True
+        if column.spec.cells != "node":
+            stated["cells"] = column.spec.cells
     if column.coarse is not None:
         stated |= column.coarse.state()
     if point := next((each for each in plan.source.points if each.name == column.name), None):

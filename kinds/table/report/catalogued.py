@@ -25,7 +25,10 @@ def describe_fields(
             stated = _find_field_type(role, kind, str(columns[name].get("kind")))
             about = roles[role]
             if columns[name].get("hierarchy"):
-                about = _MESSAGES.say("catalogue_columns", "nodes")
+                shown = {"set": "sets", "shorter": "nodes_or_sets"}
+                about = _MESSAGES.say(
+                    "catalogue_columns", shown.get(columns[name].get("cells"), "nodes")
+                )
             elif isinstance(step := columns[name].get("step"), str):
                 about = _MESSAGES.say("catalogue_columns", "coarse_date", role=role, step=step)
             elif any(key in columns[name] for key in ("step", "top", "bottom")):

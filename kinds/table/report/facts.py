@@ -176,8 +176,13 @@ def build_hierarchy_block(manifest: Manifest) -> Block:
                 (_MESSAGES.say("hierarchy", "level", level=level), share)
                 for level, share in list(shown["levels"].items())[::-1]
             )
-            values, everything = (_MESSAGES.say("hierarchy", each) for each in ("values", "all"))
-            shares = [(values, shown["values"]), *of_levels, (everything, shown["all"])]
+            values, sets, whole = (
+                (_MESSAGES.say("hierarchy", each), shown.get(each))
+                for each in ("values", "sets", "all")
+            )
+            shares = [values, *of_levels, *[sets] * ("sets" in shown), whole]
+            if "lost" in shown:
+                shares.append((_MESSAGES.say("hierarchy", "lost"), shown["lost"]))
             rows += [
                 (printable(name), what, ShareCell(convert_to_float(share), "yellow"))
                 for what, share in shares
@@ -214,7 +219,10 @@ def shows_medians(manifest: Manifest) -> bool:
 
 def shows_nodes(manifest: Manifest) -> bool:
     """Whether masked cells of some column show nodes of a hierarchy."""
-    return any(stated.get("hierarchy") for stated in manifest.get("columns", {}).values())
+    return any(
+        stated.get("hierarchy") and stated.get("cells") != "set"
+        for stated in manifest.get("columns", {}).values()
+    )
 
 
 def _compute_kept_share(loss: Any) -> float:

@@ -25,7 +25,7 @@ def list_column_roles(manifest: Manifest) -> list[ColumnRole]:
         if coarse := _describe_coarse_values(stated, manifest):
             shown = coarse
         notes = (
-            _MESSAGES.say("column_notes", note, stated=stated[note])
+            _MESSAGES.say("column_notes", note, stated=stated[note], cells=stated.get("cells"))
             for note in ("decides_k", "hierarchy", "floor")
             if stated.get(note)
         )

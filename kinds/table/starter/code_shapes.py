@@ -1,4 +1,4 @@
-"""Codes that name a wider group: postal codes, ICD-10, NUTS by first signs, countries by region.
+"""Codes that name a wider group: postal codes, ICD-10, NUTS, countries, branches of industry.
 
 A wrong hierarchy costs more than none: a shape alone proves little, so it needs a name, a dot or
 the codes of countries beside it.
@@ -7,7 +7,12 @@ the codes of countries beside it.
 import re
 from collections.abc import Sequence
 
-from crowdcover.kinds.table.plan.countries import CountryCode, build_country_tree
+from crowdcover.kinds.table.plan.known_trees import (
+    CountryCode,
+    NaceCode,
+    build_country_tree,
+    build_nace_tree,
+)
 from crowdcover.kinds.table.starter.names import Name
 from crowdcover.kinds.table.starter.proposal import Proposal
 from crowdcover.kinds.table.starter.values import FEW, Values
@@ -15,6 +20,11 @@ from crowdcover.kinds.table.starter.values import FEW, Values
 _POSTAL = frozenset(("zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"))
 _POSTAL_CODE = re.compile(r"\d{4,6}")
 _ICD = re.compile(r"[A-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?")
+_INDUSTRY = frozenset(("nace", "isic", "industry", "branche", "wirtschaftszweig"))
+_NACE: dict[NaceCode, re.Pattern[str]] = {
+    "dotted": re.compile(r"\d{2}\.\d{1,2}"),
+    "plain": re.compile(r"\d{2,4}"),
+}
 _NUTS = re.compile(r"[A-Z]{2}[0-9A-Z]{3}")
 _COUNTRIES = frozenset(
     (
@@ -38,10 +48,21 @@ def add_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
     if 'kind = "categorical"' not in proposal.settings or values.distinct <= FEW:
         return proposal
     codes = values.distinct_texts.to_list()
-    if form := _find_country_code(name, codes):
-        tree = f'hierarchy = {{countries = "{form}"}}'
-        reason = f"codes of countries (ISO 3166-1), which lie in regions: {proposal.reason}"
-        return proposal._replace(reason=reason, settings=(*proposal.settings, tree))
+    known = {
+        "countries": (
+            _find_country_code(name, codes),
+            "codes of countries (ISO 3166-1), which lie in regions",
+        ),
+        "nace": (
+            _find_nace_code(name, codes),
+            "codes of NACE Rev. 2 or ISIC Rev. 4, which lie in divisions and sections",
+        ),
+    }
+    for kind, (form, what) in known.items():
+        if form:
+            tree = f'hierarchy = {{{kind} = "{form}"}}'
+            reason = f"{what}: {proposal.reason}"
+            return proposal._replace(reason=reason, settings=(*proposal.settings, tree))
     what = _name_codes(name, codes)
     lengths = _list_lengths(codes) if what else []
     if not lengths:
@@ -60,6 +81,21 @@ def _find_country_code(name: Name, codes: Sequence[str]) -> str:
     if not _OF_COUNTRIES.isdisjoint(name.words):
         forms.append("alpha-2")
     return next((form for form in forms if build_country_tree(form).paths.keys() >= {*codes}), "")
+
+
+def _find_nace_code(name: Name, codes: Sequence[str]) -> str:
+    """The form of NACE Rev. 2 that all codes have; empty where they may be codes of other things.
+
+    Digits without a dot need a name: other codes of two to four digits are frequent.
+    """
+    forms: list[NaceCode] = ["dotted"]
+    if not _INDUSTRY.isdisjoint(name.words):
+        forms.append("plain")
+    for form in forms:
+        paths = map(build_nace_tree(form).path_of, codes)
+        if _have_form(_NACE[form], codes) and None not in paths:
+            return form
+    return ""
 
 
 def _name_codes(name: Name, codes: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure, sort_edges
 from anon_core.covers.cover_kernels import count_differences
+from anon_core.covers.edges import Edges
 from anon_core.errors import InfeasibleError
 from anon_core.search import nearest as nearest_module
 from anon_core.search.dissimilarity import Dissimilarity, integer_weights, largest_sum
@@ -16,7 +17,6 @@ from anon_core.search.nearest import level_tree, nearest_neighbours
 from anon_core.search.select_kernels import keep_smallest
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import Edges
 from tests import naive
 from tests.strategies import bit_matrices, tables
 

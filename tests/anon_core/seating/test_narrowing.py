@@ -6,13 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers.weights import feature_weights
+from anon_core.seating import even
 from anon_core.seating.even import build_even_rows, narrow_even_rows, near_classes
 from anon_core.seating.exchanges import narrowing
 from anon_core.seating.exchanges.narrowing import EFFORTS, narrow_rows
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.loss import loss_table
 from tests import naive
+from tests.strategies import tables
 from tests.support.large import big_table
+from tests.support.masked import unpack
 from tests.support.seats import check_even, check_people, few_levels, owned
 
 LOSSES = ("rank", "range", "binary")
@@ -94,3 +97,26 @@ def test_a_larger_table_loses_less(part, monkeypatch):
         check_even(table, rows)
     lost = [each for _, each in made]
     assert lost[0] > lost[1] >= lost[2] > lost[3] >= lost[4]
+
+
+@given(tables())
+def test_features_off_the_own_path_are_hidden_before_shares_are_exchanged(table):
+    """So nobody pays for them."""
+    given_up = []
+
+    def record(of, classes, near, holders, blank, weights):
+        given_up.append(blank)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(even, "swap_shares", record)
+        build_even_rows(
+            table, np.zeros_like(table.bits), feature_weights(table.codebook, "columns")
+        )
+    (blank,) = given_up
+    book = table.codebook
+    hidden, own = unpack(blank, book.features), unpack(table.bits, book.features)
+    for place, attribute in enumerate(book.attributes):
+        first, end = book.bit_offsets[place : place + 2]
+        off = ~own[:, first:end] if attribute.nodes is not None else np.False_
+        must = table.blank[place][:, None] | off
+        assert (hidden[:, first:end] == must).all()

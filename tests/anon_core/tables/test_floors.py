@@ -87,7 +87,7 @@ def test_places_are_those_of_the_definition_and_the_auditor_finds_them(drawn):
     levels, level = column_levels(spec, values, 1, persons)
     assert (levels.labels, levels.nodes) == (attribute.labels, attribute.nodes)
     assert level.tolist() == table.codes[0].tolist()
-    assert levels.floor == attribute.tree.floor == floor.people
+    assert levels.floor == attribute.floor == floor.people
 
 
 @given(columns())

@@ -149,7 +149,7 @@ def test_the_auditor_finds_the_same_and_enough_people_share_the_outer_levels(dra
     attribute = book.attributes[0]
     levels, level = column_levels(spec, values, least, persons)
     assert (levels.labels, levels.nodes) == (attribute.labels, attribute.nodes)
-    assert (levels.numbers, levels.tree) == (attribute.values, attribute.tree.whole)
+    assert (levels.numbers, levels.tree) == (attribute.values, attribute.whole)
     assert level.tolist() == encode(book, data, np.ones(len(values), int)).codes[0].tolist()
     entry = codebook_to_json(book)["attributes"][0]
     counts = count_shared_levels(spec, entry, values, least, persons)
@@ -195,7 +195,7 @@ def test_names_are_those_that_people_know():
     attribute = fitted(dates, days.astype(float))[0].attributes[0]
     assert attribute.labels == ("2024-02", "2024-03", "2024-05", "2031-12")
     assert attribute.nodes == (("2024-Q1", 0, 1), ("2024", 0, 2))
-    assert attribute.tree.whole[:3] == (
+    assert attribute.whole[:3] == (
         ("2020s", "decade", 0, 2), ("2024", "year", 0, 2), ("2024-Q1", "quarter", 0, 1)
     )  # fmt: skip
     weeks = fitted(spec_of(Hierarchy(calendar=("day", "week"))), days.astype(float))[0]

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, LocalSearch, Optimal
+from anon_core.errors import InputError
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.codebook.levels import column_levels
+from anon_core.measures.table.codebook.native import texts_in_form, texts_of_lists
 from anon_core.measures.table.utility import shares_by_level
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.hierarchies import Hierarchy
@@ -15,7 +17,7 @@ from anon_core.tables.cells import list_shown_cells, write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import decode_levels, encode, fit
 from anon_core.tables.loss import loss_table
-from anon_core.tables.records import pack_levels
+from anon_core.tables.records import BinaryTable, pack_levels
 from anon_core.tables.trees import fit_tree
 from tests import naive
 
@@ -52,13 +54,13 @@ def columns(draw, most_records=8):
     return tree, np.array(values, dtype=object)
 
 
-def spec_of(tree):
-    return ColumnSpec(name="c", kind="categorical", hierarchy=tree)
+def spec_of(tree, cells="node"):
+    return ColumnSpec(name="c", kind="categorical", hierarchy=tree, cells=cells)
 
 
-def encoded(tree, values, k):
+def encoded(tree, values, k, cells="node"):
     """The column beside one that is different for half of the records."""
-    specs = [spec_of(tree), ColumnSpec(name="half", kind="binary")]
+    specs = [spec_of(tree, cells), ColumnSpec(name="half", kind="binary")]
     half = np.array([str(place % 2) for place in range(len(values))], dtype=object)
     data = {"c": values, "half": half}
     return encode(fit(specs, data), data, np.full(len(values), k))
@@ -94,9 +96,9 @@ def test_the_whole_tree_has_each_node_with_its_level(drawn):
         for depth in range(1, len(path)):
             held.setdefault(path[:depth], []).append(level)
     expected = [(path[-1], str(len(path)), own[0], own[-1]) for path, own in held.items()]
-    assert [*attribute.tree.whole] == expected
+    assert [*attribute.whole] == expected
     levels, _ = column_levels(spec_of(tree), values)
-    assert levels.tree == attribute.tree.whole
+    assert levels.tree == attribute.whole
 
 
 def test_levels_are_named_by_letters_by_the_file_or_by_depth():
@@ -104,7 +106,7 @@ def test_levels_are_named_by_letters_by_the_file_or_by_depth():
     assert [codes.name_level(depth) for depth in (1, 2, 3)] == ["1", "3", "4"]
     named = Hierarchy({"a": ("n", "m", "a")}, levels=("region", "place"))
     assert [named.name_level(depth) for depth in (1, 2)] == ["region", "place"]
-    assert fit_tree([("n", "m", "a"), ("b",)], 1, named.name_level).whole == (
+    assert fit_tree([("n", "m", "a"), ("b",)], 1, named)[1] == (
         *(("n", "region", 1, 1), ("m", "place", 1, 1)),
     )
 
@@ -176,13 +178,47 @@ def test_every_method_shows_the_smallest_node_of_some_levels(maker, drawn, k):
 
 
 @pytest.mark.long
-@given(columns())
-def test_the_auditor_finds_the_same_levels_and_reads_the_cells(drawn):
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: f"{maker.__class__.__name__}")
+@given(drawn=columns(), k=st.integers(1, 3), cells=st.sampled_from(["set", "shorter"]))
+def test_every_method_shows_no_more_than_the_values_of_holders_in_sets(maker, drawn, k, cells):
     tree, values = drawn
-    table = encoded(tree, values, min(2, len(values)))
+    table = encoded(tree, values, min(k, len(values)), cells)
+    made, codes = maker.anonymize(table), table.codes[0]
+    (shown, _) = list_shown_cells(table, made.hidden)
+    everyone = tuple(range(table.codebook.attributes[0].levels))
+    for row, code in enumerate(codes):
+        levels = shown.levels[shown.cell[row]]
+        levels = set(everyone if levels is None else levels)
+        held = {code} if made.holders is None else {code, *codes[made.holders[row]].tolist()}
+        assert held <= levels <= set(codes.tolist())
+        # A class shows what its members have, a part of whom hold each of its rows.
+        if made.holders is not None and "equivalence classes" not in maker.promise.findings:
+            assert held == levels
+
+
+@given(columns(), st.integers(1, 3))
+def test_sets_are_those_of_the_column_without_a_tree(drawn, k):
+    tree, values = drawn
+    k = min(k, len(values))
+    table, plain = encoded(tree, values, k, "set"), encoded(None, values, k)
     attribute = table.codebook.attributes[0]
-    levels, level = column_levels(spec_of(tree), values)
+    assert (attribute.nodes, attribute.bits) == (None, len(attribute.labels))
+    made = [
+        write_cells(each, Optimal().anonymize(each).hidden)["c"].tolist() for each in (table, plain)
+    ]
+    lost = [sum(text.count("|") for text in texts) for texts in made]
+    assert made[0] == made[1] or lost[0] == lost[1]
+
+
+@pytest.mark.long
+@given(columns(), st.sampled_from(["node", "set", "shorter"]))
+def test_the_auditor_finds_the_same_levels_and_reads_the_cells(drawn, cells):
+    tree, values = drawn
+    table = encoded(tree, values, min(2, len(values)), cells)
+    attribute = table.codebook.attributes[0]
+    levels, level = column_levels(spec_of(tree, cells), values)
     assert (levels.labels, levels.nodes) == (attribute.labels, attribute.nodes)
+    assert levels.tree == attribute.whole
     assert levels.features == attribute.bits
     assert level.tolist() == table.codes[0].tolist()
     made = LocalSearch(seats="even").anonymize(table)
@@ -192,6 +228,7 @@ def test_the_auditor_finds_the_same_levels_and_reads_the_cells(drawn):
         meant = shown.levels[shown.cell[row]]
         meant = tuple(range(attribute.levels)) if meant is None else meant
         assert tuple(np.flatnonzero(allowed[cell[row]]).tolist()) == meant, text
+    assert texts_in_form(levels, texts.tolist()) == texts.tolist()
 
 
 def test_a_set_of_levels_is_no_cell_of_a_tree():
@@ -201,9 +238,34 @@ def test_a_set_of_levels_is_no_cell_of_a_tree():
     assert allowed.tolist() == [[1, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1]]
 
 
-@given(columns())
-def test_the_codebook_keeps_the_tree(drawn):
-    book = encoded(*drawn, 1).codebook
+def test_a_set_is_a_cell_where_the_column_has_sets():
+    tree, values = Hierarchy(prefix=(1,)), np.array(["aa", "ab", "ac", "ba"], dtype=object)
+    levels, _ = column_levels(spec_of(tree, "shorter"), values)
+    # The ends of aa|ac are those of a*.
+    texts = ["a*", "aa|ac", "aa|ba", "aa|ab|ac", "ab|aa", "*", "aa|ab|ac|ba"]
+    _, allowed = read_cells(levels, texts[:3])
+    assert allowed.tolist() == [[1, 1, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1]]
+    # Each set of values has one text.
+    assert texts_in_form(levels, texts) == [*texts[:3], None, None, "*", None]
+    whole = [["aa", "ab", "ac"], ["aa", "ac"], ["aa", "ba"], None, ["ab", "aa"]]
+    assert texts_of_lists(levels, whole) == ["a*", "aa|ac", "aa|ba", "*", None]
+    shown = shares_by_level(levels, *read_cells(levels, ["aa", "a*", "aa|ac", "*"]))
+    assert shown == {"values": 0.25, "levels": {"1": 0.25}, "sets": 0.25, "all": 0.25}
+    plain, _ = column_levels(spec_of(tree, "set"), values)
+    assert texts_in_form(plain, ["aa|ab|ac", "a*"]) == ["aa|ab|ac", None]
+    shown = shares_by_level(plain, *read_cells(plain, ["aa", "aa|ab|ac"]))
+    assert shown == {"values": 0.5, "levels": {}, "sets": 0.5, "all": 0.0}
+
+
+@pytest.mark.parametrize("how", [{}, {"kind": "numeric", "hierarchy": Hierarchy(ladder=(5.0,))}])
+def test_sets_belong_to_a_hierarchy_of_categories(how):
+    with pytest.raises(InputError, match="cells belongs to a hierarchy of categories"):
+        ColumnSpec(**{"name": "c", "kind": "categorical", "cells": "set"} | how)
+
+
+@given(columns(), st.sampled_from(["node", "set", "shorter"]))
+def test_the_codebook_keeps_the_tree(drawn, cells):
+    book = encoded(*drawn, 1, cells).codebook
     assert codebook_from_json(codebook_to_json(book)) == book
 
 
@@ -219,7 +281,43 @@ def test_a_node_loses_its_levels_but_one(loss):
     assert prices.node[:7].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("loss", ["rank", "range", "binary"])
+def test_a_node_loses_what_the_weight_of_its_level_says(loss):
+    tree = Hierarchy(prefix=(2, 1), weights=(0.0, 0.2, 0.3, 1.0))
+    values = np.array(["aax", "aay", "ab", "b", None], dtype=object)
+    book = encoded(tree, values, 1).codebook
+    assert book.attributes[0].nodes == (("aa*", 1, 2), ("a*", 1, 3))
+    prices = loss_table(book, loss)
+    expected = np.round(prices.whole[0] * np.array([0, 0, 0, 0, 0, 0.2, 0.3, 1]))
+    assert prices.node[:8].tolist() == expected.tolist()
+    levels, _ = column_levels(spec_of(tree), values)
+    assert levels.losses == {(1, 2): 0.2, (3, 3): 0.2, (1, 3): 0.3, (4, 4): 0.3}
+    shown = shares_by_level(levels, *read_cells(levels, ["b", "aa*", "a*", "*"]))
+    assert shown["lost"] == pytest.approx((0.2 + 0.3 + 1) / 4)
+    assert codebook_from_json(codebook_to_json(book)) == book
+    again = BinaryTable.unpack_arrays(*encoded(tree, values, 1).pack_arrays()).codebook
+    assert again.attributes[0].tree.weights == book.attributes[0].tree.weights
+
+
+def test_of_nodes_that_hold_the_same_values_the_inner_one_decides_the_weight():
+    tree = Hierarchy(
+        {"a": ("n", "m", "a"), "b": ("n", "m", "b"), "c": ("c",)}, weights=(0.0, 0.1, 0.9, 1.0)
+    )
+    values = np.array(["a", "b", "c"], dtype=object)
+    attribute = encoded(tree, values, 1).codebook.attributes[0]
+    levels, _ = column_levels(spec_of(tree), values)
+    assert (attribute.nodes, attribute.tree.weights) == ((("m", 1, 2),), (0.1,))
+    assert levels.losses == {(1, 2): 0.1}
+
+
+def test_weights_and_sets_do_not_go_together():
+    tree = Hierarchy({"a": ("a",)}, weights=(0.0, 1.0))
+    with pytest.raises(InputError, match="weights say what nodes lose"):
+        spec_of(tree, "shorter")
+
+
 def test_a_tree_of_one_path_has_no_node_that_is_shown():
-    assert fit_tree([("n", "m", "a")], 0).nodes == ()
-    assert fit_tree([("n", "a"), ("n", "b")], 0).nodes == ()  # the root holds the same
-    assert fit_tree([("n", "a"), ("n", "b")], 1).nodes == (("n", 1, 2),)  # a missing value does not
+    assert fit_tree([("n", "m", "a")], 0)[0].nodes == ()
+    two = [("n", "a"), ("n", "b")]
+    assert fit_tree(two, 0)[0].nodes == ()  # the root holds the same
+    assert fit_tree(two, 1)[0].nodes == (("n", 1, 2),)  # a missing value does not

@@ -10,7 +10,7 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.codebook.levels import column_levels
 from anon_core.measures.table.crowds import crowds
-from anon_core.measures.table.utility import utility
+from anon_core.measures.table.utility import shares_by_level, utility
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.hierarchies import Hierarchy
 from anon_core.tables.cells import write_cells
@@ -18,6 +18,7 @@ from anon_core.tables.encoding import encode, fit
 from tests import naive
 
 EXACT = Optimal(method="exact", loss="rank")
+PAIRS = [*itertools.product(["node", "shorter", "set"], repeat=2)]
 MAKERS = [
     LocalSearch(seats="even"),
     Adaptive(),
@@ -28,13 +29,16 @@ MAKERS = [
 ]
 
 
-def draw_tree(rng):
-    """Leaves a .. h below nodes of up to three levels."""
+def draw_tree(rng, cells):
+    """Leaves a .. h below nodes of up to two levels; half of those that may, with weights."""
     paths = {}
     for leaf in "abcdefgh":
         one, two, depth = rng.integers([3, 2, 3])
         paths[leaf] = (*(f"n{one}", f"n{one}.{two}")[:depth], leaf)
-    return Hierarchy(paths)
+    inside = sorted(rng.choice(np.arange(1, 100), max(map(len, paths.values())) - 1, replace=False))
+    weighed = cells == "node" and rng.random() < 0.5
+    weights = (0.0, *(int(each) / 100 for each in inside), 1.0) if weighed else ()
+    return Hierarchy(paths, weights=weights)
 
 
 class Drawn:
@@ -42,9 +46,12 @@ class Drawn:
 
     def __init__(self, seed):
         rng = np.random.default_rng(seed)
-        n, trees = int(rng.integers(2, 9)), {name: draw_tree(rng) for name in "cd"}
+        # All pairs of forms: each method has all of them in time.
+        self.cells = dict(zip("cd", PAIRS[seed // len(MAKERS) % len(PAIRS)], strict=True))
+        n, trees = int(rng.integers(2, 9)), {n: draw_tree(rng, c) for n, c in self.cells.items()}
+        self.weights = {name: tree.weights for name, tree in trees.items()} | {"flag": ()}
         self.specs = [
-            ColumnSpec(name=name, kind="categorical", hierarchy=tree)
+            ColumnSpec(name=name, kind="categorical", hierarchy=tree, cells=self.cells[name])
             for name, tree in trees.items()
         ]
         self.specs.append(ColumnSpec(name="flag", kind="categorical"))
@@ -66,10 +73,13 @@ class Drawn:
                 for value in values
             }
 
-    def lose(self, sets):
-        """What cells lose, given as sets of values by column: (values - 1) / (all values - 1)."""
+    def lose(self, sets, weights=None):
+        """What cells lose, given as sets of values by column, see `naive.loss_of_values`."""
         return {
-            name: [(len(cell) - 1) / max(1, len(self.paths[name]) - 1) for cell in cells]
+            name: [
+                naive.loss_of_values(self.paths[name], cell, (weights or {}).get(name))
+                for cell in cells
+            ]
             for name, cells in sets.items()
         }
 
@@ -84,17 +94,17 @@ class Drawn:
 
     def lose_of_group(self, group):
         held = {name: [values[v] for v in group] for name, values in self.columns.items()}
-        cells = {name: [self.smallest_cell(name, values)] for name, values in held.items()}
-        return sum(map(sum, self.lose(cells).values()))
+        forms = {"flag": "set"} | self.paid
+        cells = {
+            name: [naive.shown_values(self.paths[name], values, forms[name])]
+            for name, values in held.items()
+        }
+        return sum(map(sum, self.lose(cells, self.weights).values()))
 
-    def smallest_cell(self, name, held):
-        """The fewest values below one node, or as a set in a column without a tree."""
-        paths = self.paths[name]
-        if name == "flag":
-            return set(held)
-        nodes = {"*", *itertools.chain(*paths.values())}
-        cells = [naive.values_of_cell(paths, node) for node in nodes]
-        return min((cell for cell in cells if set(held) <= cell), key=len)
+    @property
+    def paid(self):
+        """What methods price in each column: nodes also where the values of holders are shown."""
+        return {name: "set" if each == "set" else "node" for name, each in self.cells.items()}
 
 
 def partitions(records):
@@ -147,7 +157,21 @@ def test_fits_loss_and_promise_are_those_of_the_names(seed):
     assert (matchable >= drawn.k).all()
     if made.holders is not None:
         require_even_seats(drawn, fits, made.holders)
+    for name, cells in drawn.cells.items():
+        paths, shown = drawn.paths[name], sets[name]
+        assert texts[name].tolist() == [naive.cell_text(paths, each, cells) for each in shown]
+        assert shown == [naive.shown_values(paths, each, cells) for each in shown]
+    by_weights = drawn.lose(sets, drawn.weights)
+    for (column, _), cell, allowed in zip(levels, released.cell, released.levels, strict=True):
+        if drawn.weights[column.name] and column.tree:
+            found = shares_by_level(column, cell, allowed)["lost"]
+            assert found == pytest.approx(np.mean(by_weights[column.name]))
     if maker is EXACT:
+        paid = {
+            name: [naive.shown_values(drawn.paths[name], each, form) for each in sets[name]]
+            for name, form in drawn.paid.items()
+        }
+        lost = drawn.lose({**sets, **paid}, drawn.weights)
         assert sum(map(sum, lost.values())) == pytest.approx(drawn.least_loss())
 
 

@@ -729,9 +729,31 @@ def sets_in_place_of_nodes(patch):
     in_codebook(patch, "note", tree=lambda _: None)
 
 
+def losses_left_out(patch):
+    """A codebook whose nodes say nothing of the plan's weights."""
+    dear = replace(TREE, weights=(0.0, 0.7, 1.0))
+    note = quasi("note", "categorical", hierarchy=dear)
+    patch.setattr(sys.modules[__name__], "COLUMNS", (*COLUMNS[:-1], note))
+    in_codebook(patch, "note", tree=lambda tree: replace(tree, weights=()))
+
+
+def all_values_of_a_node_in_place_of_its_name(patch):
+    """Where the plan lets cells show sets."""
+    note = quasi("note", "categorical", hierarchy=TREE, cells="shorter")
+    patch.setattr(sys.modules[__name__], "COLUMNS", (*COLUMNS[:-1], note))
+    patch.setattr(Tree, "name_of", lambda *_: None)
+
+
+def nodes_in_place_of_sets(patch):
+    note = quasi("note", "categorical", hierarchy=TREE, cells="shorter")
+    patch.setattr(sys.modules[__name__], "COLUMNS", (*COLUMNS[:-1], note))
+    in_codebook(patch, "note", tree=lambda tree: replace(tree, sets=False))
+
+
 def node_left_out(patch):
-    def change(tree, *_):
-        return Tree(tree.names[:1], tree.first[:1], tree.last[:1])
+    def change(found, *_):
+        tree, whole = found
+        return Tree(tree.names[:1], tree.first[:1], tree.last[:1]), whole
 
     around(patch, encoding, "fit_tree", change)
 
@@ -755,6 +777,9 @@ def leaves_not_in_order(patch):
     [
         (names_exchanged, "same table in every format"),
         (sets_in_place_of_nodes, CODEBOOK),
+        (losses_left_out, CODEBOOK),
+        (nodes_in_place_of_sets, CODEBOOK),
+        (all_values_of_a_node_in_place_of_its_name, "same table in every format"),
         (node_left_out, CODEBOOK),
         (leaf_below_another_node, CODEBOOK),
         (leaves_not_in_order, CODEBOOK),

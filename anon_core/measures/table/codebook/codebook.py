@@ -41,6 +41,10 @@ _NODES = (
     "in a column with nodes a masked cell is the name of one, and stands for the labels with "
     "the numbers levels[0] to levels[1]; a star in a name has no backslash"
 )
+_SETS = (
+    "in a column with sets a cell that stands for other labels than all those of one node is a "
+    "value set A|B|C"
+)
 _FLOORS = (
     "in a column with floor so many people live in each place that labels name; a label may "
     "stand for all values below a node; name (other) is any other value below it, (any) any"
@@ -76,6 +80,8 @@ def is_exact_codebook(
         expected["others"] = _OTHERS
     if any(levels.nodes is not None for levels in columns):
         expected["nodes"] = _NODES
+    if any(levels.sets for levels in columns):
+        expected["sets"] = _SETS
     expected |= coarse or {}
     if any(levels.floor is not None for levels in columns):
         expected["floors"] = _FLOORS
@@ -107,7 +113,13 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
     if levels.has_other:
         entry["has_other"] = True
     if levels.nodes is not None:
-        entry["nodes"] = [{"name": name, "levels": [low, high]} for name, low, high in levels.nodes]
+        entry["nodes"] = [
+            {"name": name, "levels": [low, high], **_state_loss(levels, low, high)}
+            for name, low, high in levels.nodes
+        ]
+    if levels.sets:
+        entry["sets"] = True
+    if levels.tree is not None:
         entry["tree"] = [
             {"name": name, "level": level, "levels": ends} for name, level, *ends in levels.tree
         ]
@@ -123,6 +135,10 @@ def _describe_attribute(levels: ColumnLevels) -> dict[str, Any]:
             for number in levels.numbers
         ]
     return entry
+
+
+def _state_loss(levels: ColumnLevels, low: int, high: int) -> dict[str, float]:
+    return {} if levels.losses is None else {"loss": levels.losses[low, high]}
 
 
 def _describe_typed_levels(levels: ColumnLevels, kind: str) -> dict[str, Any]:

@@ -24,8 +24,9 @@ from anon_core.measures.table.codebook.number_levels import (
 )
 from anon_core.measures.table.codebook.people import count_people, list_holders, list_people
 from anon_core.measures.table.codebook.steps import place_on_steps
-from anon_core.measures.table.codebook.trees import Nodes, Whole, place_in_tree
+from anon_core.measures.table.codebook.trees import Nodes, Whole, place_in_tree, weigh_nodes
 from anon_core.specs.columns import Carry, ColumnKind, ColumnSpec
+from anon_core.specs.hierarchies import Hierarchy
 
 MISSING_TEXT, _OTHER = "(missing)", "(other)"
 
@@ -90,8 +91,13 @@ class ColumnLevels:
     nodes : tuple of (str, int, int), optional
         Of a tree: the name, the least and the greatest level of each inner node below the root that
         a cell may show, by their ends, of equal ones the inner first.
-    tree : tuple of (str, str, int, int)
-        Name, name of its level, least and greatest level of every node, the outer one first.
+    sets : bool
+        Of a tree: whether a cell that holds other levels than a node does shows their set.
+    tree : tuple of (str, str, int, int), optional
+        Of a hierarchy: name, name of its level, least and greatest level of every node, the outer
+        one first. Without `nodes`, cells show sets.
+    losses : mapping of (int, int) to float, optional
+        What the plan says that a node loses, in parts of the column, by its ends.
     floor : int, optional
         How many people the plan wants in each place that a label names.
     """
@@ -110,7 +116,9 @@ class ColumnLevels:
     weight: float = 1.0
     range: Span | None = field(default=None, repr=False)
     nodes: Nodes | None = field(default=None, repr=False)
-    tree: Whole = field(default=(), repr=False)
+    sets: bool = False
+    tree: Whole | None = field(default=None, repr=False)
+    losses: Mapping[tuple[int, int], float] | None = field(default=None, repr=False)
     floor: int | None = None
 
     @property
@@ -231,10 +239,21 @@ def column_levels(
         numbers=tuple(numbers),
         weight=spec.weight,
         range=spec.range,
-        nodes=nodes,
-        tree=tree,
         floor=None if spec.floor is None else max(spec.floor.people, least),
+        **({} if spec.hierarchy is None else _state_nodes(spec, spec.hierarchy, nodes, tree)),
     ), level
+
+
+def _state_nodes(
+    spec: ColumnSpec, hierarchy: Hierarchy, nodes: Nodes | None, tree: Whole
+) -> dict[str, Any]:
+    """What `ColumnLevels` says of a column with a hierarchy."""
+    return {
+        "nodes": None if spec.cells == "set" else nodes,
+        "sets": spec.cells == "shorter",
+        "tree": tree,
+        "losses": weigh_nodes(hierarchy, tree),
+    }
 
 
 def _is_missing(values: Values) -> NDArray[np.bool_]:

@@ -178,10 +178,13 @@ def _format_levels(column: Labelled, texts: Sequence[str], levels: Sequence[int]
         return texts[levels[0]]
     if len(levels) == len(texts):
         return None  # every level: the cell is None
-    if column.nodes is None and not column.ordinal:
-        return "|".join(texts[level] for level in levels)
     whole = levels[-1] - levels[0] + 1 == len(levels)
-    return _format_span(column, texts, levels[0], levels[-1]) if whole else None
+    if whole and (column.nodes is not None or column.ordinal):
+        span = _format_span(column, texts, levels[0], levels[-1])
+        if span is not None or not column.sets:
+            return span
+    in_sets = column.sets or (column.nodes is None and not column.ordinal)
+    return "|".join(texts[level] for level in levels) if in_sets else None
 
 
 def _format_span(column: Labelled, texts: Sequence[str], first: int, last: int) -> str | None:

@@ -4,7 +4,7 @@ A node is its name, the least and the greatest level; of the whole tree also the
 behind its own name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from anon_core.errors import InputError
 from anon_core.specs.hierarchies import Hierarchy
@@ -41,3 +41,17 @@ def place_in_tree(
         for node, levels in held.items()
     )
     return placed, tuple((by_span[span], *span) for span in ordered), whole
+
+
+def weigh_nodes(hierarchy: Hierarchy, tree: Whole) -> Mapping[tuple[int, int], float] | None:
+    """What the plan says that each node loses, by its ends; None if it says nothing.
+
+    Weights are those of a value, of each level of nodes from the finest on, and of the root.
+    """
+    if not hierarchy.weights:
+        return None
+    finest_first = hierarchy.weights[1:-1]
+    names = [hierarchy.name_level(depth) for depth in range(len(finest_first), 0, -1)]
+    weight = dict(zip(names, finest_first, strict=True))
+    # Of nodes that hold the same levels the inner one, which comes last, is shown.
+    return {(low, high): weight[level] for _, level, low, high in tree}

@@ -7,13 +7,14 @@ import polars as pl
 import pytest
 
 from crowdcover.kinds.table.plan.columns import ColumnSection
-from crowdcover.kinds.table.plan.countries import build_country_tree
+from crowdcover.kinds.table.plan.known_trees import build_country_tree, build_nace_tree
 from crowdcover.kinds.table.starter.proposals import propose_role
 
 ZIPS = [f"{region}{number}" for region in ("10", "60", "90") for number in range(100, 130)]
 ICD = [f"{group}{end}.{sub}" for group in ("I2", "I3", "J2", "K5") for end in "058" for sub in "01"]
 NUTS = [f"{part}{number}" for part in ("DE1", "DE2", "FR1", "FR2") for number in range(11, 30)]
 
+DIVISIONS = list(build_nace_tree("plain").above)[::3]
 ALPHA_2 = list(build_country_tree("alpha-2").paths)[::8]
 ALPHA_3 = list(build_country_tree("alpha-3").paths)[::8]
 
@@ -61,6 +62,28 @@ def test_countries_lie_in_regions(name, codes, form):
     proposal, tree = proposed(name, codes)
     assert tree == (form and {"countries": form})
     assert ("codes of countries" in proposal.reason) == (form is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes", "form"),
+    [
+        ("nace", DIVISIONS, "plain"),
+        ("industry", DIVISIONS, "plain"),
+        ("ISIC_code", [f"{code}1" for code in DIVISIONS], "plain"),
+        ("branche", [f"{code}.1{end}" for code in DIVISIONS for end in "12"], "dotted"),
+        ("work", [f"{code}.1{end}" for code in DIVISIONS for end in "12"], "dotted"),
+        ("work", DIVISIONS, None),  # two digits are codes of much else
+        ("department", DIVISIONS, None),
+        ("industry", [*DIVISIONS, "04"], None),  # a division that there is not
+        ("industry", [*DIVISIONS, "4"], None),
+        ("work", [*(f"{code}.11" for code in DIVISIONS), "04.11"], None),
+        ("zip", [f"{code}1" for code in DIVISIONS], None),
+    ],
+)
+def test_branches_of_industry_lie_in_sections(name, codes, form):
+    proposal, tree = proposed(name, codes)
+    assert tree == (form and {"nace": form})
+    assert ("codes of NACE" in proposal.reason) == (form is not None)
 
 
 @pytest.mark.parametrize(
